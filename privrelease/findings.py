@@ -1,0 +1,62 @@
+"""Findings: what a check, a validator or an audit returns. Frozen values; never a cell of the data in one.
+
+Codes are append-only: P policy, D data and environment, A audit, L ledger, R release, C command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = ["Finding", "Location", "Severity"]
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: ``error`` fails, ``warn`` is shown (exit 0 unless ``--fail-on warn``), ``info`` is told."""
+
+    ERROR = "error"
+    WARN = "warn"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a file; ``line`` and ``column`` count from 1, 0 where unknown.
+
+    >>> str(Location("policies/a.yaml", 12, 9))
+    'policies/a.yaml:12:9'
+    >>> str(Location("data/a.csv"))
+    'data/a.csv'
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return self.file + (f":{self.line}" if self.line else "") + (f":{self.column}" if self.line and self.column else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found.
+
+    >>> print(Finding("P104", "highest_risk must be in (0, 1], got 20", location=Location("a.yaml", 12, 9),
+    ...               hint="write 0.2 for 20 %"))
+    a.yaml:12:9: P104 highest_risk must be in (0, 1], got 20
+    hint: write 0.2 for 20 %
+    """
+
+    code: str
+    message: str
+    severity: Severity = Severity.ERROR
+    location: Location | None = None
+    hint: str | None = None
+    #: Dotted names of what it is about, e.g. ``threats.external``; empty where it is about the whole.
+    subject: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        where = f"{self.location}: " if self.location is not None else ""
+        mark = "" if self.severity is Severity.ERROR else f"{self.severity.value}: "
+        hint = f"\nhint: {self.hint}" if self.hint else ""
+        return f"{where}{self.code} {mark}{self.message}{hint}"

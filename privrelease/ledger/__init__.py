@@ -1,0 +1,1 @@
+"""The privacy-budget ledger (built by a later change; the room is reserved)."""

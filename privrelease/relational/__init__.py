@@ -1,0 +1,1 @@
+"""Columns, types, sources and outputs as pure values: no SQL, no file is touched here."""

@@ -1,0 +1,170 @@
+"""Columns, their types, how a source writes them, and what a source is.
+
+Storage types are fixed by the declaration, never by the content of a file: the same policy over another file gives the
+same types (case f01). Reading is strict: a cell that does not fit its declared type is an error with file, line and column.
+
+===========  ==============================  =======================================================================
+type         stored as                       a text cell fits when
+===========  ==============================  =======================================================================
+string       VARCHAR                         always
+category     VARCHAR                         always (and, where a domain is given, it is in it)
+integer      BIGINT                          optional sign and digits only, within 64 bits
+number       DOUBLE, or DECIMAL where a      a decimal number of at most 15 significant digits (so that a double keeps it); with a
+             ``grid`` is declared            grid: a multiple of the grid. NaN and infinities are missing
+date         DATE                            it matches the declared format (default ``%Y-%m-%d``) and exists
+datetime     TIMESTAMP                       it matches the declared format (default ISO 8601 without zone)
+boolean      BOOLEAN                         true or false (lower case), or as declared by aliases
+===========  ==============================  =======================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from pathlib import Path
+
+    from privrelease.findings import Location
+
+__all__ = [
+    "Column",
+    "ColumnFormat",
+    "ColumnType",
+    "Domain",
+    "FileFormat",
+    "Role",
+    "Sink",
+    "SinkKind",
+    "SourceKind",
+    "TableSource",
+]
+
+
+class ColumnType(StrEnum):
+    """Declared type of a column."""
+
+    STRING = "string"
+    CATEGORY = "category"
+    INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
+    DATETIME = "datetime"
+    BOOLEAN = "boolean"
+
+
+class Role(StrEnum):
+    """What a column may do to a person: identify directly, identify together with others, harm, or neither."""
+
+    DIRECT = "direct"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+
+
+class SourceKind(StrEnum):
+    """Kinds of source."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    DUCKDB = "duckdb"
+    SQLITE = "sqlite"
+
+
+class SinkKind(StrEnum):
+    """Kinds of output file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    DUCKDB = "duckdb"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Values a column may hold: a closed list (``values``) or a closed range (``low``, ``high``); texts as written.
+
+    ``outside``: what reading does with a row whose value is outside (``error``, or ``drop`` the row and count it).
+    """
+
+    values: tuple[str, ...] | None = None
+    low: str | None = None
+    high: str | None = None
+    outside: Literal["error", "drop"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFormat:
+    """How one column is written in its source.
+
+    ``missing``: exact texts that mean a missing value. ``suppression_mark``: a text that means a suppressed value (missing
+    too, but counted apart). ``aliases``: (text, replacement) pairs applied before anything else. ``normalise``: ``nfc``
+    and/or ``trim``, applied in that order before aliases, missing marks and types.
+    """
+
+    missing: tuple[str, ...] = ("",)
+    suppression_mark: str | None = None
+    aliases: tuple[tuple[str, str], ...] = ()
+    normalise: tuple[Literal["nfc", "trim"], ...] = ()
+    date: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A declared column. ``name`` is compared exactly (case too). ``grid``: step on which a number is exact."""
+
+    name: str
+    type: ColumnType
+    role: Role
+    domain: Domain | None = None
+    grid: Decimal | None = None
+    format: ColumnFormat = field(default_factory=ColumnFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How a CSV source is written; compression follows the name (.gz, .zst). Encodings other than UTF-8 are transcoded."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """Where rows come from and how they are to be read.
+
+    ``path``: absolute file or glob (Parquet and CSV). ``table``: the table of a DuckDB or SQLite file. ``label``: the path
+    as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.
+    ``location``: of ``source`` in the policy.
+    """
+
+    dataset: str
+    kind: SourceKind
+    path: str
+    label: str
+    columns: tuple[Column, ...]
+    table: str | None = None
+    format: FileFormat = field(default_factory=FileFormat)
+    unlisted_columns: Literal["error", "drop"] = "error"
+    location: Location | None = None
+
+    def column(self, name: str) -> Column:
+        """Return the declared column of that exact name; KeyError where there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """An output as the policy names it: ``path`` absolute, ``label`` as written; ``table`` for a DuckDB file."""
+
+    kind: SinkKind
+    path: Path
+    label: str
+    table: str = "data"
