@@ -41,8 +41,11 @@ class Location:
 class Finding:
     """One thing found.
 
-    >>> print(Finding("P104", "highest_risk must be in (0, 1], got 20", location=Location("a.yaml", 12, 9),
-    ...               hint="write 0.2 for 20 %"))
+    >>> print(
+    ...     Finding(
+    ...         "P104", "highest_risk must be in (0, 1], got 20", location=Location("a.yaml", 12, 9), hint="write 0.2 for 20 %"
+    ...     )
+    ... )
     a.yaml:12:9: P104 highest_risk must be in (0, 1], got 20
     hint: write 0.2 for 20 %
     """
