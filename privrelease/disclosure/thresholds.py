@@ -7,8 +7,11 @@ Source: DESIGN semantics 3; prosecutor model as in El Emam, Guide to the De-Iden
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["RecordsAtRisk", "Thresholds", "smallest_class_for"]
 

@@ -1,0 +1,191 @@
+"""What an engine does for the executor (making) and for the auditor (measuring), as protocols over plain values.
+
+The two halves share reading (a source is staged with its declared types) and nothing else: the auditor's queries are written apart
+from the executor's, so that a fault of one is not repeated by the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.findings import Finding
+    from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
+
+__all__ = [
+    "ColumnChange",
+    "Engine",
+    "EngineSettings",
+    "OutputColumn",
+    "OutputTable",
+    "ReleasedFile",
+    "RowClasses",
+    "SizeHistogram",
+    "Staged",
+    "WrittenOutput",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """Limits of an engine: DuckDB memory limit (e.g. ``1GiB``), threads, a temporary folder, folders it may read and write."""
+
+    memory_limit: str = "1GiB"
+    threads: int | None = None
+    temp_folder: Path | None = None
+    max_temp_size: str | None = None
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A source that was read, with declared types, rows numbered 0..n-1 in source order. ``handle`` is the engine's own.
+
+    ``dropped_outside``: rows left out because a value was outside a domain that says ``drop``. ``warnings``: e.g. texts that would
+    be equal after normalisation. ``suppressed_marks``: cells per column that held the declared suppression mark.
+    """
+
+    handle: str
+    columns: tuple[Column, ...]
+    n_rows: int
+    dropped_outside: int = 0
+    warnings: tuple[Finding, ...] = ()
+    suppressed_marks: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowClasses:
+    """A class table and, for every row in source order, the index of its class: (n,) uint32."""
+
+    table: ClassTable
+    row_class: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column of an output. ``pseudonym_key``: the secret key bytes where the column leaves as a keyed pseudonym."""
+
+    name: str
+    type: ColumnType
+    pseudonym_key: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OutputTable:
+    """What is to be written.
+
+    ``masks``: (n, w) uint64 words, bit b (word b // 64) set where the cell of ``masked[b]`` becomes NULL; ``dropped``: (n,) bool rows
+    that do not leave. ``order``: by the released values, column by column in output order, NULLs last; or as in the source.
+    ``row_map``: where the map (source_row, output_row) goes as Parquet; it never leaves.
+    """
+
+    columns: tuple[OutputColumn, ...]
+    masked: tuple[str, ...]
+    masks: NDArray[np.uint64]
+    dropped: NDArray[np.bool_]
+    sinks: tuple[Sink, ...]
+    row_map: Path
+    order: Literal["values", "source"] = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOutput:
+    """What was written: rows, and per sink its path."""
+
+    rows: int
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFile:
+    """A file that is about to leave (or came from elsewhere), opened for measuring. ``columns``: (name, type) as the file has them,
+    types in the policy's terms (for CSV all types are as declared, and the cells were checked to fit)."""
+
+    handle: str
+    columns: tuple[tuple[str, ColumnType], ...]
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SizeHistogram:
+    """``sizes`` ascending (int64), ``classes`` of each size; ``residual``: records whose every column is missing, where set apart."""
+
+    sizes: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    residual: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A released column against its source through the row map: cells equal (missing on both sides too), cells made NULL, cells
+    changed to another value, cells missing in the source that hold a value in the output."""
+
+    column: str
+    equal: int
+    nulled: int
+    changed: int
+    invented: int
+
+
+class Engine(Protocol):
+    """An engine; a context manager that frees what it holds. One thread at a time."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+    # reading
+    def stage(self, source: TableSource) -> Staged:
+        """Read a source strictly. Raises InputError holding every kind of misfit found, with file, line, column; never a cell."""
+        ...
+
+    # making
+    def classes(
+        self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
+    ) -> RowClasses:
+        """Collapse rows to equivalence classes over ``columns``; with ``unit`` also the distinct (class, person) pairs."""
+        ...
+
+    def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
+        """Return a code of the person of every row, in source order."""
+        ...
+
+    def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
+        """Write every sink (each a new file in an existing folder, completely or not at all) and the row map."""
+        ...
+
+    # measuring
+    def open_release(self, sink: Sink, columns: Sequence[Column]) -> ReleasedFile:
+        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found."""
+        ...
+
+    def size_histogram(
+        self, of: Staged | ReleasedFile, columns: Sequence[str], *, unit: str | None = None, residual: bool = False
+    ) -> SizeHistogram:
+        """Return the class-size histogram by one aggregate query; sizes count rows, or distinct persons with ``unit`` (a column of
+        the file). ``residual``: records with every column missing are set apart."""
+        ...
+
+    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
+        """Return the class table by a GROUP BY (codes local to the call)."""
+        ...
+
+    def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
+        """Return one class table each, all in one common coding, so that they can be compared."""
+        ...
+
+    def changes(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> tuple[ColumnChange, ...]:
+        """Compare every released row with its source row through the row map, column by column."""
+        ...

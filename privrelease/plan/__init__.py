@@ -1,0 +1,1 @@
+"""What a policy will do, resolved: no row is touched here."""

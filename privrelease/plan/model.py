@@ -1,0 +1,144 @@
+"""The plan: a policy with every reference resolved and every threshold exact. Frozen; what execute and audit work from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from pathlib import Path
+
+    from privrelease.disclosure.thresholds import Thresholds
+    from privrelease.findings import Location
+    from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
+
+__all__ = [
+    "CheckPlan",
+    "MicrodataPlan",
+    "Plan",
+    "PopulationPlan",
+    "ReleasedColumn",
+    "SubsetLimit",
+    "SuppressStep",
+    "ThreatPlan",
+    "UnitPlan",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPlan:
+    """The person: the column that names them, and the most rows each may have (None: any number)."""
+
+    column: str
+    max_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetLimit:
+    """Every combination of at most ``up_to`` of the threat's columns must have classes of at least ``k``."""
+
+    up_to: int
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationPlan:
+    """Where F, the class size in the population, comes from: exactly one of a table, a weight column, or a size with an estimator."""
+
+    table: TableSource | None = None
+    weight: str | None = None
+    size: int | None = None
+    estimator: Literal["pitman", "zayatz", "snb", "dankar"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatPlan:
+    """An attacker: what they know (``columns``), what is tolerated, how a missing value is read."""
+
+    name: str
+    columns: tuple[str, ...]
+    thresholds: Thresholds
+    attacker: Literal["prosecutor", "journalist", "marketer"] = "prosecutor"
+    missing: Literal["category", "wildcard"] = "category"
+    population: PopulationPlan | None = None
+    subsets: SubsetLimit | None = None
+    knows_rows: bool = False
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedColumn:
+    """A column that leaves: as it is, or as a keyed pseudonym (HMAC with the key in environment variable ``key``)."""
+
+    name: str
+    type: ColumnType
+    role: Role
+    treatment: Literal["as_is", "pseudonym"] = "as_is"
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressStep:
+    """Cell suppression: the largest share of QI cells that may go, the cost of a cell per column, what happens to residual rows."""
+
+    limit: Fraction | None = None
+    weights: tuple[tuple[str, Fraction], ...] = ()
+    residual: Literal["drop", "keep"] = "drop"
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """A check of the policy on a release; ``maximum``/``minimum`` exact where the check has a limit, the rest in ``options``."""
+
+    id: str
+    expect: str
+    maximum: Fraction | None = None
+    minimum: Fraction | None = None
+    severity: Literal["error", "warn"] = "error"
+    options: tuple[tuple[str, object], ...] = ()
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MicrodataPlan:
+    """One microdata release.
+
+    ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
+    ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
+    """
+
+    id: str
+    source: TableSource
+    columns: tuple[ReleasedColumn, ...]
+    threats: tuple[ThreatPlan, ...]
+    sinks: tuple[Sink, ...]
+    unit: UnitPlan | None = None
+    suppress: SuppressStep | None = None
+    order: Literal["values", "source"] = "values"
+    checks: tuple[CheckPlan, ...] = ()
+    snapshot: str | None = None
+    population_id: str | None = None
+    location: Location | None = None
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The union of the protected threats' columns, in the order of the output."""
+        known = {column for threat in self.threats for column in threat.columns}
+        return tuple(column.name for column in self.columns if column.name in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every release of a policy, and which policy: id, version, absolute path, SHA-256 of its resolved form."""
+
+    policy_id: str
+    policy_version: str
+    policy_path: Path
+    policy_sha256: str
+    title: str
+    releases: tuple[MicrodataPlan, ...]
+    environment: str | None = None
+    commit: str | None = None
+    legal: object | None = field(default=None, compare=False)
