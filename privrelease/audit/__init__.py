@@ -1,0 +1,1 @@
+"""The auditor: trusts nothing the executor says, recomputes every guarantee from what is about to leave."""

@@ -1,0 +1,304 @@
+"""``audit.json``, version 1: every figure of an audit, frozen. All reports are rendered from it and from nothing else.
+
+Every figure carries a visibility. ``internal``: for the data-protection officer and the steward. ``recipient``: also for whoever gets
+the data. ``public``: also for everyone. A renderer shows a figure only in editions that its visibility admits.
+
+Shares and risks are exact: ``exact`` holds the fraction as text (``"1/5"``), ``value`` the nearest float for reading.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AuditResult",
+    "CheckResult",
+    "ClassBucket",
+    "ColumnFacts",
+    "ColumnLoss",
+    "DataFacts",
+    "Decision",
+    "Figure",
+    "FindingRecord",
+    "Identity",
+    "LegalFacts",
+    "Outcome",
+    "OutputFacts",
+    "RiskFacts",
+    "SubsetFacts",
+    "ThreatResult",
+    "ThresholdVerdict",
+    "UtilityFacts",
+    "Visibility",
+    "WorstFigure",
+]
+
+VERSION: Literal[1] = 1
+
+
+class Visibility(StrEnum):
+    """Who may see a figure."""
+
+    INTERNAL = "internal"
+    RECIPIENT = "recipient"
+    PUBLIC = "public"
+
+
+class Outcome(StrEnum):
+    """Result of an audit or of one check. ``not_evaluated``: there was nothing to evaluate, which is no pass."""
+
+    PASS = "pass"  # noqa: S105 -- an outcome, not a password
+    WARN = "warn"
+    FAIL = "fail"
+    REVIEW = "review"
+    NOT_EVALUATED = "not_evaluated"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Figure(_Model):
+    """One number. ``value`` None: undefined (``note`` says why, e.g. no released records)."""
+
+    value: float | int | None
+    exact: str | None = None
+    unit: Literal["count", "share", "risk", "number"] = "number"
+    visibility: Visibility = Visibility.INTERNAL
+    note: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        value: int | Fraction | float | None,
+        unit: Literal["count", "share", "risk", "number"] = "number",
+        visibility: Visibility = Visibility.INTERNAL,
+        note: str | None = None,
+    ) -> Figure:
+        """Make a figure; a Fraction keeps its exact text."""
+        if isinstance(value, Fraction):
+            return cls(value=float(value), exact=str(value), unit=unit, visibility=visibility, note=note)
+        exact = str(value) if isinstance(value, int) else None
+        return cls(value=value, exact=exact, unit=unit, visibility=visibility, note=note)
+
+
+class FindingRecord(_Model):
+    """A finding as JSON: see :class:`privrelease.findings.Finding`."""
+
+    code: str
+    message: str
+    severity: Literal["error", "warn", "info"]
+    hint: str | None = None
+    subject: str = ""
+    file: str | None = None
+    line: int = 0
+    column: int = 0
+
+
+class WorstFigure(_Model):
+    """The figure that comes nearest to, or most exceeds, its threshold."""
+
+    what: str
+    figure: Figure
+    threshold: Figure
+    holds: bool
+
+
+class Decision(_Model):
+    """The verdict. ``assessment_remaining``: what a person has yet to assess; never empty."""
+
+    outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW]
+    checks_passed: int
+    checks_total: int
+    worst: WorstFigure | None = None
+    reasons: tuple[str, ...] = ()
+    assessment_remaining: tuple[str, ...]
+
+
+class OutputFacts(_Model):
+    """One released file: its path as the policy names it, kind, SHA-256, bytes, rows."""
+
+    label: str
+    kind: Literal["csv", "parquet", "duckdb"]
+    sha256: str
+    bytes: int
+    rows: Figure
+
+
+class Identity(_Model):
+    """What was audited, under which policy, by which versions. ``input_digest`` is keyed (HMAC-SHA256) and internal."""
+
+    policy_id: str
+    policy_version: str
+    policy_title: str
+    policy_sha256: str
+    policy_file: str
+    commit: str | None
+    environment: str | None
+    release: str
+    run: str | None
+    audited_at: str
+    input_digest: str | None
+    outputs: tuple[OutputFacts, ...]
+    versions: dict[str, str]
+
+
+class LegalFacts(_Model):
+    """The policy's legal fields, as stated (dotted name -> text or list of texts), and those its profile needs but lacks."""
+
+    profile: str | None
+    stated: dict[str, str | tuple[str, ...]]
+    missing: tuple[str, ...]
+
+
+class ColumnFacts(_Model):
+    """A column: its role and type, whether it leaves, and how it was treated on the way (family as in ISO/IEC 20889)."""
+
+    name: str
+    role: Literal["direct", "quasi", "sensitive", "insensitive"]
+    type: str
+    leaves: bool
+    treatment: str
+
+
+class DataFacts(_Model):
+    """What the release is made of. Row counts of the source are internal."""
+
+    dataset: str
+    snapshot: str | None
+    population: str | None
+    unit: str | None
+    source_rows: Figure | None
+    source_persons: Figure | None
+    released_rows: Figure
+    columns: tuple[ColumnFacts, ...]
+    order: Literal["values", "source"]
+
+
+class ClassBucket(_Model):
+    """Records in classes of ``low`` to ``high`` records (``high`` None: no upper end); classes and records, share of records."""
+
+    low: int
+    high: int | None
+    classes: Figure
+    records: Figure
+    share: Figure
+
+
+class RiskFacts(_Model):
+    """Risk of one table for one threat, under one reading of missing values.
+
+    ``reading``: category (missing equals missing) or wildcard (missing matches anything). ``k``: size of the smallest class (None: no
+    records). ``counted``: what a class counts. Residual records are out of the statistics.
+    """
+
+    reading: Literal["category", "wildcard"]
+    counted: Literal["records", "persons", "person_sets", "person_multisets"]
+    records: Figure
+    classes: Figure
+    k: Figure
+    uniques: Figure
+    highest: Figure
+    average: Figure
+    at_risk: Figure | None
+    records_below_k: Figure | None
+    classes_below_k: Figure | None
+    residual: Figure
+    buckets: tuple[ClassBucket, ...] = ()
+    #: Further measures by name, e.g. journalist_highest, marketer, population_uniques_pitman, compatible_average.
+    further: dict[str, Figure] = Field(default_factory=dict)
+
+
+class ThresholdVerdict(_Model):
+    """One threshold of one threat: ``measure`` is highest_risk, average_risk, records_at_risk or subsets."""
+
+    measure: str
+    figure: Figure
+    threshold: Figure
+    holds: bool
+    means: str
+
+
+class SubsetFacts(_Model):
+    """Combinations of at most ``up_to`` columns: how many were looked at and not looked at, how many have a class below ``k``."""
+
+    up_to: int
+    k: int
+    by_size: tuple[tuple[int, int, int, int], ...]
+    """(columns in the combination, combinations, smallest class, combinations below k)"""
+    looked_at: int
+    not_looked_at: int
+
+
+class ThreatResult(_Model):
+    """One threat on the final output: before, after (the threat's own reading), after under the other reading, and verdicts."""
+
+    name: str
+    columns: tuple[str, ...]
+    attacker: Literal["prosecutor", "journalist", "marketer"]
+    missing: Literal["category", "wildcard"]
+    limits: bool
+    """False for the attacker who knows the union of all threats' columns: information, not a limit."""
+    before: RiskFacts | None
+    after: RiskFacts
+    after_other_reading: RiskFacts | None
+    verdicts: tuple[ThresholdVerdict, ...]
+    subsets: SubsetFacts | None = None
+    holds: bool
+
+
+class ColumnLoss(_Model):
+    """Cells of one quasi-identifier that were lost: made missing, and in dropped rows."""
+
+    column: str
+    suppressed: Figure
+    in_dropped_rows: Figure
+    share: Figure
+
+
+class UtilityFacts(_Model):
+    """What protection cost. ``cells_share``: lost cells over all QI cells of the source, for the union of the threats' columns."""
+
+    cells_lost: Figure
+    cells_total: Figure
+    cells_share: Figure
+    limit: Figure | None
+    rows_dropped: Figure
+    columns: tuple[ColumnLoss, ...]
+
+
+class CheckResult(_Model):
+    """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` beside ``limit`` where it has one."""
+
+    id: str
+    title: str
+    outcome: Outcome
+    severity: Literal["error", "warn"]
+    message: str
+    observed: Figure | None = None
+    limit: Figure | None = None
+    visibility: Visibility = Visibility.RECIPIENT
+    line: int = 0
+
+
+class AuditResult(_Model):
+    """The whole ``audit.json``."""
+
+    format: Literal["privrelease/audit"] = "privrelease/audit"
+    version: Literal[1] = VERSION
+    decision: Decision
+    identity: Identity
+    legal: LegalFacts
+    context: dict[str, str] = Field(default_factory=dict)
+    data: DataFacts
+    threats: tuple[ThreatResult, ...]
+    union: ThreatResult | None
+    utility: UtilityFacts | None
+    checks: tuple[CheckResult, ...]
+    findings: tuple[FindingRecord, ...] = ()
+    #: Sections that later kinds of release fill (statistics, tables, synthesis, attacks, waivers, sign-off), by REPORT.md's number.
+    sections: dict[str, object] = Field(default_factory=dict)
