@@ -1,0 +1,56 @@
+# Every developer verb. `make help` lists them.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint format bench golden constraints clean
+
+help: ## list the verbs
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# Two stamps in one virtual environment: what a run needs, and what the tests need on top. Each set is pinned with hashes.
+$(VENV)/.run: constraints/run.txt pyproject.toml
+	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "privrelease needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 3; }; $(PYTHON) -m venv $(VENV); }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run constraints/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints/dev.txt
+	@touch $@
+
+demo: $(VENV)/.run ## set up, protect and report the example registry (and the census where its data is found)
+	$(BIN)/python -m privrelease.examples.demo
+
+test: $(VENV)/.dev ## set up and run the tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-slow: $(VENV)/.dev ## the slow lane: statistical sweeps and large data
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev ## formatting, lint rules, types, import contracts, what must not stand in the repository
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python ci/forbidden.py
+
+format: $(VENV)/.dev ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev ## print the benchmark table (ratios against named peers and raw queries)
+	$(BIN)/python benchmarks/table.py
+
+golden: $(VENV)/.dev ## write the golden files anew; review them as a diff
+	$(BIN)/python -m pytest -q tests/golden --update-golden
+
+constraints: ## resolve the pinned versions anew (needs pip-tools)
+	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --extra dev --output-file constraints/dev.txt pyproject.toml
+	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --constraint constraints/dev.txt --output-file constraints/run.txt pyproject.toml constraints/build.in
+
+clean: ## remove what was built, not what was released
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
