@@ -1,0 +1,81 @@
+"""How the benchmarks measure: CPU seconds and peak memory of whole processes as the operating system accounts them, medians over runs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "benchmarks" / "out"
+SHARED = Path(os.environ.get("PRIVRELEASE_SHARED") or ROOT.parent / "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """CPU seconds (user and system), peak resident MiB and exit code of one finished process."""
+
+    cpu: float
+    peak_mib: float
+    exit_code: int
+
+
+def usage_of(command: Sequence[str], *, cwd: Path | None = None, expect: int = 0) -> Usage:
+    """Run a command to its end and return what it used; stop with its error output if it did not exit as expected."""
+    with (OUT / "stderr.txt").open("w+b") as errors, Path(os.devnull).open("wb") as nothing:
+        process = subprocess.Popen(command, cwd=cwd, stdout=nothing, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != expect:
+            errors.seek(0)
+            sys.exit(f"{' '.join(command)} exited with {process.returncode}:\n{errors.read().decode(errors='replace')}")
+    return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
+
+
+def median_usage(command: Sequence[str], *, runs: int = 3, cwd: Path | None = None) -> Usage:
+    """Return the median CPU and the largest peak of ``runs`` runs after one that is not counted."""
+    usage_of(command, cwd=cwd)
+    measured = [usage_of(command, cwd=cwd) for _ in range(runs)]
+    return Usage(statistics.median(one.cpu for one in measured), max(one.peak_mib for one in measured), 0)
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a Markdown table."""
+    print(f"\n### {title}\n")
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def machine() -> str:
+    """Describe the machine in one line, without a name or a path."""
+    model = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+def standin() -> Path:
+    """Return the stand-in's Parquet file (1,193,504 rows x 9 columns), made once from the shared generator."""
+    target = OUT / "standin.parquet"
+    if not target.is_file():
+        maker, adult = SHARED / "data" / "make_standin.py", SHARED / "data" / "adult.csv"
+        if not maker.is_file():
+            sys.exit("the stand-in needs the shared folder: set PRIVRELEASE_SHARED")
+        subprocess.run([sys.executable, str(maker), str(adult), str(OUT / "standin")], check=True)
+    return target

@@ -1,0 +1,26 @@
+"""Start-up: CPU seconds of `privrelease --help` beside a bare interpreter in the same run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from measure import OUT, machine, median_usage, print_table
+
+
+def main() -> None:
+    """Print the table."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    print(machine())
+    program = str(Path(sys.executable).with_name("privrelease"))
+    ours = median_usage([program, "--help"], runs=7).cpu
+    bare = median_usage([sys.executable, "-c", "pass"], runs=7).cpu
+    print_table(
+        "Start-up",
+        ("command", "CPU s", "limit"),
+        [("privrelease --help", f"{ours:.3f}", "0.3"), ("python -c pass", f"{bare:.3f}", "")],
+    )
+
+
+if __name__ == "__main__":
+    main()

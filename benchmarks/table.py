@@ -1,0 +1,21 @@
+"""Every benchmark of the repository, one after the other, each in a process of its own. `make bench` prints this."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = ("start.py", "solver.py", "risk_audit.py", "whole_runs.py", "noise.py")
+
+
+def main() -> int:
+    """Run every script; return the worst exit code."""
+    folder = Path(__file__).parent
+    return max(
+        subprocess.run([sys.executable, str(folder / script), *sys.argv[1:]], check=False).returncode for script in SCRIPTS
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
