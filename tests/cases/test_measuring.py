@@ -1,0 +1,218 @@
+"""The k* and l* cases: what k means, and that it is found on wide and on large data."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+
+def release(dataset: str, threats: str, protect: str, transform: str = "") -> str:
+    return f"""datasets:
+  d:
+    source: {dataset}
+threats:
+{threats}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [{protect}]
+{transform}    output: {{path: out/r.parquet}}
+"""
+
+
+K01_SETS = {"g": ["grp"], "gs": ["grp", "site"], "gn": ["grp", "note"], "gsn": ["grp", "site", "note"]}
+
+
+@pytest.mark.case("k01-null-and-constant-columns")
+@pytest.mark.parametrize(("missing", "k", "code"), [("category", 1, 1), ("wildcard", 5, 0)])
+def test_constant_and_missing_columns_change_no_class(case, missing, k, code):
+    threats = "".join(
+        f"  {name}: {{dataset: d, knows: [{', '.join(columns)}], highest_risk: 0.2, missing: {missing}}}\n"
+        for name, columns in K01_SETS.items()
+    )
+    columns = """
+    columns:
+      grp: {role: quasi, type: category}
+      site: {role: quasi, type: category}
+      note: {role: quasi, type: category}
+"""
+    case.policy(release("input.csv" + columns.rstrip("\n"), threats.rstrip("\n"), ", ".join(K01_SETS)))
+    assert case("run", "policy.yaml").code == code
+    for name in K01_SETS:
+        after = case.threat(name)["after"]
+        assert after["reading"] == missing
+        assert after["records"]["value"] == 5
+        assert after["k"]["value"] == k
+        other = case.threat(name)["after_other_reading"]
+        assert other["k"]["value"] == (5 if missing == "category" else 1)
+
+
+K03 = """datasets:
+  d:
+    source: FILE
+    format: {suppression_mark: "*"}
+    columns:
+      age: {role: quasi, type: category}
+      sex: {role: quasi, type: category}
+      zone: {role: quasi, type: category}
+threats:
+  t: {dataset: d, knows: [age, sex, zone], highest_risk: 0.5}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: {path: out/r.csv}}
+"""
+
+
+@pytest.mark.case("k03-fully-suppressed-rows")
+def test_a_fully_suppressed_row_is_lost_and_no_class(case):
+    case.policy(K03.replace("FILE", "input.csv").replace("output:", "transform: [{suppress: cells, residual: keep}], output:"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    after = case.threat("t")["after"]
+    assert after["k"]["value"] == 2
+    assert after["records"]["value"] == 7
+    assert after["classes"]["value"] == 3
+    assert after["residual"]["value"] == 1
+    assert after["highest"]["exact"] == "1/2"
+
+
+@pytest.mark.case("k03-fully-suppressed-rows")
+def test_a_file_that_is_all_suppressed_has_no_k_and_does_not_pass(case):
+    case.policy(K03.replace("FILE", "input_all_suppressed.csv"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 1
+    after = case.threat("t")["after"]
+    assert after["k"]["value"] is None
+    assert after["residual"]["value"] == 6
+    assert "no released records" in (after["k"]["note"] or "")
+
+
+@pytest.mark.case("k04-records-versus-classes-below-k")
+@pytest.mark.parametrize(
+    ("k", "risk", "records", "classes"), [(2, "0.5", 2, 2), (3, "0.34", 8, 5), (4, "0.25", 11, 6), (5, "0.2", 15, 7)]
+)
+def test_records_and_classes_below_k_are_two_numbers(case, k, risk, records, classes):
+    columns = "".join(f"      {name}: {{role: quasi, type: category}}\n" for name in ("zone", "sex", "band"))
+    case.policy(
+        release(
+            f"input.csv\n    columns:\n{columns.rstrip()}",
+            f"  t: {{dataset: d, knows: [zone, sex, band], highest_risk: {risk}}}",
+            "t",
+        )
+    )
+    assert case("run", "policy.yaml").code == 1
+    after = case.threat("t")["after"]
+    assert after["records"]["value"] == 15
+    assert after["records_below_k"]["value"] == records
+    assert after["classes_below_k"]["value"] == classes
+
+
+K09 = """datasets:
+  d:
+    source: input.csv
+    columns:
+      key: {role: quasi, type: category}
+      w: {role: insensitive, type: number, domain: [1, 1000], grid: 1}
+threats:
+  t: {dataset: d, knows: [key], attacker: journalist, population: {weight: w}, highest_risk: RISK}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], columns: [key], output: {path: out/r.csv}}
+"""
+
+
+@pytest.mark.case("k09-sample-weights-individual-risk")
+def test_weights_estimate_the_population_and_are_no_rows(case):
+    case.policy(K09.replace("RISK", "0.012"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    after = case.threat("t")["after"]
+    assert after["k"]["value"] == 1
+    assert after["further"]["journalist_highest"]["exact"] == "1/90"
+    assert after["further"]["expected_reidentifications_exact"]["value"] == pytest.approx(0.09299361, abs=1e-8)
+    assert after["further"]["expected_reidentifications_approximation"]["value"] == pytest.approx(0.09323406, abs=1e-8)
+
+
+@pytest.mark.case("k09-sample-weights-individual-risk")
+def test_a_population_class_of_ninety_is_not_hundred(case):
+    case.policy(K09.replace("RISK", "0.01"))
+    assert case("run", "policy.yaml").code == 1
+
+
+@pytest.mark.case("l01-seventy-key-columns")
+def test_seventy_key_columns_are_counted(case):
+    names = [f"q{i:02d}" for i in range(1, 71)]
+    columns = "".join(f"      {name}: {{role: quasi, type: category}}\n" for name in names)
+    case.policy(
+        release(
+            f"input.csv\n    columns:\n{columns.rstrip()}",
+            f"  t: {{dataset: d, knows: [{', '.join(names)}], highest_risk: 0.5}}",
+            "t",
+        )
+    )
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    after = case.threat("t")["after"]
+    assert after["records"]["value"] == 401
+    assert after["classes"]["value"] == 200
+    assert after["k"]["value"] == 2
+    assert after["records_below_k"]["value"] == 0
+    assert sum(bucket["classes"]["value"] for bucket in after["buckets"] if bucket["low"] == 3) == 1
+
+
+@pytest.mark.case("l01-seventy-key-columns")
+def test_seventy_key_columns_are_protected_at_k_three(case):
+    names = [f"q{i:02d}" for i in range(1, 71)]
+    columns = "".join(f"      {name}: {{role: quasi, type: category}}\n" for name in names)
+    case.policy(
+        release(
+            f"input.csv\n    columns:\n{columns.rstrip()}",
+            f"  t: {{dataset: d, knows: [{', '.join(names)}], highest_risk: 0.34}}",
+            "t",
+            "    transform: [{suppress: cells}]\n",
+        )
+    )
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert case.threat("t")["after"]["k"]["value"] >= 3
+
+
+@pytest.mark.case("l03-all-combinations-up-to-three")
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_combination_of_up_to_three_columns_is_looked_at(case, reverse):
+    names = [f"c{i:02d}" for i in range(1, 13)]
+    known = list(reversed(names)) if reverse else names
+    columns = "".join(f"      {name}: {{role: quasi, type: category}}\n" for name in names)
+    threat = f"  t: {{dataset: d, knows: [{', '.join(known)}], highest_risk: 1, also: {{subsets: {{up_to: 3, k: 3}}}}}}"
+    case.policy(release(f"input.csv\n    columns:\n{columns.rstrip()}", threat, "t"))
+    assert case("run", "policy.yaml").code == 1
+    found = case.threat("t")
+    assert found["subsets"]["looked_at"] == 298
+    assert found["subsets"]["not_looked_at"] == 4095 - 298
+    assert [list(size) for size in found["subsets"]["by_size"]] == [[1, 12, 13, 0], [2, 66, 3, 0], [3, 220, 1, 135]]
+    assert found["after"]["uniques"]["value"] == 64
+
+
+@pytest.mark.case("l04-column-with-300000-categories")
+def test_a_column_of_300000_different_texts_stays_within_its_memory(case):
+    """Synthesis of such a column waits for the release kind that makes it; a microdata release must cope as well."""
+    subprocess.run([sys.executable, "gen.py"], cwd=case.folder, check=True)
+    case.policy("""datasets:
+  d:
+    source: input.csv
+    columns:
+      t: {role: quasi, type: string}
+      g: {role: quasi, type: category, domain: ["0", "1", "2", "3", "4"]}
+threats:
+  t: {dataset: d, knows: [t, g], highest_risk: 0.2}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], transform: [{suppress: cells, limit: 0.6}], output: {path: out/r.parquet}}
+""")
+    ran = case("run", "policy.yaml", "--memory-limit", "1GiB")
+    assert ran.code == 0, ran.err
+    rows = case.released("out/r.parquet")
+    assert len(rows) == 300_000
+    assert {row[0] for row in rows} == {None}
+    assert [sum(1 for row in rows if row[1] == g) for g in "01234"] == list(itertools.repeat(60_000, 5))

@@ -1,0 +1,246 @@
+"""The f* cases: reading loses nothing and guesses nothing. What asks for generalisation waits for the release step that does it."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+
+@pytest.mark.case("f01-postal-code-leading-zero")
+@pytest.mark.parametrize(
+    ("file", "codes"),
+    [("input.csv", ["00501", "01234", "01239", "10001", "90210"]), ("zip_only_plain.csv", ["10001", "90210"])],
+)
+def test_postal_codes_stay_text_whatever_the_file_holds(case, file, codes):
+    case.policy(f"""datasets:
+  d:
+    source: {file}
+    columns:
+      zip: {{role: insensitive, type: string}}
+      g: {{role: quasi, type: category}}
+threats:
+  t: {{dataset: d, knows: [g], highest_risk: 1}}
+releases:
+  - {{id: r, kind: microdata, from: d, protect: [t], output: [{{path: out/r.parquet}}, {{path: out/r.csv}}]}}
+""")
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert sorted(row[0] for row in case.released("out/r.parquet")) == codes
+    described = duckdb.sql(f"DESCRIBE FROM read_parquet('{case.folder / 'out/r.parquet'}')").fetchall()
+    assert described[0][:2] == ("zip", "VARCHAR")
+    lines = (case.folder / "out/r.csv").read_text(encoding="utf-8").splitlines()
+    assert sorted(line.split(",")[0].strip('"') for line in lines[1:]) == codes
+
+
+F03 = """datasets:
+  d:
+    source: input.csv
+    unit: {column: person}
+    columns:
+      person: {role: insensitive, type: string}
+      area: {role: quasi, type: category}
+threats:
+  t: {dataset: d, knows: [area], highest_risk: RISK}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    output: [{path: out/r.csv}, {path: out/r.parquet}]
+"""
+PERSONS = ["90000000000000000001", "90000000000000000001", "90000000000000000002", "90000000000000000003"]
+
+
+@pytest.mark.case("f03-twenty-digit-identifiers")
+def test_long_identifiers_count_persons_and_leave_digit_for_digit(case):
+    case.policy(F03.replace("RISK", "0.34"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert sorted(row[0] for row in case.released("out/r.parquet")) == PERSONS
+    lines = (case.folder / "out/r.csv").read_text(encoding="utf-8").splitlines()
+    assert sorted(line.split(",")[0].strip('"') for line in lines[1:]) == PERSONS
+    after = case.audit()["threats"][0]["after"]
+    assert after["k"]["value"] == 3
+    assert after["counted"] != "records"
+
+
+@pytest.mark.case("f03-twenty-digit-identifiers")
+def test_three_persons_with_four_rows_are_not_four_anonymous(case):
+    case.policy(F03.replace("RISK", "0.25"))
+    assert case("run", "policy.yaml").code == 1
+    assert not (case.folder / "out/r.csv").exists()
+
+
+@pytest.mark.case("f03-twenty-digit-identifiers")
+def test_an_integer_over_64_bits_is_an_error_that_says_string(case):
+    case.policy(F03.replace("RISK", "0.34").replace("type: string", "type: integer"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 3
+    assert "person" in ran.err
+    assert "string" in ran.err
+    assert "9000000" not in ran.err
+
+
+F04 = """datasets:
+  d:
+    source: FILE
+    FORMAT
+    columns:
+      id: {role: direct, type: string}
+      visit: {role: quasi, type: date}
+threats:
+  t: {dataset: d, knows: [visit], highest_risk: 1}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: {path: out/r.parquet}}
+"""
+
+
+@pytest.mark.case("f04-day-or-month-first")
+@pytest.mark.parametrize("file", ["input_ambiguous.csv", "input_mixed.csv"])
+def test_a_date_that_is_not_iso_is_an_error_with_column_and_row(case, file):
+    case.policy(F04.replace("FILE", file).replace("FORMAT", "unlisted_columns: error"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 3
+    assert f"{file}:2:" in ran.err
+    assert "visit" in ran.err
+    assert "03/04/2021" not in ran.err
+    assert not (case.folder / "out").exists() or not any((case.folder / "out").iterdir())
+
+
+@pytest.mark.case("f04-day-or-month-first")
+def test_a_declared_date_format_is_read_as_declared(case):
+    case.policy(F04.replace("FILE", "input_ambiguous.csv").replace("FORMAT", 'format: {date: "%d/%m/%Y"}'))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert [row[0].isoformat() for row in case.released("out/r.parquet")] == ["2021-04-03", "2021-06-05", "2021-08-07"]
+
+
+@pytest.mark.case("f04-day-or-month-first")
+def test_a_declared_date_format_that_some_rows_contradict_is_an_error_at_the_first(case):
+    case.policy(F04.replace("FILE", "input_mixed.csv").replace("FORMAT", 'format: {date: "%d/%m/%Y"}'))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 3
+    assert "input_mixed.csv:4:" in ran.err
+    assert "12/25/2021" not in ran.err
+
+
+@pytest.mark.case("f06-columns-that-differ-only-in-case")
+@pytest.mark.parametrize("declared", [("Age", "AGE"), ("Age",)])
+def test_columns_that_differ_only_in_case_are_refused_naming_both(case, declared):
+    columns = "".join(f"      {name}: {{role: quasi, type: string}}\n" for name in declared)
+    case.policy(f"""datasets:
+  d:
+    source: input.csv
+    unlisted_columns: drop
+    columns:
+      id: {{role: direct, type: string}}
+{columns}threats:
+  t: {{dataset: d, knows: [Age], highest_risk: 1}}
+releases:
+  - {{id: r, kind: microdata, from: d, protect: [t], output: {{path: out/r.csv}}}}
+""")
+    ran = case("run", "policy.yaml")
+    assert ran.code in {2, 3}
+    assert "Age" in ran.err
+    assert "AGE" in ran.err
+    assert not (case.folder / "out/r.csv").exists()
+
+
+F07 = """datasets:
+  d:
+    source: input.csv
+    FORMAT
+    columns:
+      id: {role: quasi, type: string}
+      amount: {role: sensitive, type: number, grid: 0.01}
+threats:
+  t: {dataset: d, knows: [id], highest_risk: 1}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: {path: out/r.parquet}}
+"""
+
+
+@pytest.mark.case("f07-decimal-comma")
+def test_a_declared_decimal_comma_is_exact(case):
+    case.policy(F07.replace("FORMAT", 'format: {delimiter: ";", decimal: ",", thousands: "."}'))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert str(sum(row[1] for row in case.released("out/r.parquet"))) == "1338.00"
+
+
+@pytest.mark.case("f07-decimal-comma")
+@pytest.mark.parametrize("form", ["unlisted_columns: error", 'format: {delimiter: ";"}'])
+def test_an_undeclared_decimal_comma_is_an_error_and_never_a_number(case, form):
+    case.policy(F07.replace("FORMAT", form))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 3
+    assert "amount" in ran.err
+    assert not (case.folder / "out/r.parquet").exists()
+
+
+F09 = """datasets:
+  d:
+    source: input.csv
+    columns:
+      id: {role: direct, type: string}
+      imd_band: {role: quasi, type: category, domain: ["0-10%", "10-20%", "20-30%"]FORMAT}
+threats:
+  t: {dataset: d, knows: [imd_band], highest_risk: 1}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: {path: out/r.parquet}}
+"""
+
+
+@pytest.mark.case("f09-category-labels-that-do-not-match")
+def test_labels_outside_the_domain_are_an_error_with_rows_and_counts(case):
+    case.policy(F09.replace("FORMAT", ""))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 3
+    assert "imd_band" in ran.err
+    assert "input.csv:3:" in ran.err
+    assert "2 " in ran.err
+    assert "?" not in ran.err.replace("did you mean", "")
+
+
+@pytest.mark.case("f09-category-labels-that-do-not-match")
+def test_aliases_and_missing_marks_mend_labels(case):
+    case.policy(F09.replace("FORMAT", ', format: {aliases: {10-20: "10-20%"}, missing: ["", "?"]}'))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    values = [row[0] for row in case.released("out/r.parquet")]
+    assert sorted(value or "" for value in values) == ["", "", "0-10%", "10-20%", "10-20%", "20-30%"]
+
+
+F10 = """datasets:
+  d:
+    source: input.csv
+    columns:
+      city: {role: quasi, type: stringFORMAT}
+threats:
+  t: {dataset: d, knows: [city], highest_risk: 0.2}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: {path: out/r.parquet}}
+"""
+
+
+@pytest.mark.case("f10-look-alike-text-keys")
+def test_look_alike_texts_are_apart_and_told(case):
+    case.policy(F10.replace("FORMAT", ""))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 1
+    assert "city" in ran.err
+    assert "3 " in ran.err
+    assert "nfc" in ran.err
+    assert "Orl" not in ran.err
+    after = case.audit()["threats"][0]["after"]
+    assert after["k"]["value"] == 1
+    assert after["classes"]["value"] == 3
+
+
+@pytest.mark.case("f10-look-alike-text-keys")
+def test_declared_normalisation_makes_one_class(case):
+    case.policy(F10.replace("FORMAT", ", format: {normalise: [nfc, trim]}"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert case.audit()["threats"][0]["after"]["k"]["value"] == 5
+    assert len({row[0] for row in case.released("out/r.parquet")}) == 1
