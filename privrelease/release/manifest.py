@@ -1,0 +1,195 @@
+"""The manifest of a release: what left, under which policy, made by which versions.
+
+Two documents. :class:`Manifest` goes with the data and is for the recipient: nothing in it says more about the source than the
+released files do. :class:`InternalManifest` stays: keyed digests of the inputs, the digest of the row map, and the counts that the
+executor claims, which the audit recomputes and does not believe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime  # noqa: TC003 -- pydantic resolves the annotation when the class is made
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from privrelease.errors import InputError
+from privrelease.release.files import canonical_json, speaking, write_atomically
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "Claims",
+    "InputDigest",
+    "InternalManifest",
+    "Manifest",
+    "ManifestColumn",
+    "ManifestOutput",
+    "PolicyReference",
+    "RowMapDigest",
+]
+
+
+def _plain_name(name: str) -> str:
+    if not name or name != PurePosixPath(name).name or name in {".", ".."} or "\0" in name:
+        msg = "a file name without folders"
+        raise ValueError(msg)
+    return name
+
+
+def _whole_seconds(at: datetime) -> datetime:
+    if at.microsecond or at.utcoffset():
+        msg = "UTC in whole seconds"
+        raise ValueError(msg)
+    return at
+
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+FileName = Annotated[str, AfterValidator(_plain_name)]
+Moment = Annotated[AwareDatetime, AfterValidator(_whole_seconds)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, use_attribute_docstrings=True)
+
+    def canonical(self) -> bytes:
+        """Return the document as canonical JSON: the same value gives the same bytes."""
+        return canonical_json(self.model_dump(mode="json"))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of :meth:`canonical`, the digest that approvals sign."""
+        return hashlib.sha256(self.canonical()).hexdigest()
+
+    def save(self, path: Path) -> None:
+        """Write the document, completely or not at all. Raises InputError (R101 to R105)."""
+        with speaking("writing the manifest"):
+            write_atomically(path, self.canonical())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read and check a document. Raises InputError (R125) where it is none, or of a version this program does not know."""
+        with speaking("reading the manifest"):
+            content = path.read_bytes()
+        try:
+            return cls.model_validate_json(content)
+        except ValidationError as error:
+            places = ", ".join(sorted({".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}))
+            raise InputError(
+                code="R125",
+                message=f"{path.name} is no such manifest ({places})",
+                hint="was it changed by hand, or written by a newer version?",
+            ) from None
+
+
+class ManifestColumn(_Document):
+    """A column of a released file."""
+
+    name: str
+    type: str
+    treatment: Literal["as_is", "pseudonym"] = "as_is"
+    """``pseudonym``: a keyed pseudonym, by which rows of one person can still be brought together."""
+
+
+class ManifestOutput(_Document):
+    """One released file."""
+
+    label: str
+    """Its path as the policy writes it."""
+    kind: Literal["csv", "parquet", "duckdb"]
+    file: FileName
+    """Its name beside this manifest in the run's folder."""
+    sha256: Sha256
+    bytes: Count
+    rows: Count
+    columns: tuple[ManifestColumn, ...]
+
+
+class PolicyReference(_Document):
+    """Which policy, in which version, from which commit and environment."""
+
+    id: str
+    version: str
+    title: str
+    sha256: Sha256
+    """SHA-256 of the policy's resolved form."""
+    commit: str | None = None
+    environment: str | None = None
+
+
+class Manifest(_Document):
+    """What the recipient gets beside the data."""
+
+    format: Literal["privrelease/manifest"] = "privrelease/manifest"
+    version: Literal[1] = 1
+    run: str
+    release: str
+    policy: PolicyReference
+    created_at: Moment
+    """When the files were parked, UTC."""
+    outputs: tuple[ManifestOutput, ...] = Field(min_length=1)
+    order: Literal["values", "source"]
+    """``values``: rows are sorted by the released values, so their order says nothing more."""
+    versions: dict[str, str]
+
+    @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        names = [output.file for output in self.outputs]
+        if len(set(names)) != len(names):
+            msg = "two outputs have one file name"
+            raise ValueError(msg)
+        return self
+
+
+class InputDigest(_Document):
+    """One input file: HMAC-SHA256 under the key whose id is ``key_id``."""
+
+    label: str
+    """The source as the policy writes it."""
+    file: str
+    """The file's name; of several files of a glob, each has its own entry."""
+    bytes: Count
+    hmac_sha256: Sha256
+    key_id: str
+
+
+class RowMapDigest(_Document):
+    """The map of released rows to source rows, which never leaves."""
+
+    file: FileName
+    sha256: Sha256
+    bytes: Count
+
+
+class Claims(_Document):
+    """What the executor says it did. The audit recomputes all of it."""
+
+    source_rows: Count
+    rows_outside_domain: Count = 0
+    source_persons: Count | None = None
+    linkable: bool = False
+    """Rows of one person stay linkable in the output."""
+    classes: Count
+    released_rows: Count
+    dropped_rows: Count
+    cells_total: Count
+    """Cells of the union of the threats' columns: rows times columns."""
+    suppressed: dict[str, int]
+    """Cells made missing in rows that leave, per column."""
+    lost: dict[str, int]
+    """The same, and the non-missing cells of dropped rows."""
+    feasible: bool = True
+
+
+class InternalManifest(_Document):
+    """What stays beside the audit."""
+
+    format: Literal["privrelease/internal-manifest"] = "privrelease/internal-manifest"
+    version: Literal[1] = 1
+    run: str
+    manifest_sha256: Sha256
+    inputs: tuple[InputDigest, ...]
+    row_map: RowMapDigest
+    claims: Claims

@@ -1,0 +1,245 @@
+r"""A run: its folder, its name, and the record of what became of it.
+
+A run works in a folder of its own and is recorded in ``internal/state.json``::
+
+    running -> parked -> publishing -> published -> superseded | withdrawn
+       |         |  \-> quarantined
+       |         \-> abandoned (killed before a decision)
+       \-> failed | abandoned (killed)
+
+``publishing`` lasts for the moment of publication only: found at rest, it is settled by where the ``current`` link points.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from privrelease.errors import InputError
+from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.manifest import FileName, InternalManifest, Manifest, Moment, Sha256
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+__all__ = ["Decided", "OutputLink", "ReleaseName", "RunFolder", "RunRecord", "RunState", "Transition"]
+
+_PART = re.compile(r"[^\W_][\w.-]*\Z")
+_LONGEST_PART = 100
+
+
+def _checked(what: str, part: str) -> str:
+    if not _PART.match(part) or len(part.encode()) > _LONGEST_PART or unicodedata.normalize("NFC", part) != part:
+        raise InputError(
+            code="R110",
+            message=f"the {what} cannot name a folder",
+            hint=f"use letters, digits, '-', '_' and '.', beginning with a letter or digit, at most {_LONGEST_PART} bytes",
+        )
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseName:
+    """What one stream of releases is called: policy, environment where there is one, release. Each publication supersedes the last.
+
+    Raises InputError (R110) where a part cannot name a folder.
+
+    >>> ReleaseName("registry", "microdata", "ci").key
+    'registry@ci/microdata'
+    """
+
+    policy: str
+    release: str
+    environment: str | None = None
+
+    def __post_init__(self) -> None:
+        _checked("policy's id", self.policy)
+        _checked("release's id", self.release)
+        if self.environment is not None:
+            _checked("environment's name", self.environment)
+
+    @property
+    def key(self) -> str:
+        """The relative path of the ``current`` link of this stream."""
+        where = self.policy if self.environment is None else f"{self.policy}@{self.environment}"
+        return f"{where}/{self.release}"
+
+
+class RunState(StrEnum):
+    """Where a run stands; see the module."""
+
+    RUNNING = "running"
+    PARKED = "parked"
+    PUBLISHING = "publishing"
+    PUBLISHED = "published"
+    SUPERSEDED = "superseded"
+    QUARANTINED = "quarantined"
+    WITHDRAWN = "withdrawn"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Transition(_Value):
+    """A state, when it began, why."""
+
+    state: RunState
+    at: Moment
+    reason: str = ""
+
+
+class OutputLink(_Value):
+    """A path of the policy and the file in ``outgoing`` that it shows once published."""
+
+    link: str
+    """The link's path, relative to the state folder, so that a moved project stays whole."""
+    file: FileName
+    companion: bool = False
+    """Manifest or report beside the data; shown where it exists."""
+
+
+class Decided(_Value):
+    """The decision about a parked release, bound to the digest of the manifest that was audited."""
+
+    outcome: Literal["pass", "warn", "review", "fail"]
+    manifest_sha256: Sha256
+
+
+class RunRecord(_Value):
+    """``internal/state.json``."""
+
+    format: Literal["privrelease/run"] = "privrelease/run"
+    version: Literal[1] = 1
+    run: str
+    policy: str
+    environment: str | None
+    release: str
+    links: tuple[OutputLink, ...]
+    history: Annotated[tuple[Transition, ...], Field(min_length=1)]
+    decided: Decided | None = None
+    closed: bool = False
+    """The process that ran it ended in order; False is found after a kill."""
+
+    @property
+    def state(self) -> RunState:
+        """The state it is in."""
+        return self.history[-1].state
+
+    @property
+    def name(self) -> ReleaseName:
+        """The stream that this run belongs to."""
+        return ReleaseName(self.policy, self.release, self.environment)
+
+    def to(self, state: RunState, at: datetime, reason: str = "") -> Self:
+        """Return the record in the next state."""
+        return self.model_copy(update={"history": (*self.history, Transition(state=state, at=at, reason=reason))})
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run. ``outgoing`` may leave, ``internal`` never does, ``temporary`` is gone when the run ends."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id, which sorts by time."""
+        return self.path.name
+
+    @property
+    def outgoing(self) -> Path:
+        """Data, recipient's manifest and report."""
+        return self.path / "outgoing"
+
+    @property
+    def internal(self) -> Path:
+        """Audit, internal report, row map, record."""
+        return self.path / "internal"
+
+    @property
+    def temporary(self) -> Path:
+        """What an engine spills to disk."""
+        return self.internal / "tmp"
+
+    @property
+    def row_map(self) -> Path:
+        """Map of released rows to source rows."""
+        return self.internal / "row_map.parquet"
+
+    @property
+    def audit(self) -> Path:
+        """The audit's result."""
+        return self.internal / "audit.json"
+
+    @property
+    def report(self) -> Path:
+        """The internal edition of the report."""
+        return self.internal / "report.html"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that runs it."""
+        return self.internal / "lock"
+
+    def record(self) -> RunRecord:
+        """Read the record. Raises InputError (R123, R126) where there is none or it is none."""
+        with speaking("reading the state of a run"):
+            try:
+                content = (self.internal / "state.json").read_bytes()
+            except FileNotFoundError:
+                raise InputError(
+                    code="R123", message=f"{self.id} is no run", hint="see `privrelease show` for the runs"
+                ) from None
+        try:
+            return RunRecord.model_validate_json(content)
+        except ValidationError:
+            raise InputError(
+                code="R126",
+                message=f"the record of run {self.id} cannot be read",
+                hint="restore internal/state.json, or move the run away",
+            ) from None
+
+    def save(self, record: RunRecord) -> RunRecord:
+        """Write the record and return it."""
+        with speaking("recording the state of a run"):
+            write_atomically(self.internal / "state.json", canonical_json(record.model_dump(mode="json")))
+        return record
+
+    def output(self, file: str) -> Path:
+        """Return the path of a file of ``outgoing``."""
+        return self.outgoing / file
+
+    @property
+    def data(self) -> tuple[Path, ...]:
+        """Where the data files are to be written: one path per sink, in the policy's order."""
+        return tuple(self.outgoing / link.file for link in self.record().links if not link.companion)
+
+    def _companion(self, ending: str) -> Path:
+        return next(self.outgoing / link.file for link in self.record().links if link.companion and link.file.endswith(ending))
+
+    @property
+    def manifest_path(self) -> Path:
+        """The recipient's manifest."""
+        return self._companion(".manifest.json")
+
+    @property
+    def recipient_report(self) -> Path:
+        """Where the recipient's edition of the report goes, to be published beside the data."""
+        return self._companion(".report.html")
+
+    def manifest(self) -> Manifest:
+        """Read the recipient's manifest."""
+        return Manifest.load(self.manifest_path)
+
+    def internal_manifest(self) -> InternalManifest:
+        """Read the internal manifest."""
+        return InternalManifest.load(self.internal / "manifest.json")
