@@ -74,7 +74,7 @@ class Figure(_Model):
     @classmethod
     def of(
         cls,
-        value: int | Fraction | float | None,
+        value: Fraction | float | None,
         unit: Literal["count", "share", "risk", "number"] = "number",
         visibility: Visibility = Visibility.INTERNAL,
         note: str | None = None,
@@ -97,6 +97,8 @@ class FindingRecord(_Model):
     file: str | None = None
     line: int = 0
     column: int = 0
+    visibility: Visibility = Visibility.INTERNAL
+    """A message holds figures, so a finding is internal unless it says otherwise."""
 
 
 class WorstFigure(_Model):
@@ -258,6 +260,7 @@ class ColumnLoss(_Model):
     suppressed: Figure
     in_dropped_rows: Figure
     share: Figure
+    """Lost cells of the column over the source's rows."""
 
 
 class UtilityFacts(_Model):

@@ -1,0 +1,186 @@
+"""The verdict: fail where a check or a threshold fails, review where the policy's legal profile lacks a field, pass otherwise.
+
+What could not be looked at is no pass: it fails, except what a file that came from elsewhere has nothing to compare with, which is left to
+a person. Evidence and residual risk are stated; nothing is called anonymous.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.integrity.checks import INTEGRITY_CHECKS
+from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from privrelease.audit.model import CheckResult, LegalFacts, ThreatResult, ThresholdVerdict
+    from privrelease.findings import Finding
+    from privrelease.plan.model import MicrodataPlan, ThreatPlan
+
+__all__ = ["REMAINING", "decide", "finding_record", "findings_of"]
+
+#: What no audit of a file can settle.
+REMAINING = (
+    "Whether the threats named in the policy are those that exist: an attacker who knows other columns was not measured.",
+    "Whether other releases or outside data, combined with this one, tell more.",
+    "Whether what a class has in common (sensitive values shared by all its members) harms its members.",
+    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
+)
+UNION_REMAINING = "Whether an attacker may know all threats' columns together: that risk is reported and has no limit."
+
+_MEASURES = {"highest_risk": "A101", "average_risk": "A102", "records_at_risk": "A103", "subsets": "A104"}
+_CODES = {check.id: check.code for check in INTEGRITY_CHECKS}
+
+
+def _fails(check: CheckResult) -> bool:
+    return check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
+
+
+def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
+    if check.outcome is Outcome.PASS:
+        return None
+    return "error" if _fails(check) else "warn"
+
+
+def finding_record(finding: Finding) -> FindingRecord:
+    """Give a finding of another room as JSON."""
+    place = finding.location
+    return FindingRecord(
+        code=finding.code,
+        message=finding.message,
+        severity=finding.severity.value,
+        hint=finding.hint,
+        subject=finding.subject,
+        file=None if place is None else place.file,
+        line=0 if place is None else place.line,
+        column=0 if place is None else place.column,
+    )
+
+
+def _about_threat(plan: ThreatPlan, code: str, message: str, hint: str | None = None) -> FindingRecord:
+    place = plan.location
+    return FindingRecord(
+        code=code,
+        message=message,
+        severity="error",
+        hint=hint,
+        subject=f"threats.{plan.name}",
+        file=None if place is None else place.file,
+        line=0 if place is None else place.line,
+        column=0 if place is None else place.column,
+    )
+
+
+def _number(text: str | None, value: float | None) -> str:
+    return text if text is not None else f"{value}"
+
+
+def _sentence(result: ThreatResult, verdict: ThresholdVerdict) -> str:
+    figure, limit = verdict.figure, verdict.threshold
+    k = result.after.k.value
+    size = f" (k = {k})" if verdict.measure == "highest_risk" and k is not None else ""
+    observed, threshold = _number(figure.exact, figure.value), _number(limit.exact, limit.value)
+    relation = "is below" if verdict.measure == "subsets" else "is above"
+    return f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {threshold}: {verdict.means}"
+
+
+def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]) -> list[FindingRecord]:
+    found: list[FindingRecord] = []
+    by_name = {result.name: result for result in results}
+    for plan in plans:
+        result = by_name[plan.name]
+        if result.after.k.value is None:
+            message = f"threat {plan.name} has nothing to measure: {result.after.k.note}"
+            found.append(_about_threat(plan, "A105", message, "k is undefined without released records, which is no pass"))
+            continue
+        for verdict in result.verdicts:
+            if not verdict.holds:
+                code = _MEASURES[verdict.measure]
+                found.append(_about_threat(plan, code, _sentence(result, verdict)))
+    return found
+
+
+def findings_of(
+    plan: MicrodataPlan, threats: Sequence[ThreatResult], checks: Iterable[CheckResult], warnings: Iterable[Finding]
+) -> tuple[FindingRecord, ...]:
+    """Name every failure: threat, measure, figure and threshold, or the check; and what reading the source warned of."""
+    found = _threat_findings(plan.threats, threats)
+    if not threats and not plan.checks:
+        message = "nothing was checked: the release has no threat and no check"
+        found.append(FindingRecord(code="A107", message=message, severity="error", subject=f"releases.{plan.id}"))
+    for check in checks:
+        severity = _severity(check)
+        if severity is None:
+            continue
+        code = _CODES.get(check.id, "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301")
+        file = None if plan.location is None else plan.location.file
+        found.append(
+            FindingRecord(
+                code=code,
+                message=f"{check.id} {check.title}: {check.message}",
+                severity=severity,
+                subject=f"checks.{check.id}",
+                file=file,
+                line=check.line,
+            )
+        )
+    return (*found, *(finding_record(finding) for finding in warnings))
+
+
+def _ratio(verdict: ThresholdVerdict) -> Fraction | None:
+    """How much of its threshold a figure takes up; None: undefined, worse than any."""
+    figure, limit = verdict.figure.exact, verdict.threshold.exact
+    if figure is None or limit is None:
+        return None
+    if verdict.measure == "subsets":
+        return Fraction(limit) / Fraction(figure) if Fraction(figure) else None
+    return Fraction(figure) / Fraction(limit) if Fraction(limit) else Fraction(0 if not Fraction(figure) else 10**9)
+
+
+def _worst(threats: Iterable[ThreatResult]) -> WorstFigure | None:
+    pairs = [(threat, verdict) for threat in threats for verdict in threat.verdicts]
+    if not pairs:
+        return None
+
+    def rank(pair: tuple[ThreatResult, ThresholdVerdict]) -> tuple[bool, bool, Fraction]:
+        ratio = _ratio(pair[1])
+        return (not pair[1].holds, ratio is None, ratio or Fraction(0))
+
+    threat, verdict = max(pairs, key=rank)
+    what = f"{verdict.measure} of threat {threat.name}"
+    return WorstFigure(what=what, figure=verdict.figure, threshold=verdict.threshold, holds=verdict.holds)
+
+
+def decide(
+    threats: Sequence[ThreatResult],
+    union: ThreatResult | None,
+    checks: Sequence[CheckResult],
+    findings: Sequence[FindingRecord],
+    legal: LegalFacts,
+) -> Decision:
+    """Decide from what was found."""
+    errors = [finding.message for finding in findings if finding.severity == "error"]
+    unlooked = [check for check in checks if check.outcome is Outcome.NOT_EVALUATED and not _fails(check)]
+    failing = any(_fails(check) for check in checks) or not all(threat.holds for threat in threats) or bool(errors)
+    incomplete = legal.profile is not None and bool(legal.missing)
+    missing = (f"the policy does not state what its legal profile requires: {', '.join(legal.missing)}",) if incomplete else ()
+    if failing:
+        outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW] = Outcome.FAIL
+    else:
+        outcome = Outcome.REVIEW if incomplete else Outcome.PASS
+    verdicts = [verdict.holds for threat in threats for verdict in threat.verdicts]
+    good = [check.outcome in {Outcome.PASS, Outcome.WARN} for check in checks]
+    return Decision(
+        outcome=outcome,
+        checks_passed=sum(verdicts) + sum(good),
+        checks_total=len(verdicts) + len(good),
+        worst=_worst(threats),
+        reasons=(*errors, *missing),
+        assessment_remaining=(
+            *REMAINING,
+            *((UNION_REMAINING,) if union is not None else ()),
+            *(f"What could not be checked: {check.title} ({check.message})." for check in unlooked),
+        ),
+    )

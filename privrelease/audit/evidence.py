@@ -1,0 +1,251 @@
+"""Everything an audit of microdata measured, gathered once, before anything is judged.
+
+``None`` in a field means that it could not be measured: a check that needs it is then not evaluated, which is no pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.grouping import column_indices, is_residual
+from privrelease.errors import InputError
+from privrelease.relational.schema import ColumnType, Role
+from privrelease.release.digests import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.audit.target import AuditTarget
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.engine.audit_protocol import (
+        AuditEngine,
+        LeftRows,
+        PersonClasses,
+        RowMapFacts,
+        SameCells,
+        TokenFacts,
+        UnitFacts,
+    )
+    from privrelease.engine.protocol import ColumnChange, ReleasedFile, Staged
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+    from privrelease.relational.schema import Column, Sink
+
+__all__ = ["Evidence", "FileEvidence", "gather"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEvidence:
+    """One file: digest and size of its bytes, and the opened file, or the code of the error that kept it shut.
+
+    ``differs``: positions at which it holds another row than the first readable file (None: it is that file, or could not be compared).
+    """
+
+    sink: Sink
+    sha256: str | None
+    size: int
+    released: ReleasedFile | None
+    refused: str | None = None
+    differs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """See the module. ``main``: the file that is measured; ``usable``: its columns that are planned and have the planned type."""
+
+    plan: MicrodataPlan
+    target: AuditTarget
+    files: tuple[FileEvidence, ...]
+    main: ReleasedFile | None
+    usable: tuple[ReleasedColumn, ...]
+    source: Staged | None
+    persons: UnitFacts | None = None
+    row_map: RowMapFacts | None = None
+    row_map_refused: str | None = None
+    left: LeftRows | None = None
+    changes: tuple[ColumnChange, ...] | None = None
+    tokens: tuple[TokenFacts, ...] | None = None
+    same: tuple[SameCells, ...] | None = None
+    order_breaks: int | None = None
+    before: ClassTable | None = None
+    after: ClassTable | None = None
+    person_before: PersonClasses | None = None
+    person_after: PersonClasses | None = None
+
+    @property
+    def sound_map(self) -> bool:
+        """Whether the row map leads every released row to one source row, no two to the same, and stays within both tables."""
+        facts = self.row_map
+        if facts is None or self.main is None or self.source is None:
+            return False
+        return is_sound(facts, self.source.n_rows, self.main.n_rows)
+
+    def measurable(self, columns: Sequence[str]) -> bool:
+        """Whether the released file has all these columns, with the planned types."""
+        return set(columns) <= {column.name for column in self.usable}
+
+    def residual(self, columns: Sequence[str]) -> int | None:
+        """Count released records (persons where they have several rows) with every one of ``columns`` missing; None: not measurable."""
+        if self.after is None or not self.measurable(columns):
+            return None
+        if self.person_after is None:
+            return _residual_records(self.after, columns)
+        return _residual_persons(self.person_after, columns)
+
+    @property
+    def linkable(self) -> bool:
+        """Whether rows of one person stay linkable: the unit leaves, and some person has several rows."""
+        unit = self.plan.unit
+        leaves = unit is not None and any(column.name == unit.column for column in self.plan.columns)
+        return leaves and self.persons is not None and self.persons.most_rows > 1
+
+
+def is_sound(facts: RowMapFacts, source_rows: int, released_rows: int) -> bool:
+    """Whether a row map is an injection of the released rows into the source rows.
+
+    >>> from privrelease.engine.audit_protocol import RowMapFacts
+    >>> is_sound(RowMapFacts(2, 2, 2, (0, 2), (0, 1)), 3, 2), is_sound(RowMapFacts(2, 2, 2, (1, 3), (0, 1)), 3, 2)
+    (True, False)
+    """
+    counts = facts.rows == facts.sources == facts.outputs == released_rows and not facts.incomplete
+    if not counts or facts.source_ends is None or facts.output_ends is None:
+        return counts
+    sources_within = facts.source_ends[0] >= 0 and facts.source_ends[1] < source_rows
+    return sources_within and facts.output_ends == (0, released_rows - 1)
+
+
+def _residual_records(table: ClassTable, columns: Sequence[str]) -> int:
+    return int(table.counts[is_residual(table.codes[:, list(column_indices(table, columns))])].sum())
+
+
+def _residual_persons(classes: PersonClasses, columns: Sequence[str]) -> int:
+    """Persons with a row of which nothing is left; each counts once."""
+    table = classes.table
+    if table.pairs_class is None or table.pairs_person is None:
+        return _residual_records(table, columns)
+    lost = is_residual(table.codes[:, list(column_indices(table, columns))])
+    return len(np.unique(table.pairs_person[lost[table.pairs_class]]))
+
+
+def planned_columns(plan: MicrodataPlan) -> tuple[Column, ...]:
+    """Give the columns that the plan releases, as the source declares them, typed as they leave."""
+    return tuple(replace(plan.source.column(column.name), type=column.type) for column in plan.columns)
+
+
+def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileEvidence:
+    try:
+        digest, size = sha256_of(sink.path), sink.path.stat().st_size
+    except OSError:
+        return FileEvidence(sink, None, 0, None, "missing")
+    try:
+        released = engine.open_release(sink, columns)
+    except InputError as error:
+        return FileEvidence(sink, digest, size, None, error.code)
+    return FileEvidence(sink, digest, size, released)
+
+
+def _compared(engine: AuditEngine, files: Sequence[FileEvidence], main: ReleasedFile | None) -> tuple[FileEvidence, ...]:
+    """Compare every further readable file of the same columns with the main one, row by row."""
+    done = []
+    for file in files:
+        other = file.released
+        if main is None or other is None or other is main or other.columns != main.columns:
+            done.append(file)
+            continue
+        names = [name for name, _ in main.columns]
+        done.append(replace(file, differs=engine.unequal_rows(main, other, names)))
+    return tuple(done)
+
+
+def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:
+    found = {} if main is None else dict(main.columns)
+    return tuple(column for column in plan.columns if found.get(column.name) is column.type)
+
+
+def _textual(column_type: ColumnType) -> bool:
+    return column_type in {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
+
+
+def identifier_pairs(plan: MicrodataPlan, usable: Sequence[ReleasedColumn]) -> tuple[tuple[str, str], ...]:
+    """Give (direct identifier, released column) pairs of which the second could hold the first under another name."""
+    direct = [column.name for column in plan.source.columns if column.role is Role.DIRECT]
+    released = [column.name for column in usable if _textual(column.type)]
+    return tuple((source, name) for source in direct for name in released)
+
+
+def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evidence:
+    """Measure everything that the checks need. Raises InputError where the source itself cannot be read."""
+    columns = planned_columns(plan)
+    opened = tuple(_opened(engine, sink, columns) for sink in target.files)
+    main = next((file.released for file in opened if file.released is not None), None)
+    source = target.source if target.source is not None else engine.stage(plan.source)
+    usable = _usable(plan, main)
+    unit = plan.unit.column if plan.unit is not None else None
+    evidence = Evidence(
+        plan=plan,
+        target=target,
+        files=_compared(engine, opened, main),
+        main=main,
+        usable=usable,
+        source=source,
+        persons=None if unit is None else engine.unit_facts(source, unit),
+        order_breaks=_order_breaks(plan, main, usable, engine),
+    )
+    return _traced(_with_classes(evidence, engine), engine, unit)
+
+
+def _order_breaks(
+    plan: MicrodataPlan, main: ReleasedFile | None, usable: Sequence[ReleasedColumn], engine: AuditEngine
+) -> int | None:
+    if main is None or plan.order == "source" or len(usable) != len(plan.columns):
+        return None
+    return engine.order_breaks(main, [column.name for column in plan.columns])
+
+
+def _with_classes(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add the class tables of source and release over every column that some threat knows, in one coding."""
+    usable = {column.name for column in evidence.usable}
+    columns = [column for column in evidence.plan.quasi_identifiers if column in usable]
+    if evidence.main is None or evidence.source is None or not columns:
+        return evidence
+    before, after = engine.class_tables((evidence.source, evidence.main), columns)
+    return replace(evidence, before=before, after=after)
+
+
+def _with_persons(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
+    """Add classes by persons where some person has several rows; one row each, and records are persons."""
+    persons, source, before = evidence.persons, evidence.source, evidence.before
+    if unit is None or persons is None or source is None or before is None or (persons.most_rows <= 1 and not persons.missing):
+        return evidence
+    row_map, main = evidence.target.row_map, evidence.main
+    return replace(
+        evidence,
+        person_before=engine.person_classes(source, None, None, before.columns, unit),
+        person_after=None if row_map is None else engine.person_classes(source, main, row_map, before.columns, unit),
+    )
+
+
+def _traced(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
+    """Add what the row map makes measurable."""
+    row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
+    if row_map is None or source is None:
+        return evidence
+    try:
+        facts = engine.row_map_facts(row_map)
+    except InputError as error:
+        return replace(evidence, row_map_refused=error.code)
+    evidence = replace(evidence, row_map=facts)
+    if main is None or not evidence.sound_map:
+        return evidence
+    quasi = evidence.plan.quasi_identifiers
+    plain = [column.name for column in evidence.usable if column.treatment == "as_is"]
+    tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym"]
+    return replace(
+        _with_persons(evidence, engine, unit),
+        left=engine.left_rows(source, row_map, quasi, unit),
+        changes=engine.changes(source, main, row_map, plain),
+        tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
+        same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, evidence.usable)),
+    )

@@ -1,0 +1,176 @@
+"""The policy's own checks, measured here: one line each in :data:`MEASURES`.
+
+A check whose figure cannot be measured, or that this table does not know, is not evaluated: with severity ``error`` it fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.audit.figures import Audience, minimum_of
+from privrelease.audit.integrity.cells import cells_lost
+from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Literal
+
+    from privrelease.audit.evidence import Evidence
+    from privrelease.audit.model import RiskFacts, ThreatResult
+    from privrelease.engine.protocol import Engine
+    from privrelease.plan.model import CheckPlan
+
+    Unit = Literal["count", "share", "risk", "number"]
+
+__all__ = ["MEASURES", "Measure", "policy_checks"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a measure may look at: the evidence, the threats it is about, the column it is about, the engine for one more count."""
+
+    evidence: Evidence
+    threats: tuple[ThreatResult, ...]
+    column: str | None
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """``of`` gives the figure, None where it cannot be measured; ``of_source``: it counts the source, so it stays internal."""
+
+    unit: Unit
+    of: Callable[[_Asked], Fraction | int | None]
+    of_source: bool = False
+
+
+def _exact(figure: Figure | None) -> Fraction | None:
+    return None if figure is None or figure.exact is None else Fraction(figure.exact)
+
+
+def _worst(asked: _Asked, figure: Callable[[RiskFacts], Fraction | None], *, largest: bool = True) -> Fraction | None:
+    values = [figure(threat.after) for threat in asked.threats]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return max(known) if largest else min(known)
+
+
+def _prosecutor(measure: str) -> Callable[[RiskFacts], Fraction | None]:
+    """Read the prosecutor's figure, also where the threat's attacker is another."""
+
+    def read(facts: RiskFacts) -> Fraction | None:
+        named = facts.further.get(f"prosecutor_{measure}")
+        return _exact(named if named is not None else getattr(facts, measure))
+
+    return read
+
+
+def _unique_share(facts: RiskFacts) -> Fraction | None:
+    uniques, records = _exact(facts.uniques), _exact(facts.records)
+    return None if uniques is None or not records else uniques / records
+
+
+def _suppressed_cells(asked: _Asked) -> Fraction | None:
+    lost, source = cells_lost(asked.evidence), asked.evidence.source
+    if lost is None or source is None or (asked.column is not None and asked.column not in lost):
+        return None
+    chosen = lost if asked.column is None else {asked.column: lost[asked.column]}
+    cells = source.n_rows * len(chosen)
+    return Fraction(sum(nulled + dropped for nulled, dropped in chosen.values()), cells) if cells else Fraction(0)
+
+
+def _dropped_rows(asked: _Asked) -> Fraction | None:
+    left, source = asked.evidence.left, asked.evidence.source
+    if left is None or source is None:
+        return None
+    return Fraction(left.rows, source.n_rows) if source.n_rows else Fraction(0)
+
+
+def _rows(asked: _Asked) -> int | None:
+    return None if asked.evidence.main is None else asked.evidence.main.n_rows
+
+
+def _missing_cells(asked: _Asked) -> Fraction | None:
+    main, column = asked.evidence.main, asked.column
+    if main is None or column is None or not main.n_rows or not asked.evidence.measurable([column]):
+        return None
+    return Fraction(asked.engine.size_histogram(main, [column], residual=True).residual, main.n_rows)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "suppressed_cells": Measure("share", _suppressed_cells, of_source=True),
+    "dropped_rows": Measure("share", _dropped_rows, of_source=True),
+    "highest_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("highest"))),
+    "average_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("average"))),
+    "k": Measure("count", lambda asked: _worst(asked, lambda facts: _exact(facts.k), largest=False)),
+    "unique_records": Measure("share", lambda asked: _worst(asked, _unique_share)),
+    "classes": Measure("count", lambda asked: _worst(asked, lambda facts: _exact(facts.classes))),
+    "rows": Measure("count", _rows),
+    "missing_cells": Measure("share", _missing_cells),
+}
+
+
+def _text(value: Fraction | int) -> str:
+    exact = Fraction(value)
+    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
+
+
+def _sentence(check: CheckPlan, value: Fraction | int) -> str:
+    bounds = []
+    if check.minimum is not None:
+        bounds.append(f"at least {_text(check.minimum)}")
+    if check.maximum is not None:
+        bounds.append(f"at most {_text(check.maximum)}")
+    return f"{check.expect} is {_text(value)}; the policy asks for {' and '.join(bounds)}"
+
+
+def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Audience) -> Visibility:
+    if measure.of_source:
+        return Visibility.INTERNAL
+    if measure.unit == "count":
+        return audience.of(int(value))
+    if measure.unit == "risk":
+        return audience.of(int(1 / Fraction(value)) if value else 0)
+    return audience.of(round(Fraction(value) * rows), rows)
+
+
+def policy_checks(evidence: Evidence, threats: Iterable[ThreatResult], engine: Engine) -> tuple[CheckResult, ...]:
+    """Make every check of the policy on this release."""
+    results = tuple(threats)
+    return tuple(_checked(check, evidence, results, engine) for check in evidence.plan.checks)
+
+
+def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: Engine) -> CheckResult:
+    options = dict(check.options)
+    named, column = options.get("threat"), options.get("column")
+    chosen = tuple(threat for threat in threats if named is None or threat.name == named)
+    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine)
+    measure = MEASURES.get(check.expect)
+    value = None if measure is None else measure.of(asked)
+    common = {
+        "id": check.id,
+        "title": check.expect,
+        "severity": check.severity,
+        "line": 0 if check.location is None else check.location.line,
+    }
+    if measure is None or value is None or (check.minimum is None and check.maximum is None):
+        why = "is not a check that can be made here" if measure is None else "could not be measured"
+        return CheckResult(outcome=Outcome.NOT_EVALUATED, message=f"{check.expect} {why}", **common)
+    exact = Fraction(value)
+    holds = (check.minimum is None or exact >= check.minimum) and (check.maximum is None or exact <= check.maximum)
+    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
+    audience = Audience(minimum_of(evidence.plan.threats))
+    shown = _visibility(measure, value, _rows(asked) or 0, audience)
+    bound = check.maximum if check.maximum is not None else check.minimum
+    figure = int(exact) if measure.unit == "count" and exact.denominator == 1 else exact
+    return CheckResult(
+        outcome=Outcome.PASS if holds else failing,
+        message=_sentence(check, value),
+        observed=Figure.of(figure, measure.unit, shown),
+        limit=Figure.of(bound, measure.unit, Visibility.RECIPIENT),
+        visibility=shown,
+        **common,
+    )

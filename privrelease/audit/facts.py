@@ -1,0 +1,168 @@
+"""What a release is made of, what protecting it cost, who it is under: facts that no check judges."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from privrelease.audit.figures import count
+from privrelease.audit.integrity.cells import cells_lost
+from privrelease.audit.model import (
+    ColumnFacts,
+    ColumnLoss,
+    DataFacts,
+    Figure,
+    Identity,
+    LegalFacts,
+    OutputFacts,
+    UtilityFacts,
+    Visibility,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from privrelease.audit.evidence import Evidence
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.relational.schema import Column
+
+__all__ = ["data_facts", "identity", "legal_facts", "utility_facts"]
+
+
+def _rows(rows: int | None) -> Figure:
+    return Figure.of(rows, "count", Visibility.RECIPIENT, None if rows is not None else "the file cannot be read")
+
+
+def _treatment(plan: MicrodataPlan, column: Column) -> str:
+    released = next((other for other in plan.columns if other.name == column.name), None)
+    if released is None:
+        return "removed (attribute suppression)"
+    if released.treatment == "pseudonym":
+        return "pseudonymised (keyed hash)"
+    if plan.suppress is not None and column.name in plan.quasi_identifiers:
+        return "single cells suppressed (local suppression)"
+    return "unchanged"
+
+
+def data_facts(evidence: Evidence) -> DataFacts:
+    """Describe columns, roles, types, subjects. Counts of the source are internal."""
+    plan, source, persons = evidence.plan, evidence.source, evidence.persons
+    leaving = {column.name: column for column in plan.columns}
+    return DataFacts(
+        dataset=plan.source.dataset,
+        snapshot=plan.snapshot,
+        population=plan.population_id,
+        unit=None if plan.unit is None else plan.unit.column,
+        source_rows=None if source is None else count(source.n_rows),
+        source_persons=None if persons is None else count(persons.persons),
+        released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
+        columns=tuple(
+            ColumnFacts(
+                name=column.name,
+                role=column.role.value,
+                type=leaving[column.name].type.value if column.name in leaving else column.type.value,
+                leaves=column.name in leaving,
+                treatment=_treatment(plan, column),
+            )
+            for column in plan.source.columns
+        ),
+        order=plan.order,
+    )
+
+
+def utility_facts(evidence: Evidence) -> UtilityFacts | None:
+    """Count lost cells and rows: of the source, so internal. None where released rows cannot be led back to it."""
+    lost = cells_lost(evidence)
+    if lost is None or evidence.source is None or evidence.left is None:
+        return None
+    rows = evidence.source.n_rows
+    total = rows * len(lost)
+    gone = sum(nulled + dropped for nulled, dropped in lost.values())
+    step = evidence.plan.suppress
+    limit = None if step is None or step.limit is None else Figure.of(step.limit, "share", Visibility.RECIPIENT)
+    return UtilityFacts(
+        cells_lost=count(gone),
+        cells_total=count(total),
+        cells_share=_share(gone, total),
+        limit=limit,
+        rows_dropped=count(evidence.left.rows),
+        columns=tuple(
+            ColumnLoss(
+                column=column, suppressed=count(nulled), in_dropped_rows=count(dropped), share=_share(nulled + dropped, rows)
+            )
+            for column, (nulled, dropped) in lost.items()
+        ),
+    )
+
+
+def _share(amount: int, total: int) -> Figure:
+    return Figure.of(Fraction(amount, total) if total else Fraction(0), "share")
+
+
+def _input_digest(evidence: Evidence) -> str | None:
+    internal = evidence.target.internal
+    return None if internal is None else ", ".join(part.hmac_sha256 for part in internal.inputs) or None
+
+
+def identity(evidence: Evidence, policy: Plan, audited_at: str, versions: Mapping[str, str]) -> Identity:
+    """Say what was audited, under which policy, by which versions; digests are those found, not those claimed."""
+    outputs = tuple(
+        OutputFacts(
+            label=file.sink.label,
+            kind=file.sink.kind.value,
+            sha256=file.sha256,
+            bytes=file.size,
+            rows=_rows(None if file.released is None else file.released.n_rows),
+        )
+        for file in evidence.files
+        if file.sha256 is not None
+    )
+    return Identity(
+        policy_id=policy.policy_id,
+        policy_version=policy.policy_version,
+        policy_title=policy.title,
+        policy_sha256=policy.policy_sha256,
+        policy_file=policy.policy_path.name,
+        commit=policy.commit,
+        environment=policy.environment,
+        release=evidence.plan.id,
+        run=evidence.target.run,
+        audited_at=audited_at,
+        input_digest=_input_digest(evidence),
+        outputs=outputs,
+        versions=dict(versions),
+    )
+
+
+def _flat(value: object, name: str) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(part, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple):
+        if all(not isinstance(part, dict | list | tuple) for part in value):
+            yield name, tuple(str(part) for part in value)
+        else:
+            for position, part in enumerate(value, start=1):
+                yield from _flat(part, f"{name}.{position}")
+    elif value is not None:
+        yield name, _text(value)
+
+
+def _text(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def legal_facts(legal: object | None, missing: tuple[str, ...]) -> LegalFacts:
+    """State the policy's legal fields by dotted name, and those that its profile needs but lacks.
+
+    >>> legal_facts({"profile": "gdpr", "controller": {"name": "Made-up Registry"}, "dpo": None}, ("dpo",)).stated
+    {'controller.name': 'Made-up Registry'}
+    """
+    content = legal.model_dump(mode="json") if isinstance(legal, BaseModel) else legal
+    if not isinstance(content, dict):
+        return LegalFacts(profile=None, stated={}, missing=missing)
+    stated = dict(_flat({key: value for key, value in content.items() if key != "profile"}, ""))
+    profile = content.get("profile")
+    return LegalFacts(profile=None if profile is None else str(profile), stated=stated, missing=missing)

@@ -1,0 +1,92 @@
+"""Checks of the files themselves: readable, unaltered since parking, the planned columns and types, all sinks the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.figures import count
+from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from privrelease.audit.evidence import Evidence
+
+__all__ = ["columns_planned", "digests_agree", "files_readable", "files_same", "records_released", "types_planned"]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def files_readable(evidence: Evidence) -> Judged:
+    """Every output of the plan is there and reads as what it claims to be."""
+    if not evidence.files or len(evidence.files) < len(evidence.plan.sinks):
+        return failed("an output of the plan is missing from the release")
+    refused = [f"{file.sink.label} ({file.refused})" for file in evidence.files if file.released is None]
+    return failed(f"cannot be read: {_listed(refused)}") if refused else passed("every output is there and can be read")
+
+
+def records_released(evidence: Evidence) -> Judged:
+    """There is at least one record: of an empty release nothing can be said, and wiping everything is no protection."""
+    if evidence.main is None:
+        return unevaluated("no file can be read")
+    return passed("there are released records") if evidence.main.n_rows else failed("no released records")
+
+
+def digests_agree(evidence: Evidence) -> Judged:
+    """The SHA-256 of every file is the one in the manifest, and the manifest names no other file."""
+    manifest = evidence.target.manifest
+    if manifest is None:
+        return absent("there is no manifest to compare with")
+    claimed = {output.label: output.sha256 for output in manifest.outputs}
+    found = {file.sink.label: file.sha256 for file in evidence.files}
+    wrong = sorted(label for label in claimed.keys() | found.keys() if claimed.get(label) != found.get(label))
+    if wrong:
+        return failed(f"the SHA-256 differs from the manifest: {_listed(wrong)}")
+    return passed("the SHA-256 of every file is that of the manifest")
+
+
+def columns_planned(evidence: Evidence) -> Judged:
+    """Every file has exactly the planned columns in the planned order."""
+    if evidence.main is None:
+        return unevaluated("no file can be read")
+    planned = [column.name for column in evidence.plan.columns]
+    for file in evidence.files:
+        if file.released is None:
+            continue
+        found = [name for name, _ in file.released.columns]
+        if found == planned:
+            continue
+        extra = [name for name in found if name not in planned]
+        lacking = [name for name in planned if name not in found]
+        parts = [f"not planned: {_listed(extra)}"] if extra else []
+        parts += [f"lacking: {_listed(lacking)}"] if lacking else []
+        return failed(f"{file.sink.label} has other columns than the plan: {'; '.join(parts) or 'another order'}")
+    return passed("every file has exactly the planned columns, in order")
+
+
+def types_planned(evidence: Evidence) -> Judged:
+    """Every planned column has its planned type in every file."""
+    if evidence.main is None:
+        return unevaluated("no file can be read")
+    planned = {column.name: column.type for column in evidence.plan.columns}
+    for file in evidence.files:
+        if file.released is None:
+            continue
+        wrong = [name for name, kind in file.released.columns if name in planned and planned[name] is not kind]
+        if wrong:
+            return failed(f"{file.sink.label} has another type than declared in: {_listed(wrong)}")
+    return passed("every column has its declared type")
+
+
+def files_same(evidence: Evidence) -> Judged:
+    """All files of the release hold the same rows in the same places."""
+    for file in evidence.files:
+        if file.differs:
+            return failed(
+                f"{file.sink.label} differs from {evidence.files[0].sink.label} in {file.differs} rows", count(file.differs)
+            )
+        if file.released is None or (file.released is not evidence.main and file.differs is None):
+            return unevaluated(f"{file.sink.label} cannot be compared with the other files")
+    return passed("all files hold the same rows")

@@ -1,0 +1,59 @@
+"""Checks of direct identifiers: none leaves as it is, not under another name either, and pseudonyms are keyed and consistent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.integrity.cells import untraced
+from privrelease.audit.integrity.judged import Judged, failed, passed, unevaluated
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from privrelease.audit.evidence import Evidence
+
+__all__ = ["no_direct_identifier", "no_hidden_identifier", "pseudonyms_keyed"]
+
+
+def no_direct_identifier(evidence: Evidence) -> Judged:
+    """No column that is declared a direct identifier stands in a file as it is."""
+    if evidence.main is None:
+        return unevaluated("no file can be read")
+    direct = {column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT}
+    pseudonyms = {column.name for column in evidence.plan.columns if column.treatment == "pseudonym"}
+    for file in evidence.files:
+        if file.released is not None:
+            left = [name for name, _ in file.released.columns if name in direct - pseudonyms]
+            if left:
+                return failed(f"direct identifiers are in {file.sink.label}: {', '.join(left)}")
+    return passed("no direct identifier leaves as it is")
+
+
+def no_hidden_identifier(evidence: Evidence) -> Judged:
+    """No released column holds a direct identifier's value in at least half of the rows where both have one."""
+    if evidence.same is None:
+        return untraced(evidence)
+    hidden = [f"{pair.released} holds {pair.source}" for pair in evidence.same if pair.same and 2 * pair.same >= pair.compared]
+    if hidden:
+        return failed(f"a direct identifier leaves under another name: {', '.join(hidden)}")
+    return passed("no released column repeats a direct identifier")
+
+
+def pseudonyms_keyed(evidence: Evidence) -> Judged:
+    """Every pseudonym stands for one value and one only, is not the value, and is no plain hash of it."""
+    planned = [column.name for column in evidence.plan.columns if column.treatment == "pseudonym"]
+    if not planned:
+        return passed("the release has no pseudonyms")
+    if evidence.tokens is None or len(evidence.tokens) < len(planned):
+        return untraced(evidence)
+    for facts in evidence.tokens:
+        if facts.plain or facts.unkeyed:
+            return failed(
+                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {facts.plain + facts.unkeyed} values"
+            )
+        if facts.missing_differs:
+            return failed(
+                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {facts.missing_differs} rows"
+            )
+        if not facts.pairs == facts.values == facts.tokens:
+            return failed(f"pseudonyms of {facts.column} do not stand for one value each")
+    return passed("every pseudonym stands for one value and is no plain hash of it")

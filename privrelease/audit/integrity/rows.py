@@ -1,0 +1,151 @@
+"""Checks of rows: none lost, none doubled, none left but residual ones, sorted by what they show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.figures import count
+from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
+
+if TYPE_CHECKING:
+    from privrelease.audit.evidence import Evidence
+    from privrelease.engine.audit_protocol import RowMapFacts
+
+__all__ = [
+    "claims_agree",
+    "most_droppable",
+    "no_small_residual",
+    "order_says_nothing",
+    "row_map_sound",
+    "rows_add_up",
+    "rows_left_residual",
+]
+
+_NO_MAP = "there is no row map: nothing leads back to the source"
+
+
+def row_map_sound(evidence: Evidence) -> Judged:
+    """The row map gives every released row one source row of its own, within the source."""
+    facts, source, main = evidence.row_map, evidence.source, evidence.main
+    if evidence.row_map_refused is not None:
+        return failed(f"the row map cannot be read ({evidence.row_map_refused})")
+    if evidence.target.row_map is None:
+        return absent(_NO_MAP)
+    if facts is None or source is None or main is None:
+        return unevaluated("no file can be read")
+    if evidence.sound_map:
+        return passed("every released row leads to a source row of its own")
+    return failed(_unsound(facts, main.n_rows))
+
+
+def _unsound(facts: RowMapFacts, released: int) -> str:
+    if facts.rows != released:
+        return f"the row map has {facts.rows} rows, the release {released}"
+    if facts.incomplete or facts.outputs != facts.rows:
+        return "the row map does not lead from every released row"
+    if facts.sources != facts.rows:
+        return f"the row map leads {facts.rows - facts.sources} released rows to a source row that another has"
+    return "the row map leads outside the source or the release"
+
+
+def rows_add_up(evidence: Evidence) -> Judged:
+    """Released rows are the source's rows less those that the run says it dropped; in every file."""
+    source, main, internal = evidence.source, evidence.main, evidence.target.internal
+    if source is None or main is None:
+        return unevaluated("no file can be read")
+    claimed = 0 if internal is None else internal.claims.dropped_rows
+    unexplained = 0 if evidence.left is None else evidence.left.rows
+    expected = source.n_rows - (claimed if internal is not None else unexplained)
+    for file in evidence.files:
+        if file.released is not None and file.released.n_rows != expected:
+            return failed(
+                f"{file.sink.label} has {file.released.n_rows} rows, not the {expected} that the source leaves",
+                count(file.released.n_rows),
+                count(expected),
+            )
+    return passed("no row was lost or added beyond those that the run says it dropped")
+
+
+def most_droppable(evidence: Evidence) -> int | None:
+    """Most records (persons where rows are persons') that the residual rule can explain as dropped; None: not measurable.
+
+    A record is dropped where it was in a residual group of 1..k-1 records of some threat. Dropping empties the group, so a threat that
+    still has residual records dropped none; each other threat explains at most k - 1.
+    """
+    step = evidence.plan.suppress
+    if step is None or step.residual == "keep":
+        return 0
+    most = 0
+    for threat in evidence.plan.threats:
+        residual = evidence.residual(threat.columns)
+        if residual is None:
+            return None
+        most += threat.thresholds.k - 1 if residual == 0 else 0
+    return most
+
+
+def rows_left_residual(evidence: Evidence) -> Judged:
+    """No more rows are missing from the release than the residual rule can explain."""
+    left = evidence.left
+    if left is None:
+        return absent(_NO_MAP) if evidence.target.row_map is None else unevaluated("the row map is not sound")
+    dropped = left.rows if left.persons is None else left.persons
+    if not left.rows:
+        return passed("no row of the source is missing")
+    most = most_droppable(evidence)
+    if most is None:
+        return unevaluated("a threat's columns cannot be measured")
+    what = "rows" if left.persons is None else "persons"
+    if dropped > most:
+        return failed(
+            f"rows of {dropped} {what} are missing; the residual rule explains at most {most}", count(dropped), count(most)
+        )
+    return passed("rows are missing only as the residual rule allows", count(dropped), count(most))
+
+
+def no_small_residual(evidence: Evidence) -> Judged:
+    """Records with every column of a threat missing are none or at least k: a smaller group is found by elimination."""
+    step = evidence.plan.suppress
+    small: list[str] = []
+    for threat in evidence.plan.threats:
+        residual = evidence.residual(threat.columns)
+        if residual is None:
+            return unevaluated("a threat's columns cannot be measured")
+        if 0 < residual < threat.thresholds.k:
+            small.append(f"{threat.name}: {residual} < {threat.thresholds.k}")
+    if not small:
+        return passed("no small group of records is left whose every column is missing")
+    message = f"records whose every column is missing can be found by elimination ({'; '.join(small)})"
+    return failed(message) if step is not None and step.residual == "drop" else warned(message)
+
+
+def order_says_nothing(evidence: Evidence) -> Judged:
+    """Rows are sorted by the released values, so their order tells nothing of the source."""
+    if evidence.plan.order == "source":
+        return warned("rows are in the order of the source, as the policy says: their place can identify and align them")
+    if evidence.order_breaks is None:
+        return unevaluated("no file with the planned columns can be read")
+    if evidence.order_breaks:
+        return failed(f"{evidence.order_breaks} rows stand before a smaller one", count(evidence.order_breaks), count(0))
+    return passed("rows are sorted by the released values")
+
+
+def claims_agree(evidence: Evidence) -> Judged:
+    """The counts that the run states of itself are those found."""
+    internal, source, main = evidence.target.internal, evidence.source, evidence.main
+    if internal is None:
+        return absent("the run states no counts")
+    if source is None or main is None:
+        return unevaluated("no file can be read")
+    claims = internal.claims
+    wrong = ["source_rows"] if claims.source_rows != source.n_rows else []
+    wrong += ["released_rows"] if claims.released_rows != main.n_rows else []
+    if evidence.left is not None:
+        wrong += ["dropped_rows"] if claims.dropped_rows != evidence.left.rows else []
+    if evidence.changes is not None:
+        nulled = {change.column: change.nulled for change in evidence.changes}
+        columns = sorted(nulled.keys() | claims.suppressed.keys())
+        wrong += [f"suppressed.{name}" for name in columns if claims.suppressed.get(name, 0) != nulled.get(name, 0)]
+    if wrong:
+        return failed(f"the run states other counts than found: {', '.join(wrong)}")
+    return passed("the counts that the run states are those found")

@@ -1,0 +1,53 @@
+"""The audit of a microdata release: measure the parked files, judge, decide.
+
+Pure but for the engine: the same files, plan and ``audited_at`` give the same ``audit.json``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.decision import decide, findings_of
+from privrelease.audit.evidence import gather
+from privrelease.audit.expectations import policy_checks
+from privrelease.audit.facts import data_facts, identity, legal_facts, utility_facts
+from privrelease.audit.integrity.checks import integrity
+from privrelease.audit.model import AuditResult
+from privrelease.audit.threats import threat_results, union_result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.audit.target import AuditTarget
+    from privrelease.engine.audit_protocol import AuditEngine
+    from privrelease.plan.model import MicrodataPlan, Plan
+
+__all__ = ["audit_microdata"]
+
+
+def audit_microdata(
+    plan: MicrodataPlan, policy: Plan, target: AuditTarget, *, engine: AuditEngine, audited_at: str, versions: Mapping[str, str]
+) -> AuditResult:
+    """Recompute every guarantee of ``plan`` from the files of ``target`` and decide.
+
+    ``audited_at``: the moment to write down (the audit reads no clock). ``versions``: of tool and libraries. Raises InputError where the
+    source cannot be read; everything wrong with the release itself is a finding, not an exception.
+    """
+    evidence = gather(plan, target, engine)
+    threats = threat_results(evidence)
+    union = union_result(evidence)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine))
+    legal = legal_facts(policy.legal, ())
+    warnings = () if evidence.source is None else evidence.source.warnings
+    findings = findings_of(plan, threats, checks, warnings)
+    return AuditResult(
+        decision=decide(threats, union, checks, findings, legal),
+        identity=identity(evidence, policy, audited_at, versions),
+        legal=legal,
+        data=data_facts(evidence),
+        threats=threats,
+        union=union,
+        utility=utility_facts(evidence),
+        checks=checks,
+        findings=findings,
+    )

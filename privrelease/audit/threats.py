@@ -1,0 +1,179 @@
+"""One threat on the final output: risk before and after, both readings, and a verdict on every threshold.
+
+The verdict is on the threat's own reading of missing values; the other is reported beside it. A threshold on a release without records
+does not hold: nothing can be said of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.figures import Audience, minimum_of
+from privrelease.audit.model import Figure, ThreatResult, ThresholdVerdict, Visibility
+from privrelease.audit.readings import Table, compatible, measured
+from privrelease.audit.risk import NO_RECORDS, risk_facts, undefined_risk
+from privrelease.disclosure.prosecutor import prosecutor_risk
+from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.verdict import judge
+from privrelease.plan.model import ThreatPlan
+
+if TYPE_CHECKING:
+    from privrelease.audit.evidence import Evidence
+    from privrelease.audit.model import RiskFacts
+    from privrelease.audit.risk import Measured, Reading
+    from privrelease.disclosure.verdict import Judgement, RiskMeasures
+
+__all__ = ["UNION", "threat_result", "threat_results", "union_result"]
+
+UNION = "all threats together"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Sides:
+    before: Table | None
+    after: Table
+    audience: Audience
+
+
+def _marked(evidence: Evidence) -> bool:
+    """Whether the source writes suppressed cells with a mark of their own in a column that some threat knows."""
+    known = set(evidence.plan.quasi_identifiers)
+    columns = evidence.plan.source.columns
+    return any(column.format.suppression_mark is not None for column in columns if column.name in known)
+
+
+def _sides(evidence: Evidence) -> _Sides | None:
+    if evidence.after is None or evidence.before is None:
+        return None
+    marked = _marked(evidence)
+    lost = marked or evidence.plan.suppress is not None
+    before = Table(evidence.before, evidence.person_before, "lost" if marked else "class")
+    after = Table(evidence.after, evidence.person_after, "lost" if lost else "class", evidence.linkable)
+    return _Sides(before, after, Audience(minimum_of(evidence.plan.threats)))
+
+
+def _other(reading: Reading) -> Reading:
+    return "wildcard" if reading == "category" else "category"
+
+
+def _means(threat: ThreatPlan, judgement: Judgement, size: Measured) -> str:
+    what = {"records": "records", "persons": "persons"}.get(size.counted, "persons with the same rows")
+    if judgement.measure == "highest_risk":
+        return f"every class has at least {threat.thresholds.k} {what}"
+    if judgement.measure == "average_risk":
+        return f"a record is found with a chance of at most {float(judgement.limit):.6g} on average"
+    at_risk = threat.thresholds.at_risk
+    level = "" if at_risk is None else f" above {float(at_risk.above):.6g}"
+    return f"at most {float(judgement.limit):.6g} of the records have a risk{level}"
+
+
+def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: RiskFacts) -> tuple[ThresholdVerdict, ...]:
+    figures = {"highest_risk": facts.highest, "average_risk": facts.average, "records_at_risk": facts.at_risk}
+    verdicts = []
+    for judgement in judge(risk, threat.thresholds).judgements:
+        figure = figures[judgement.measure] or Figure.of(None, "share", note=NO_RECORDS)
+        unit: Literal["share", "risk"] = "share" if judgement.measure == "records_at_risk" else "risk"
+        verdicts.append(
+            ThresholdVerdict(
+                measure=judgement.measure,
+                figure=figure,
+                threshold=Figure.of(judgement.limit, unit, Visibility.RECIPIENT),
+                holds=risk.n_records > 0 and judgement.holds,
+                means=_means(threat, judgement, size),
+            )
+        )
+    return tuple(verdicts)
+
+
+def _undefined_verdicts(threat: ThreatPlan) -> tuple[ThresholdVerdict, ...]:
+    limits = threat.thresholds
+    share = None if limits.at_risk is None else limits.at_risk.share
+    pairs = (("highest_risk", limits.highest), ("average_risk", limits.average), ("records_at_risk", share))
+    return tuple(
+        ThresholdVerdict(
+            measure=measure,
+            figure=Figure.of(None, note="not measured"),
+            threshold=Figure.of(limit, "risk", Visibility.RECIPIENT),
+            holds=False,
+            means="not measured",
+        )
+        for measure, limit in pairs
+        if limit is not None
+    )
+
+
+def _unmeasured(threat: ThreatPlan, *, limits: bool) -> ThreatResult:
+    return ThreatResult(
+        name=threat.name,
+        columns=threat.columns,
+        attacker=threat.attacker,
+        missing=threat.missing,
+        limits=limits,
+        before=None,
+        after=undefined_risk(threat.missing, "the released file could not be measured on these columns"),
+        after_other_reading=None,
+        verdicts=_undefined_verdicts(threat),
+        holds=False,
+    )
+
+
+def _facts(threat: ThreatPlan, table: Table, reading: Reading, audience: Audience) -> tuple[RiskFacts, Measured, RiskMeasures]:
+    above = None if threat.thresholds.at_risk is None else threat.thresholds.at_risk.above
+    size = measured(table, threat.columns, reading)
+    risk = prosecutor_risk(size.sizes, above=above)
+    return risk_facts(size, k=threat.thresholds.k, above=above, audience=audience), size, risk
+
+
+def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True) -> ThreatResult:
+    """Measure one threat and judge its thresholds."""
+    sides = _sides(evidence)
+    if sides is None or not evidence.measurable(threat.columns):
+        return _unmeasured(threat, limits=limits)
+    after, size, risk = _facts(threat, sides.after, threat.missing, sides.audience)
+    other, _, _ = _facts(threat, sides.after, _other(threat.missing), sides.audience)
+    before = None
+    if sides.before is not None:
+        before, _, _ = _facts(threat, sides.before, threat.missing, Audience(None))
+        if threat.missing == "wildcard":
+            after = after.model_copy(update={"further": after.further | _compatible(threat, sides.before, sides.after)})
+    verdicts = _verdicts(threat, risk, size, after)
+    return ThreatResult(
+        name=threat.name,
+        columns=threat.columns,
+        attacker=threat.attacker,
+        missing=threat.missing,
+        limits=limits,
+        before=before,
+        after=after,
+        after_other_reading=other,
+        verdicts=verdicts,
+        holds=risk.n_records > 0 and all(verdict.holds for verdict in verdicts),
+    )
+
+
+def _compatible(threat: ThreatPlan, before: Table, after: Table) -> dict[str, Figure]:
+    sizes = compatible(before.records, after.records, threat.columns, after.residual)
+    risk = prosecutor_risk(sizes)
+    return {
+        "compatible_k": Figure.of(sizes.smallest, "count", note=None if sizes.n_records else NO_RECORDS),
+        "compatible_average": Figure.of(risk.average, "risk", note=None if sizes.n_records else NO_RECORDS),
+    }
+
+
+def threat_results(evidence: Evidence) -> tuple[ThreatResult, ...]:
+    """Measure every threat of the plan on the final output."""
+    return tuple(threat_result(evidence, threat) for threat in evidence.plan.threats)
+
+
+def union_result(evidence: Evidence) -> ThreatResult | None:
+    """Measure the attacker who knows the union of all threats' columns: information, no limit. None with fewer than two threats."""
+    if len({frozenset(threat.columns) for threat in evidence.plan.threats}) < 2:
+        return None
+    union = ThreatPlan(name=UNION, columns=evidence.plan.quasi_identifiers, thresholds=Thresholds())
+    return replace_holds(threat_result(evidence, replace(union), limits=False))
+
+
+def replace_holds(result: ThreatResult) -> ThreatResult:
+    """A measurement without limits holds where it could be made."""
+    return result.model_copy(update={"holds": result.after.k.value is not None})

@@ -1,0 +1,136 @@
+"""What only an auditor asks of an engine: questions about a parked release, each answered by counts, never by rows.
+
+Apart from :mod:`privrelease.engine.protocol` because no executor needs them. A row map is a Parquet file of (``source_row``,
+``output_row``), both from 0; it is the executor's word, so its own soundness is a question too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from privrelease.engine.protocol import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.engine.protocol import ReleasedFile, Staged
+
+__all__ = ["AuditEngine", "LeftRows", "PersonClasses", "RowMapFacts", "SameCells", "TokenFacts", "UnitFacts"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowMapFacts:
+    """Rows of the map, distinct rows on either side, and the ends of both ranges (None for an empty map).
+
+    ``incomplete``: rows with a missing end.
+    """
+
+    rows: int
+    sources: int
+    outputs: int
+    source_ends: tuple[int, int] | None
+    output_ends: tuple[int, int] | None
+    incomplete: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftRows:
+    """Source rows that the row map does not lead to: how many, of how many persons, and their cells that held a value, per column."""
+
+    rows: int
+    persons: int | None
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SameCells:
+    """How often a released column holds, as text, the value that a source column has in the same row; ``compared``: both hold one."""
+
+    source: str
+    released: str
+    compared: int
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """A pseudonym column against its source column through the row map.
+
+    ``values``, ``tokens``, ``pairs``: distinct, over rows where both are there. ``missing_differs``: rows where one is missing and the other
+    is not. ``plain``: tokens that are the value itself. ``unkeyed``: tokens that are its MD5, SHA-1 or SHA-256, as hexadecimal text.
+    """
+
+    column: str
+    values: int
+    tokens: int
+    pairs: int
+    missing_differs: int
+    plain: int
+    unkeyed: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFacts:
+    """Persons in a staged source: rows, distinct persons, rows without one, the most rows of one person."""
+
+    rows: int
+    persons: int
+    missing: int
+    most_rows: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PersonClasses:
+    """A class table with its distinct (class, person) pairs, and how many rows each pair has: (m,) int64.
+
+    Rows without a person count as one person together: classes are then smaller, never larger, than they are.
+    """
+
+    table: ClassTable
+    pair_rows: NDArray[np.int64]
+
+
+class AuditEngine(Engine, Protocol):
+    """An engine that also answers an auditor's questions."""
+
+    def row_map_facts(self, row_map: Path) -> RowMapFacts:
+        """Describe a row map. Raises InputError where the file is not one."""
+        ...
+
+    def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
+        """Count the source rows that did not leave."""
+        ...
+
+    def order_breaks(self, released: ReleasedFile, columns: Sequence[str]) -> int:
+        """Count rows that are smaller than the row before, compared column by column, missing last."""
+        ...
+
+    def unequal_rows(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> int:
+        """Count positions at which two files hold different rows, rows that only one of them has included."""
+        ...
+
+    def same_cells(
+        self, source: Staged, released: ReleasedFile, row_map: Path, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SameCells, ...]:
+        """Compare (source column, released column) pairs row by row, as text."""
+        ...
+
+    def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
+        """Compare a pseudonym column with its source."""
+        ...
+
+    def unit_facts(self, source: Staged, unit: str) -> UnitFacts:
+        """Count persons."""
+        ...
+
+    def person_classes(
+        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
+    ) -> PersonClasses:
+        """Collapse the released rows (the source's where ``released`` is None) to classes by persons, found through the row map."""
+        ...
