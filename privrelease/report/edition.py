@@ -1,0 +1,97 @@
+"""Editions: what of an audit each kind of reader may see.
+
+The recipient edition is made by one walk over the whole audit, so that a figure which a later section adds is withheld until its
+visibility admits it. What carries no visibility of its own and could tell about the source (reasons, findings, smallest classes of
+single combinations, the input's digest, sections kept as plain data) is left out altogether.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["WITHHELD", "Edition", "for_edition"]
+
+#: The note of a figure that an edition may not show.
+WITHHELD = "withheld"
+
+
+class Edition(StrEnum):
+    """``internal``: for the data-protection officer and the steward; ``recipient``: for whoever gets the data."""
+
+    INTERNAL = "internal"
+    RECIPIENT = "recipient"
+
+    def admits(self, visibility: Visibility) -> bool:
+        """Return whether something of that visibility may be shown.
+
+        >>> Edition.RECIPIENT.admits(Visibility.INTERNAL), Edition.RECIPIENT.admits(Visibility.PUBLIC)
+        (False, True)
+        """
+        return self is Edition.INTERNAL or visibility is not Visibility.INTERNAL
+
+
+def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
+    """Return the audit with everything gone that the edition may not show; still a valid ``audit.json``.
+
+    A figure that is withheld has no value, no exact text and the note ``withheld``.
+    """
+    if edition is Edition.INTERNAL:
+        return audit
+    kept: AuditResult = _figures_withheld(audit, edition)
+    worst = kept.decision.worst
+    decision = {
+        "reasons": (),
+        "worst": None if worst is None or is_withheld(worst.figure) else worst,
+    }
+    return kept.model_copy(
+        update={
+            "decision": kept.decision.model_copy(update=decision),
+            "identity": kept.identity.model_copy(update={"input_digest": None, "run": None}),
+            "legal": kept.legal.model_copy(update={"stated": _legal_for_recipients(kept.legal.stated), "missing": ()}),
+            "threats": tuple(_without_combinations(threat) for threat in kept.threats),
+            "union": None if kept.union is None else _without_combinations(kept.union),
+            "checks": tuple(check for check in kept.checks if edition.admits(check.visibility)),
+            "findings": (),
+            "sections": {},
+        }
+    )
+
+
+def is_withheld(figure: Figure) -> bool:
+    """Return whether an edition took the value of this figure away."""
+    return figure.value is None and figure.note == WITHHELD
+
+
+def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
+    """The impact assessment and the security measures stay with the controller."""
+    kept_back = ("dpia", "legal.dpia", "security_measures", "legal.security_measures")
+    return {name: value for name, value in stated.items() if not name.startswith(kept_back)}
+
+
+def _without_combinations(threat: ThreatResult) -> ThreatResult:
+    if threat.subsets is None:
+        return threat
+    return threat.model_copy(update={"subsets": threat.subsets.model_copy(update={"by_size": ()})})
+
+
+def _figures_withheld(value: Any, edition: Edition) -> Any:  # noqa: ANN401 -- walks a model of any shape
+    if isinstance(value, Figure):
+        if edition.admits(value.visibility):
+            return value
+        return Figure(value=None, unit=value.unit, visibility=value.visibility, note=WITHHELD)
+    if isinstance(value, BaseModel):
+        fields = {name: _figures_withheld(getattr(value, name), edition) for name in type(value).model_fields}
+        return value.model_copy(update=fields)
+    if isinstance(value, tuple):
+        return tuple(_figures_withheld(item, edition) for item in value)
+    if isinstance(value, dict):
+        return {name: _figures_withheld(item, edition) for name, item in value.items()}
+    return value

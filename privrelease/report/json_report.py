@@ -1,0 +1,47 @@
+"""``audit.json`` as a report: whole for the internal edition, filtered for recipients; and back from bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.model import AuditResult
+from privrelease.errors import InputError
+from privrelease.findings import Location
+from privrelease.report.edition import Edition, for_edition
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_audit", "render_json"]
+
+
+def render_json(audit: AuditResult, edition: Edition) -> str:
+    """Return the edition of an audit as JSON text, ending in a newline; the same audit gives the same bytes."""
+    return for_edition(audit, edition).model_dump_json(indent=2) + "\n"
+
+
+def read_audit(path: Path, label: str | None = None) -> AuditResult:
+    """Read an ``audit.json``. Raises InputError where the file is missing, or is no audit of a version that is known here."""
+    from pydantic import ValidationError
+
+    where = Location(label or str(path))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            code="C301",
+            message=f"the audit cannot be read: {error.strerror or type(error).__name__}",
+            hint="name an audit.json, or the folder of a run that holds internal/audit.json",
+            location=where,
+        ) from None
+    try:
+        return AuditResult.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise InputError(
+            code="C302",
+            message=f"this is no audit of a known version: {place}: {first['msg']}",
+            hint="only audit.json files of format privrelease/audit, version 1, can be rendered",
+            location=where,
+        ) from None

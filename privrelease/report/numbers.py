@@ -1,0 +1,109 @@
+"""How a figure is written for a reader.
+
+A share is never rounded to 0 % or 100 % when it is not (case r03), a figure is never rounded onto its threshold when it differs
+from it, and a number that is short is written exactly.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+__all__ = ["beside", "count", "number", "part_of", "percent", "risk"]
+
+_MOST_DECIMALS = 9
+
+
+def count(value: int) -> str:
+    """Write a whole number with thousands separators.
+
+    >>> count(1193504)
+    '1,193,504'
+    """
+    return f"{value:,}"
+
+
+def percent(share: Fraction, decimals: int = 1) -> str:
+    """Write a share in [0, 1] as per cent: exactly where ``decimals`` digits are enough, else rounded half up.
+
+    What is not nothing is never written as nothing, nor what is not all as all.
+
+    >>> [percent(Fraction(s)) for s in ("1/5", "1/8", "1/7", "1/3000", "2999/3000", "0", "1")]
+    ['20 %', '12.5 %', '14.3 %', '<0.1 %', '>99.9 %', '0 %', '100 %']
+    """
+    hundredfold = share * 100
+    text = _rounded(hundredfold, decimals)
+    if Fraction(text.replace(",", "")) == hundredfold:
+        return f"{_short(text)} %"
+    least = "0." + "0" * (decimals - 1) + "1" if decimals else "1"
+    if 0 < hundredfold < Fraction(least):
+        return f"<{least} %"
+    most = "99." + "9" * decimals if decimals else "99"
+    if Fraction(most) < hundredfold < 100:
+        return f">{most} %"
+    return f"{text} %"
+
+
+def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
+    """Write a share and its threshold with as many decimals as are needed to tell them apart.
+
+    >>> beside(Fraction("0.2004"), Fraction("0.2"))
+    ('20.04 %', '20 %')
+    >>> beside(Fraction(1, 5), Fraction("0.2"))
+    ('20 %', '20 %')
+    """
+    for decimals in range(1, _MOST_DECIMALS + 1):
+        texts = percent(share, decimals), percent(threshold, decimals)
+        if share == threshold or _plain(texts[0]) != _plain(texts[1]):
+            return texts
+    return ("just above " if share > threshold else "just below ") + percent(threshold), percent(threshold)
+
+
+def risk(value: Fraction) -> str:
+    """Write a risk as per cent, and as one in k where it is one.
+
+    >>> risk(Fraction(1, 5)), risk(Fraction(1, 7)), risk(Fraction(2, 7)), risk(Fraction(1))
+    ('20 % (1 in 5)', '14.3 % (1 in 7)', '28.6 %', '100 %')
+    """
+    one_in = f" (1 in {count(value.denominator)})" if value.numerator == 1 and value.denominator > 1 else ""
+    return percent(value) + one_in
+
+
+def part_of(part: int, whole: int) -> str:
+    """Write a part of a whole with its share; where there is no whole, there is no share.
+
+    >>> part_of(2, 6000), part_of(0, 0)
+    ('2 of 6,000 (<0.1 %)', '0 of 0')
+    """
+    share = f" ({percent(Fraction(part, whole))})" if whole else ""
+    return f"{count(part)} of {count(whole)}{share}"
+
+
+def number(value: Fraction) -> str:
+    """Write any number: whole or with at most four decimals exactly, else with four significant digits.
+
+    >>> [number(Fraction(v)) for v in ("12000", "0.25", "1/3", "123456.789", "-1/30000")]
+    ['12,000', '0.25', '0.3333', '123,456.789', '-0.00003333']
+    """
+    if value.denominator == 1:
+        return count(int(value))
+    exact = _rounded(value, 4)
+    if Fraction(exact.replace(",", "")) == value:
+        return _short(exact)
+    magnitude = Decimal(value.numerator) / Decimal(value.denominator)
+    return _short(_rounded(value, max(0, 3 - magnitude.adjusted())))
+
+
+def _rounded(value: Fraction, decimals: int) -> str:
+    scaled = value * 10**decimals
+    half_up = (Decimal(scaled.numerator) / Decimal(scaled.denominator)).to_integral_value(ROUND_HALF_UP)
+    return f"{half_up.scaleb(-decimals):,.{decimals}f}"
+
+
+def _short(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _plain(text: str) -> str:
+    figure = text.removesuffix(" %").strip("<>")
+    return _short(figure)

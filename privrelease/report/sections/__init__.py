@@ -1,0 +1,36 @@
+"""The sections of the report, one file each, in REPORT.md's order. A later kind of release fills its slot here."""
+
+from privrelease.report.sections import (
+    absent,
+    context,
+    data,
+    decision,
+    evidence,
+    identity,
+    legal,
+    risk,
+    utility,
+)
+from privrelease.report.view import SectionSpec
+
+__all__ = ["SECTIONS"]
+
+SECTIONS = (
+    SectionSpec(0, "decision", decision.build),
+    SectionSpec(1, "identity", identity.build),
+    SectionSpec(2, "record", legal.build_record),
+    SectionSpec(3, "lawfulness", legal.build_lawfulness),
+    SectionSpec(4, "dpia", legal.build_dpia),
+    SectionSpec(5, "context", context.build),
+    SectionSpec(6, "data", data.build),
+    SectionSpec(7, "risk", risk.build),
+    SectionSpec(8, "evidence", evidence.build),
+    SectionSpec(9, "attacks", absent.build_attacks),
+    SectionSpec(10, "dp", absent.build_dp),
+    SectionSpec(11, "tables", absent.build_tables),
+    SectionSpec(12, "synthesis", absent.build_synthesis),
+    SectionSpec(13, "utility", utility.build),
+    SectionSpec(14, "waivers", absent.build_waivers),
+    SectionSpec(15, "signoff", absent.build_signoff),
+    SectionSpec(16, "review", legal.build_review),
+)

@@ -1,0 +1,42 @@
+"""Sections that a microdata release has nothing for: said with the reason, or left out where they do not apply at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.report.view import Absent
+
+if TYPE_CHECKING:
+    from privrelease.report.view import Context
+
+__all__ = ["build_attacks", "build_dp", "build_signoff", "build_synthesis", "build_tables", "build_waivers"]
+
+
+def build_attacks(context: Context) -> Absent:
+    """Say that no attack was tried: a reader would otherwise take the risk figures for one."""
+    return Absent(context.catalogue.text("attacks.absent"))
+
+
+def build_dp(context: Context) -> Absent:
+    """Say that there is no claim: epsilon does not cover microdata (DESIGN, semantics 11)."""
+    return Absent(context.catalogue.text("dp.absent"))
+
+
+def build_tables(context: Context) -> None:
+    """Leave the section of tabular releases out."""
+    del context
+
+
+def build_synthesis(context: Context) -> None:
+    """Leave the section of synthetic releases out."""
+    del context
+
+
+def build_waivers(context: Context) -> Absent:
+    """Say that no waiver is recorded."""
+    return Absent(context.catalogue.text("waivers.absent"))
+
+
+def build_signoff(context: Context) -> Absent:
+    """Say that no sign-off is recorded."""
+    return Absent(context.catalogue.text("signoff.absent"))

@@ -1,0 +1,21 @@
+"""Section 5: the context into which the data is released."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.report.sections.legal import Facts, facts
+
+if TYPE_CHECKING:
+    from privrelease.report.view import Context
+
+__all__ = ["build"]
+
+_FIELDS = ("release_model", "population", "controls", "motives", "capacity", "harms")
+
+
+def build(context: Context) -> Facts:
+    """Show the fields of the policy's context, and which of them it does not state."""
+    stated = {name.removeprefix("context."): text for name, text in context.audit.context.items()}
+    keys = [(name, f"context.{name}") for name in _FIELDS]
+    return Facts(context.catalogue.text("record.caption"), facts(stated, keys, context.catalogue))

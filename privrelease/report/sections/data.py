@@ -1,0 +1,71 @@
+"""Section 6: what the release is made of, and what became of each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.report import numbers
+from privrelease.report.view import Fact, exact, shown
+
+if TYPE_CHECKING:
+    from privrelease.report.view import Context
+
+__all__ = ["ColumnRow", "DataBody", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """A declared column."""
+
+    name: str
+    role: str
+    type: str
+    leaves: bool
+    treatment: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataBody:
+    """Facts of the data and its columns."""
+
+    facts: tuple[Fact, ...]
+    columns: tuple[ColumnRow, ...]
+
+
+def build(context: Context) -> DataBody:
+    """Show rows, persons, order and columns."""
+    data, catalogue = context.audit.data, context.catalogue
+    stated: list[tuple[str, str | None]] = [
+        ("dataset", data.dataset),
+        ("snapshot", data.snapshot),
+        ("population", data.population),
+        ("unit", data.unit or catalogue.text("data.unit_rows")),
+    ]
+    facts = [
+        Fact(catalogue.text(f"data.{name}"), (value or catalogue.text("word.not_stated"),), gap=not value)
+        for name, value in stated
+    ]
+    figures = [
+        ("source_rows", data.source_rows),
+        ("source_persons", data.source_persons),
+        ("released_rows", data.released_rows),
+    ]
+    for name, figure in figures:
+        if figure is None and name == "source_persons" and data.unit is None:
+            continue
+        written = shown(figure, catalogue)
+        facts.append(Fact(catalogue.text(f"data.{name}"), (written.text,), gap=written.gap))
+    rows, persons = exact(data.source_rows), exact(data.source_persons)
+    if rows is not None and persons:
+        mean = numbers.number(Fraction(rows, persons))
+        facts.insert(-1, Fact(catalogue.text("data.rows_per_person"), (mean,)))
+    facts.append(Fact(catalogue.text("data.order"), (catalogue.text(f"data.order.{data.order}"),)))
+    return DataBody(
+        tuple(facts),
+        tuple(
+            ColumnRow(column.name, catalogue.text(f"data.role.{column.role}"), column.type, column.leaves, column.treatment)
+            for column in data.columns
+        ),
+    )

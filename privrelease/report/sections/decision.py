@@ -1,0 +1,141 @@
+"""Section 0: the verdict, the figures that decide beside their limits, every check, and what remains for a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.audit.model import Outcome
+from privrelease.report import numbers
+from privrelease.report.edition import Edition
+from privrelease.report.view import Shown, exact, shown, shown_beside
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult, CheckResult, FindingRecord
+    from privrelease.report.catalogue import Catalogue
+    from privrelease.report.view import Context, Status
+
+__all__ = ["CheckRow", "DecisionBody", "Noted", "Tile", "build"]
+
+_OUTCOMES: dict[Outcome, Status] = {
+    Outcome.PASS: "pass",
+    Outcome.WARN: "warn",
+    Outcome.FAIL: "fail",
+    Outcome.REVIEW: "review",
+    Outcome.NOT_EVALUATED: "not_evaluated",
+}
+_SEVERITIES: dict[str, Status] = {"error": "fail", "warn": "warn", "info": "info"}
+_ORDER = {"fail": 0, "not_evaluated": 1, "review": 2, "warn": 3, "pass": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure, and what stands beside it: its limit with a status, or a plain remark."""
+
+    label: str
+    figure: Shown
+    beside: str | None
+    status: Status | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check: what was observed beside its limit, and what it says."""
+
+    id: str
+    title: str
+    status: Status
+    observed: Shown | None
+    limit: Shown | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A finding: its code, its text, what to do, and where in the policy."""
+
+    code: str
+    status: Status
+    message: str
+    hint: str | None
+    where: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionBody:
+    """The verdict and its evidence."""
+
+    outcome: Status
+    headline: str
+    sentences: tuple[str, ...]
+    reasons: tuple[str, ...]
+    remaining: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+    checks: tuple[CheckRow, ...]
+    findings: tuple[Noted, ...]
+
+
+def build(context: Context) -> DecisionBody:
+    """Show the decision first; nothing here calls a release anonymous or lawful."""
+    audit, catalogue = context.audit, context.catalogue
+    decision = audit.decision
+    outcome = _OUTCOMES[decision.outcome]
+    said = catalogue.text("decision.checks_none")
+    if decision.checks_total:
+        counts = numbers.count(decision.checks_passed), numbers.count(decision.checks_total)
+        said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
+    sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
+    checks = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
+    return DecisionBody(
+        outcome=outcome,
+        headline=catalogue.text(f"decision.{outcome}"),
+        sentences=tuple(sentences),
+        reasons=decision.reasons,
+        remaining=decision.assessment_remaining,
+        tiles=tuple(_tiles(audit, catalogue)),
+        checks=tuple(_check(check, catalogue) for check in checks),
+        findings=tuple(_noted(finding) for finding in audit.findings if context.edition is Edition.INTERNAL),
+    )
+
+
+def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
+    tiles: list[Tile] = []
+    worst = audit.decision.worst
+    if worst is not None:
+        figure, limit = shown_beside(worst.figure, worst.threshold, catalogue)
+        key = "decision.worst" if worst.holds else "decision.worst_failed"
+        beside = catalogue.plain("decision.limit", limit=limit.text)
+        tiles.append(Tile(catalogue.text(key, what=worst.what), figure, beside, "pass" if worst.holds else "fail"))
+    smallest = [(k, threat) for threat in audit.threats if (k := exact(threat.after.k)) is not None]
+    if smallest:
+        k, threat = min(smallest, key=lambda pair: pair[0])
+        label = "decision.k" if threat.after.counted == "records" else "decision.k_persons"
+        tiles.append(Tile(catalogue.text(label), Shown(numbers.number(k)), catalogue.text("decision.k_unit"), None))
+    utility = audit.utility
+    if utility is not None and exact(utility.cells_share) is not None:
+        if utility.limit is None:
+            tiles.append(Tile(catalogue.text("decision.cells"), shown(utility.cells_share, catalogue), None, None))
+        else:
+            figure, limit = shown_beside(utility.cells_share, utility.limit, catalogue)
+            within = (exact(utility.cells_share) or 0) <= (exact(utility.limit) or 0)
+            beside = catalogue.plain("decision.limit", limit=limit.text)
+            tiles.append(Tile(catalogue.text("decision.cells"), figure, beside, "pass" if within else "fail"))
+    total = exact(audit.data.source_rows)
+    of_source = catalogue.plain("decision.of", total=numbers.number(total)) if total is not None else None
+    tiles.append(Tile(catalogue.text("decision.records"), shown(audit.data.released_rows, catalogue), of_source, None))
+    return tiles
+
+
+def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:
+    observed = shown(check.observed, catalogue) if check.observed is not None else None
+    limit = shown(check.limit, catalogue) if check.limit is not None else None
+    if check.observed is not None and check.limit is not None:
+        observed, limit = shown_beside(check.observed, check.limit, catalogue)
+    return CheckRow(check.id, check.title, _OUTCOMES[check.outcome], observed, limit, check.message)
+
+
+def _noted(finding: FindingRecord) -> Noted:
+    where = None
+    if finding.file:
+        where = finding.file + (f":{finding.line}" if finding.line else "") + (f":{finding.column}" if finding.column else "")
+    return Noted(finding.code, _SEVERITIES[finding.severity], finding.message, finding.hint, where)

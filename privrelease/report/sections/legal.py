@@ -1,0 +1,103 @@
+"""Record of processing, lawfulness, impact assessment and review: what the policy states, and what it does not.
+
+A field that the policy leaves out is shown as not stated: a gap is evidence too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.report.edition import Edition
+from privrelease.report.view import Absent, Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from privrelease.report.catalogue import Catalogue
+    from privrelease.report.view import Context, Sentence
+
+__all__ = ["Facts", "build_dpia", "build_lawfulness", "build_record", "build_review", "facts"]
+
+_RECORD = (
+    "controller",
+    "joint_controllers",
+    "representative",
+    "dpo",
+    "purposes",
+    "data_subjects",
+    "data_categories",
+    "recipients",
+    "transfers",
+    "retention",
+    "security_measures",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A table of labels and what is stated for each. ``note``: a sentence (key and values) above it, or None."""
+
+    caption: str
+    facts: tuple[Fact, ...]
+    note: Sentence | None = None
+
+
+def build_record(context: Context) -> Facts:
+    """Art. 30(1): the record of processing."""
+    legal, catalogue = context.audit.legal, context.catalogue
+    rows = facts(legal.stated, [(name, f"record.{name}") for name in _RECORD], catalogue)
+    if context.edition is Edition.RECIPIENT:
+        kept = Fact(catalogue.text("record.security_measures"), (catalogue.text("record.with_controller"),))
+        rows = (*rows[:-1], kept)
+    note = None
+    if legal.profile and legal.missing:
+        note = ("record.profile", {"profile": legal.profile, "missing": ", ".join(legal.missing)})
+    return Facts(catalogue.text("record.caption"), rows, note)
+
+
+def build_lawfulness(context: Context) -> Facts:
+    """Art. 6, 9, 13, 14 and 89: on what ground."""
+    keys = [
+        ("basis.art6", "lawfulness.art6"),
+        ("basis.art9", "lawfulness.art9"),
+        ("basis.national_law", "lawfulness.national_law"),
+        ("notice", "lawfulness.notice"),
+        ("safeguards", "lawfulness.safeguards"),
+    ]
+    return Facts(context.catalogue.text("record.caption"), facts(context.audit.legal.stated, keys, context.catalogue))
+
+
+def build_dpia(context: Context) -> Facts | Absent:
+    """Art. 35(7): the impact assessment; it stays with the controller."""
+    if context.edition is Edition.RECIPIENT:
+        return Absent(context.catalogue.text("dpia.recipient"))
+    names = ("description", "necessity", "risks", "measures", "dpo_advice")
+    keys = [(f"dpia.{name}", f"dpia.{name}") for name in names]
+    return Facts(context.catalogue.text("record.caption"), facts(context.audit.legal.stated, keys, context.catalogue))
+
+
+def build_review(context: Context) -> Facts:
+    """When the release is to be looked at again."""
+    keys = [("review.next", "review.next"), ("review.triggers", "review.triggers")]
+    stated = {**context.audit.context, **context.audit.legal.stated}
+    return Facts(context.catalogue.text("review.caption"), facts(stated, keys, context.catalogue))
+
+
+def facts(
+    stated: Mapping[str, str | tuple[str, ...]], keys: Sequence[tuple[str, str]], catalogue: Catalogue
+) -> tuple[Fact, ...]:
+    """Pick fields by their dotted names; a field with parts (``controller.name``) shows each part after its name."""
+    plain = {name.removeprefix("legal."): value for name, value in stated.items()}
+    rows: list[Fact] = []
+    for name, label in keys:
+        values: list[str] = []
+        for full, value in plain.items():
+            if full != name and not full.startswith((f"{name}.", f"{name}[")):
+                continue
+            part = full[len(name) :].lstrip(".").replace("_", " ")
+            lead = f"{part}: " if part and not part.startswith("[") else ""
+            values += [f"{lead}{text}" for text in ((value,) if isinstance(value, str) else value) if text]
+        gap = () if values else (catalogue.text("word.not_stated"),)
+        rows.append(Fact(catalogue.text(label), tuple(values) or gap, gap=not values))
+    return tuple(rows)
