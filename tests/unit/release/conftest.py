@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +19,9 @@ from privrelease.release.manifest import (
 )
 from privrelease.release.runs import ReleaseName, RunFolder
 from privrelease.release.store import ReleaseStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MOMENT = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 

@@ -1,0 +1,1 @@
+"""Execution: runs a plan on an engine, and parks what came of it. Decides nothing: the audit does."""

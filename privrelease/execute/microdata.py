@@ -1,0 +1,253 @@
+"""A microdata release from source to parked files: read, collapse to classes, suppress, write, describe.
+
+What is parked is not yet safe: the audit measures it anew and decides. Nothing here is printed; ``progress`` is told.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import privrelease
+from privrelease.disclosure.solvers.cell_suppression import suppress_cells
+from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.errors import InternalError
+from privrelease.execute.inputs import digest_inputs
+from privrelease.execute.keys import pseudonym_keys
+from privrelease.execute.limit import limit_exceeded
+from privrelease.execute.persons import Persons, check_persons
+from privrelease.execute.progress import silent
+from privrelease.execute.suppression import (
+    nothing_suppressed,
+    one_class,
+    population_classes,
+    row_masks,
+    suppression_problem,
+    weight_column,
+)
+from privrelease.release.digests import digest_key, sha256_of
+from privrelease.release.files import speaking
+from privrelease.release.manifest import (
+    Claims,
+    InternalManifest,
+    Manifest,
+    ManifestColumn,
+    ManifestOutput,
+    PolicyReference,
+    RowMapDigest,
+)
+from privrelease.release.runs import ReleaseName
+from privrelease.release.store import now
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.disclosure.solvers.problem import Solution
+    from privrelease.engine.protocol import Engine, RowClasses, Staged, WrittenOutput
+    from privrelease.execute.progress import Progress
+    from privrelease.findings import Finding
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.relational.schema import TableSource
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["ParkedRelease", "Protected", "engine_settings", "protect", "release_name", "run_microdata", "sources_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedRelease:
+    """A release that waits for its audit: its run, its manifests, the staged source, and what the executor found on the way.
+
+    ``source`` may be measured by an audit on the same engine; ``findings`` hold the reader's warnings and an exceeded limit.
+    """
+
+    run: RunFolder
+    manifest: Manifest
+    internal: InternalManifest
+    source: Staged
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Protected:
+    """A source, its persons and classes, and the solution that protects it."""
+
+    source: Staged
+    persons: Persons
+    rows: RowClasses
+    solution: Solution
+
+
+def release_name(plan: MicrodataPlan, policy: Plan) -> ReleaseName:
+    """Return the name under which the release is published."""
+    return ReleaseName(policy.policy_id, plan.id, policy.environment)
+
+
+def sources_of(plan: MicrodataPlan) -> tuple[TableSource, ...]:
+    """Return every source that the release reads: its own, then the population tables of its threats."""
+    tables = (threat.population.table for threat in plan.threats if threat.population is not None)
+    return (plan.source, *(table for table in tables if table is not None))
+
+
+def engine_settings(
+    plan: MicrodataPlan, run: RunFolder | None, *, memory_limit: str = "1GiB", threads: int | None = None
+) -> EngineSettings:
+    """Return settings that let an engine read the folders of the sources and write the run's folder alone (None: nothing).
+
+    For a glob that is the folder above its first pattern.
+    """
+    readable = dict.fromkeys(_fixed_folder(source.path) for source in sources_of(plan))
+    if run is None:
+        return EngineSettings(memory_limit=memory_limit, threads=threads, readable=tuple(readable))
+    return EngineSettings(
+        memory_limit=memory_limit,
+        threads=threads,
+        temp_folder=run.temporary,
+        readable=tuple(readable),
+        writable=(run.outgoing, run.internal),
+    )
+
+
+def _fixed_folder(path: str) -> Path:
+    exact = Path(path)
+    if exact.exists():
+        return exact.parent
+    fixed = exact.parent
+    while any(sign in str(fixed) for sign in "*?["):
+        fixed = fixed.parent
+    return fixed
+
+
+def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Protected:
+    """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
+    progress("read", None)
+    staged = engine.stage(plan.source)
+    persons = check_persons(plan, engine, staged)
+    progress("classes", None)
+    unit = plan.unit.column if plan.unit is not None and persons.repeat else None
+    if not plan.quasi_identifiers:
+        rows = one_class(staged.n_rows)
+        return Protected(staged, persons, rows, nothing_suppressed(rows.table))
+    rows = engine.classes(staged, plan.quasi_identifiers, unit=unit, weight=weight_column(plan))
+    if plan.suppress is None:
+        return Protected(staged, persons, rows, nothing_suppressed(rows.table))
+    progress("suppress", None)
+    populations = population_classes(plan, engine, staged, rows.table)
+    problem = suppression_problem(plan, plan.suppress, rows.table, populations, linkable=persons.linkable)
+    return Protected(staged, persons, rows, suppress_cells(problem, progress=progress))
+
+
+def run_microdata(
+    plan: MicrodataPlan,
+    policy: Plan,
+    *,
+    engine: Engine,
+    store: ReleaseStore,
+    run: RunFolder,
+    progress: Progress = silent,
+    environment: Mapping[str, str] | None = None,
+) -> ParkedRelease:
+    """Execute one microdata release and park it in ``run``, a folder that ``store.start`` opened for this plan's sinks.
+
+    ``engine`` may read the sources and write ``run`` (see :func:`engine_settings`). ``environment`` (default: the process's) holds
+    pseudonym and digest keys. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source changed
+    meanwhile; and what reading and writing raise. Where a threat cannot be met, or the limit is exceeded, the release parks all the
+    same, for the audit to fail it.
+    """
+    environment = os.environ if environment is None else environment
+    keys = pseudonym_keys(plan, environment)
+    inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
+    protected = protect(plan, engine, progress)
+    inputs.check_unchanged()
+    masks, dropped, nulled = row_masks(protected.solution, protected.rows)
+    progress("write", None)
+    sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
+    written = engine.write(
+        protected.source,
+        OutputTable(
+            columns=tuple(OutputColumn(column.name, column.type, keys.get(column.name)) for column in plan.columns),
+            masked=plan.quasi_identifiers,
+            masks=masks,
+            dropped=dropped,
+            sinks=sinks,
+            row_map=run.row_map,
+            order=plan.order,
+        ),
+    )
+    n_dropped = int(np.count_nonzero(dropped))
+    if written.rows + n_dropped != protected.source.n_rows:
+        raise InternalError(code="R184", message="the engine wrote another number of rows than it was given")
+    progress("manifest", None)
+    claims = _claims(plan, protected, nulled, n_dropped)
+    with speaking("digesting the files of the release"):
+        manifest = _manifest(plan, policy, run, written)
+        internal = InternalManifest(
+            run=run.id,
+            manifest_sha256=manifest.digest(),
+            inputs=inputs.digests,
+            row_map=RowMapDigest(file=run.row_map.name, sha256=sha256_of(run.row_map), bytes=run.row_map.stat().st_size),
+            claims=claims,
+        )
+    store.park(run, manifest, internal)
+    over = limit_exceeded(plan, claims.lost, claims.cells_total)
+    findings = (*protected.source.warnings, *(() if over is None else (over,)))
+    return ParkedRelease(run, manifest, internal, protected.source, findings)
+
+
+def _claims(
+    plan: MicrodataPlan, protected: Protected, nulled: np.ndarray[tuple[int], np.dtype[np.int64]], n_dropped: int
+) -> Claims:
+    names = plan.quasi_identifiers
+    n_rows = protected.source.n_rows
+    return Claims(
+        source_rows=n_rows,
+        rows_outside_domain=protected.source.dropped_outside,
+        source_persons=protected.persons.number,
+        linkable=protected.persons.linkable,
+        classes=protected.rows.table.n_classes,
+        released_rows=n_rows - n_dropped,
+        dropped_rows=n_dropped,
+        cells_total=n_rows * len(names),
+        suppressed=dict(zip(names, nulled.tolist(), strict=True)),
+        lost=dict(zip(names, protected.solution.lost_cells.tolist(), strict=True)),
+        feasible=protected.solution.feasible,
+    )
+
+
+def _manifest(plan: MicrodataPlan, policy: Plan, run: RunFolder, written: WrittenOutput) -> Manifest:
+    columns = tuple(
+        ManifestColumn(name=column.name, type=column.type.value, treatment=column.treatment) for column in plan.columns
+    )
+    return Manifest(
+        run=run.id,
+        release=plan.id,
+        policy=PolicyReference(
+            id=policy.policy_id,
+            version=policy.policy_version,
+            title=policy.title,
+            sha256=policy.policy_sha256,
+            commit=policy.commit,
+            environment=policy.environment,
+        ),
+        created_at=now(),
+        outputs=tuple(
+            ManifestOutput(
+                label=sink.label,
+                kind=sink.kind.value,
+                file=path.name,
+                sha256=sha256_of(path),
+                bytes=path.stat().st_size,
+                rows=written.rows,
+                columns=columns,
+            )
+            for sink, path in zip(plan.sinks, written.paths, strict=True)
+        ),
+        order=plan.order,
+        versions={"privrelease": privrelease.__version__, "python": platform.python_version(), "duckdb": version("duckdb")},
+    )
