@@ -54,7 +54,10 @@ class PopulationPlan:
 
 @dataclass(frozen=True, slots=True)
 class ThreatPlan:
-    """An attacker: what they know (``columns``), what is tolerated, how a missing value is read."""
+    """An attacker: what they know (``columns``: those that leave), what is tolerated, how a missing value is read.
+
+    ``absent``: known columns that do not leave in this release.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -65,6 +68,7 @@ class ThreatPlan:
     subsets: SubsetLimit | None = None
     knows_rows: bool = False
     location: Location | None = None
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

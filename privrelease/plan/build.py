@@ -1,0 +1,191 @@
+"""From a loaded policy to a plan: every reference resolved, every threshold an exact fraction. No row is touched."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.plan.model import (
+    CheckPlan,
+    MicrodataPlan,
+    Plan,
+    PopulationPlan,
+    ReleasedColumn,
+    SubsetLimit,
+    SuppressStep,
+    ThreatPlan,
+    UnitPlan,
+)
+from privrelease.policy.context import leaving
+from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from decimal import Decimal
+
+    from privrelease.policy.checks import Check
+    from privrelease.policy.context import Leaving
+    from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
+    from privrelease.policy.loader import LoadedPolicy
+    from privrelease.policy.releases import MicrodataRelease
+    from privrelease.policy.threats import Threat
+
+__all__ = ["build_plan"]
+
+
+def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
+    """Return what the policy's releases will do. ``commit``: of the git repository that holds the policy."""
+    policy = loaded.policy
+    return Plan(
+        policy_id=policy.id,
+        policy_version=policy.version,
+        policy_path=loaded.path,
+        policy_sha256=loaded.sha256,
+        title=policy.title,
+        releases=tuple(_release(loaded, number, release) for number, release in enumerate(policy.releases)),
+        environment=loaded.environment,
+        commit=commit,
+        legal=policy.legal,
+    )
+
+
+def _exact(number: Decimal | None) -> Fraction | None:
+    return None if number is None else Fraction(number)
+
+
+def _release(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> MicrodataPlan:
+    policy = loaded.policy
+    dataset = policy.datasets[release.from_]
+    out = leaving(release, dataset)
+    return MicrodataPlan(
+        id=release.id,
+        source=_source(loaded, release.from_, dataset, dataset.columns),
+        columns=tuple(_released(name, dataset.columns[name], out) for name in out.columns),
+        threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
+        sinks=tuple(_sinks(loaded, release)),
+        unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
+        suppress=_suppress(loaded, number, out),
+        order=release.order,
+        checks=tuple(_check(loaded, index, check) for index, check in enumerate(policy.checks) if check.release == release.id),
+        snapshot=dataset.snapshot,
+        population_id=dataset.population,
+        location=loaded.location("releases", number),
+    )
+
+
+def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
+    if name in out.pseudonyms:
+        return ReleasedColumn(name, ColumnType.STRING, spec.role, "pseudonym", out.pseudonyms[name])
+    return ReleasedColumn(name, spec.type, spec.role)
+
+
+def _threat(loaded: LoadedPolicy, name: str, threat: Threat, out: Leaving) -> ThreatPlan:
+    at_risk = threat.records_at_risk
+    subsets = threat.also.subsets if threat.also is not None else None
+    known = tuple(dict.fromkeys(threat.knows))
+    return ThreatPlan(
+        name=name,
+        columns=tuple(column for column in known if column in out.columns),
+        thresholds=Thresholds(
+            highest=_exact(threat.highest_risk),
+            average=_exact(threat.average_risk),
+            at_risk=None if at_risk is None else RecordsAtRisk(Fraction(at_risk.above), Fraction(at_risk.share)),
+        ),
+        attacker=threat.attacker,
+        missing=threat.missing,
+        population=_population(loaded, threat, out),
+        subsets=None if subsets is None else SubsetLimit(subsets.up_to, subsets.k),
+        knows_rows=threat.knows_rows,
+        absent=tuple(column for column in known if column not in out.columns),
+        location=loaded.location("threats", name),
+    )
+
+
+def _population(loaded: LoadedPolicy, threat: Threat, out: Leaving) -> PopulationPlan | None:
+    spec = threat.population
+    if spec is None:
+        return None
+    table = None
+    if spec.table is not None:
+        dataset = loaded.policy.datasets[spec.table]
+        known = {name: column for name, column in dataset.columns.items() if name in threat.knows and name in out.columns}
+        table = _source(loaded, spec.table, dataset, known, unlisted_columns="drop")
+    return PopulationPlan(table, spec.weight, spec.size, spec.estimator)
+
+
+def _suppress(loaded: LoadedPolicy, number: int, out: Leaving) -> SuppressStep | None:
+    step = out.suppress
+    if step is None:
+        return None
+    weights = tuple((name, Fraction(weight)) for name, weight in step.weights.items() if name in out.columns)
+    place = loaded.location("releases", number, "transform", out.suppress_step)
+    return SuppressStep(_exact(step.limit), weights, step.residual, place)
+
+
+def _check(loaded: LoadedPolicy, index: int, check: Check) -> CheckPlan:
+    named: tuple[tuple[str, object], ...] = (("threat", check.threat), ("column", check.column))
+    return CheckPlan(
+        id=check.id,
+        expect=check.expect,
+        maximum=_exact(check.max),
+        minimum=_exact(check.min),
+        severity=check.severity,
+        options=tuple((key, value) for key, value in named if value is not None),
+        location=loaded.location("checks", index),
+    )
+
+
+def _sinks(loaded: LoadedPolicy, release: MicrodataRelease) -> Iterable[Sink]:
+    for output in release.output:
+        kind, path = loaded.roots.sink(output)
+        yield Sink(kind, path, output.path, output.table)
+
+
+def _source(
+    loaded: LoadedPolicy, name: str, dataset: Dataset, columns: dict[str, ColumnSpec], *, unlisted_columns: str | None = None
+) -> TableSource:
+    place = loaded.roots.source(dataset)
+    return TableSource(
+        dataset=name,
+        kind=place.kind,
+        path=place.path,
+        label=place.label,
+        columns=tuple(_column(column, spec, dataset.format) for column, spec in columns.items()),
+        table=place.table,
+        format=FileFormat(dataset.format.delimiter, dataset.format.quote, dataset.format.encoding),
+        unlisted_columns="drop" if unlisted_columns == "drop" else dataset.unlisted_columns,
+        location=loaded.location("datasets", name, "source"),
+    )
+
+
+def _column(name: str, spec: ColumnSpec, form: FormatSpec) -> Column:
+    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form))
+
+
+def _domain(spec: ColumnSpec) -> Domain | None:
+    if spec.domain is None:
+        return None
+    low, high = spec.domain.range if spec.domain.range is not None else (None, None)
+    return Domain(spec.domain.values, low, high, spec.outside)
+
+
+def _format(spec: ColumnSpec, form: FormatSpec) -> ColumnFormat:
+    """The column's own format over the dataset's; date formats only where they say something about the type."""
+    own = spec.format
+    date = None
+    if spec.type is ColumnType.DATE:
+        date = own.date if own is not None and own.date is not None else form.date
+    elif spec.type is ColumnType.DATETIME:
+        date = own.datetime if own is not None and own.datetime is not None else form.datetime
+    return ColumnFormat(
+        missing=own.missing if own is not None and own.missing is not None else form.missing,
+        suppression_mark=own.suppression_mark
+        if own is not None and own.suppression_mark is not None
+        else form.suppression_mark,
+        aliases=tuple(own.aliases.items()) if own is not None else (),
+        normalise=own.normalise if own is not None else (),
+        date=date,
+        decimal=own.decimal if own is not None and own.decimal is not None else form.decimal,
+        thousands=own.thousands if own is not None and own.thousands is not None else form.thousands,
+    )

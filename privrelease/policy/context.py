@@ -1,0 +1,116 @@
+"""What every rule of meaning reads: the policy, the places of its parts, the roots of its paths."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from privrelease.findings import Finding, Severity
+from privrelease.policy.nodes import place_of
+from privrelease.policy.releases import DropStep, PseudonymiseStep, SuppressCells
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from privrelease.policy.datasets import Dataset
+    from privrelease.policy.models import Policy
+    from privrelease.policy.nodes import Node
+    from privrelease.policy.paths import Roots
+    from privrelease.policy.releases import MicrodataRelease
+
+__all__ = ["Leaving", "Reading", "leaving", "same_names", "twice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A policy and the tree it was read from; with ``broken`` names that were left out for faults of their own."""
+
+    policy: Policy
+    tree: Node
+    roots: Roots
+    files: tuple[Path, ...] = ()
+    broken: frozenset[tuple[str, ...]] = frozenset()
+    whole: bool = True
+
+    def error(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
+        """Return an error at the place of ``path``."""
+        return self._finding(code, message, path, hint, Severity.ERROR, key=key)
+
+    def warning(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
+        """Return a warning at the place of ``path``."""
+        return self._finding(code, message, path, hint, Severity.WARN, key=key)
+
+    def info(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
+        """Return an information at the place of ``path``."""
+        return self._finding(code, message, path, hint, Severity.INFO, key=key)
+
+    def _finding(
+        self, code: str, message: str, path: tuple[str | int, ...], hint: str | None, severity: Severity, *, key: bool
+    ) -> Finding:
+        subject = ".".join(str(part) for part in path)
+        return Finding(code, message, severity, place_of(self.tree, path, key=key), hint, subject=subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What a release lets out.
+
+    ``columns``: in output order. ``pseudonyms``: those of them that leave as pseudonyms, with the key's variable. ``suppress``: the
+    suppression step, if any, and its number.
+    """
+
+    columns: tuple[str, ...]
+    pseudonyms: dict[str, str] = field(default_factory=dict)
+    suppress: SuppressCells | None = None
+    suppress_step: int = -1
+
+
+def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
+    """Return what leaves: the selected columns, else all; less dropped ones and direct identifiers without a pseudonym."""
+    dropped: set[str] = set()
+    pseudonyms: dict[str, str] = {}
+    suppress: SuppressCells | None = None
+    suppress_step = -1
+    for number, step in enumerate(release.transform):
+        match step:
+            case DropStep():
+                dropped |= set(step.drop)
+            case PseudonymiseStep():
+                pseudonyms |= dict.fromkeys(step.pseudonymise, step.key)
+            case SuppressCells():
+                suppress, suppress_step = step, number
+    selected = release.columns if release.columns is not None else tuple(dataset.columns)
+    columns = tuple(
+        name
+        for name in dict.fromkeys(selected)
+        if name in dataset.columns
+        and name not in dropped
+        and (dataset.columns[name].role is not Role.DIRECT or name in pseudonyms)
+    )
+    return Leaving(columns, {name: key for name, key in pseudonyms.items() if name in columns}, suppress, suppress_step)
+
+
+def twice(names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number and name of every repetition."""
+    seen: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        if seen[name]:
+            yield number, name
+        seen[name] += 1
+
+
+def same_names(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (first, later) of names that are equal but for case: an engine that folds case would take one for the other.
+
+    >>> list(same_names(["Age", "sex", "AGE"]))
+    [('Age', 'AGE')]
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        folded = name.casefold()
+        if folded in first and first[folded] != name:
+            yield first[folded], name
+        first.setdefault(folded, name)

@@ -1,0 +1,153 @@
+"""Writing a policy: canonical JSON (what is digested) and YAML that loads to an equal policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from privrelease.policy.models import Policy
+
+__all__ = ["canonical", "dump", "plain_values"]
+
+_Place = tuple[str | int, ...]
+
+
+def plain_values(value: object) -> object:
+    """Return a model as dict, list, str, int, bool, Decimal and None, by the names of the policy; what is not set is left out."""
+    if isinstance(value, BaseModel):
+        fields = type(value).model_fields
+        named = ((field.alias or name, field, getattr(value, name)) for name, field in fields.items())
+        return {key: plain_values(item) for key, field, item in named if field.is_required() or item != _default(field)}
+    if isinstance(value, dict):
+        return {str(key): plain_values(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain_values(item) for item in value]
+    if isinstance(value, Enum):
+        return str(value.value)
+    return value
+
+
+def _default(field: object) -> object:
+    return field.get_default(call_default_factory=True)  # type: ignore[attr-defined]  # pydantic's FieldInfo
+
+
+def _number(number: Decimal) -> str:
+    """One text for one number: 0.20 and 0.2 are the same."""
+    text = f"{number.normalize():f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def canonical(policy: Policy) -> str:
+    """Return the resolved policy as JSON with one spelling for every value; equal policies give equal texts.
+
+    Order is kept where it means something (columns, lists); numbers are texts of their exact decimals.
+    """
+
+    def spelled(value: object) -> object:
+        if isinstance(value, Decimal):
+            return {"exact": _number(value)}
+        if isinstance(value, dict):
+            return {key: spelled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [spelled(item) for item in value]
+        return value
+
+    return json.dumps(spelled(plain_values(policy)), ensure_ascii=True, separators=(",", ":"))
+
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_WIDTH = 110
+
+
+def _text(text: str) -> str:
+    """A text that every YAML reader, 1.1 or 1.2, reads as this text."""
+    if _BARE.fullmatch(text) and text.lower() not in _RESERVED:
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", quoted)
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return _number(value)
+    if isinstance(value, int):
+        return str(value)
+    return _text(str(value))
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def dump(policy: Policy, *, origin: Callable[[_Place], str | None] | None = None) -> str:
+    """Return the policy as YAML: ``load(dump(p)) == p``.
+
+    ``origin``: gives for a path of keys the comment that says where the value comes from, or None.
+    """
+    values = plain_values(policy)
+    assert isinstance(values, dict)
+    return "".join(f"{line}\n" for line in _lines(values, 0, (), origin or (lambda _: None)))
+
+
+def _comment(origin: Callable[[_Place], str | None], path: _Place) -> str:
+    text = origin(path)
+    return f"  # {text}" if text else ""
+
+
+def _lines(values: dict[str, object], depth: int, path: _Place, origin: Callable[[_Place], str | None]) -> Iterator[str]:
+    indent = "  " * depth
+    for key, value in values.items():
+        here = (*path, key)
+        flow = f"{indent}{_text(key)}: {_flow(value)}"
+        if _is_flat(value) and (len(flow) <= _WIDTH or not isinstance(value, dict | list) or not value):
+            yield flow + _comment(origin, here)
+        elif isinstance(value, dict):
+            yield f"{indent}{_text(key)}:" + _comment(origin, here)
+            yield from _lines(value, depth + 1, here, origin)
+        elif isinstance(value, list):
+            yield f"{indent}{_text(key)}:" + _comment(origin, here)
+            yield from _item_lines(value, depth + 1, here, origin)
+
+
+def _item_lines(values: list[object], depth: int, path: _Place, origin: Callable[[_Place], str | None]) -> Iterator[str]:
+    indent = "  " * depth
+    for number, value in enumerate(values):
+        here = (*path, number)
+        if isinstance(value, dict) and value:
+            lines = list(_lines(value, depth + 1, here, origin))
+            yield f"{indent}- {lines[0].lstrip()}"
+            yield from lines[1:]
+        else:
+            yield f"{indent}- {_flow(value)}" + _comment(origin, here)
+
+
+def _is_flat(value: object) -> bool:
+    """One level of scalars, or less."""
+    if isinstance(value, dict):
+        return len(value) <= 8 and not any(
+            isinstance(item, dict | list) and item for item in value.values() if not _is_scalars(item)
+        )
+    if isinstance(value, list):
+        return _is_scalars(value)
+    return True
+
+
+def _is_scalars(value: object) -> bool:
+    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)

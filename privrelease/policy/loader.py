@@ -1,0 +1,210 @@
+"""Loading: from a file (and what it extends) to a typed policy, with every finding of every file at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.errors import PolicyError
+from privrelease.findings import Finding, Location, Severity
+from privrelease.policy.context import Reading
+from privrelease.policy.dump import canonical
+from privrelease.policy.environments import check_environments, environment_names, overlaid
+from privrelease.policy.meaning import check_meaning
+from privrelease.policy.merge import merged
+from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, place_of
+from privrelease.policy.paths import PathFault, Roots
+from privrelease.policy.references import check_references
+from privrelease.policy.structure import check_structure
+from privrelease.policy.unavailable import without_unavailable
+from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.yaml import MAX_BYTES, parse_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.policy.models import Policy
+
+__all__ = ["LoadedPolicy", "check_policy", "load_policy"]
+
+#: Files that one policy may be made of.
+MAX_FILES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPolicy:
+    """A policy without errors, and where everything in it was written.
+
+    ``path``: absolute. ``files``: every file it was made of, the policy itself last. ``sha256``: of the resolved canonical form, so
+    that comments, order of keys in a section and layout do not change it, and any value does.
+    """
+
+    policy: Policy
+    path: Path
+    roots: Roots
+    tree: Node
+    files: tuple[Path, ...]
+    warnings: tuple[Finding, ...]
+    sha256: str
+    environment: str | None = None
+
+    def location(self, *path: str | int) -> Location:
+        """Return where the value at ``path`` was written (the closest part that was written at all)."""
+        return place_of(self.tree, path)
+
+    @property
+    def data_root(self) -> Path | None:
+        """The configured data root."""
+        return self.roots.data_root
+
+
+def load_policy(
+    path: str | os.PathLike[str], *, env: str | None = None, data_root: str | os.PathLike[str] | None = None
+) -> LoadedPolicy:
+    """Return the policy in file ``path``, with environment ``env`` laid over it.
+
+    ``data_root``: a folder besides the policy's own below which sources may be. Raises PolicyError with every error found.
+    """
+    loaded, findings = check_policy(path, env=env, data_root=data_root)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if loaded is None or errors:
+        raise PolicyError(errors or findings)
+    return loaded
+
+
+def check_policy(
+    path: str | os.PathLike[str], *, env: str | None = None, data_root: str | os.PathLike[str] | None = None
+) -> tuple[LoadedPolicy | None, tuple[Finding, ...]]:
+    """Return the policy (None where there is an error) and all findings, warnings too, sorted by place."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and change what relative paths mean
+    root = None if data_root is None else Path(os.path.abspath(data_root))  # noqa: PTH100
+    roots = Roots(absolute.parent, root)
+    files = _Files(roots)
+    tree = files.read(absolute, os.fspath(path))
+    findings = list(files.findings)
+    if tree is None:
+        return None, _sorted(findings)
+    environments = tree.get("environments") if isinstance(tree, Mapping) else None
+    body: Node = tree.without("environments") if isinstance(tree, Mapping) else tree
+    findings += check_environments(environments)
+    chosen: Node = body
+    if env is not None:
+        names = environment_names(environments)
+        if env in names:
+            chosen = overlaid(body, environments, env)
+        else:
+            hint = did_you_mean(env, names) or (f"there is: {', '.join(names)}" if names else "the policy has no environments")
+            findings.append(
+                Finding("P501", f"environment {shown(env)} does not exist", location=Location(os.fspath(path)), hint=hint)
+            )
+    policy, chosen, rest = _judged(chosen, roots, tuple(files.paths))
+    findings += rest
+    findings = list(_sorted(findings))
+    if policy is None or any(finding.severity is Severity.ERROR for finding in findings):
+        return None, tuple(findings)
+    digest = hashlib.sha256(canonical(policy).encode()).hexdigest()
+    loaded = LoadedPolicy(policy, absolute, roots, chosen, tuple(files.paths), tuple(findings), digest, env)
+    return loaded, tuple(findings)
+
+
+def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> tuple[Policy | None, Node, list[Finding]]:
+    """Read a whole tree: what is not available, structure, references, meaning."""
+    tree, unavailable, gone = without_unavailable(tree)
+    structure = check_structure(tree)
+    findings = [*unavailable, *structure.findings, *check_references(tree, gone)]
+    if structure.policy is not None:
+        broken = structure.broken | gone
+        reading = Reading(structure.policy, structure.tree, roots, files, broken, structure.whole and not unavailable)
+        findings += check_meaning(reading)
+    return structure.policy if structure.whole and not unavailable else None, tree, findings
+
+
+def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    unique = dict.fromkeys(findings)
+    return tuple(sorted(unique, key=lambda finding: (finding.location or Location(""), finding.code, finding.message)))
+
+
+class _Files:
+    """Reads a file and what it extends; every file once on each way down, cycles refused."""
+
+    def __init__(self, roots: Roots) -> None:
+        self._roots = roots
+        self.paths: list[Path] = []
+        self.findings: list[Finding] = []
+
+    def read(self, path: Path, label: str, above: tuple[Path, ...] = ()) -> Node | None:
+        content = self._content(path, label)
+        if content is None:
+            return None
+        tree, findings = parse_yaml(content, label)
+        self.findings += findings
+        if not isinstance(tree, Mapping):
+            self._add(path)
+            return tree
+        below: Node | None = None
+        for item, written in self._extended(tree):
+            base = self._base(item, written, path, label, (*above, path))
+            if base is not None:
+                below = base if below is None else merged(below, base)
+        self._add(path)
+        own = tree.without("extends")
+        return own if below is None else merged(below, own)
+
+    def _add(self, path: Path) -> None:
+        if path not in self.paths:
+            self.paths.append(path)
+
+    def _content(self, path: Path, label: str) -> bytes | None:
+        try:
+            with path.open("rb") as file:
+                return file.read(MAX_BYTES + 1)
+        except OSError as error:
+            reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
+            self.findings.append(Finding("P101", f"the policy file {reason}", location=Location(label), hint="check the path"))
+        except ValueError:
+            self.findings.append(
+                Finding("P101", "the policy file cannot be read", location=Location(shown(label)), hint="check the path")
+            )
+        return None
+
+    def _extended(self, tree: Mapping) -> list[tuple[Node, str]]:
+        extends = tree.get("extends")
+        if extends is None or (isinstance(extends, Scalar) and extends.is_null):
+            return []
+        items = extends.items if isinstance(extends, Sequence_) else (extends,)
+        found: list[tuple[Node, str]] = []
+        for item in items:
+            if isinstance(item, Scalar) and item.text.strip() and not item.is_null:
+                found.append((item, item.text))
+            else:
+                self.findings.append(
+                    Finding(
+                        "P203", "extends needs a list of paths", location=item.location, hint="write `extends: [org-base.yaml]`"
+                    )
+                )
+        return found
+
+    def _base(self, item: Node, written: str, path: Path, label: str, above: tuple[Path, ...]) -> Node | None:
+        try:
+            target = self._roots.inside(written, path.parent)
+        except (PathFault, ValueError) as fault:
+            message = fault.message if isinstance(fault, PathFault) else "extends names no path"
+            hint = fault.hint if isinstance(fault, PathFault) else None
+            self.findings.append(Finding("P403", message, location=item.location, hint=hint))
+            return None
+        real = Path(os.path.realpath(target))
+        if real in {Path(os.path.realpath(other)) for other in above}:
+            self.findings.append(Finding("P502", f"extends goes in a circle: {shown(written)}", location=item.location))
+            return None
+        if len(above) + len(self.paths) > MAX_FILES:
+            self.findings.append(Finding("P502", f"a policy is made of more than {MAX_FILES} files", location=item.location))
+            return None
+        if not target.is_file():
+            self.findings.append(
+                Finding("P101", f"{shown(written)} does not exist", location=item.location, hint="check the path")
+            )
+            return None
+        return self.read(target, os.path.join(os.path.dirname(label), written), above)  # noqa: PTH118, PTH120  a label, as written

@@ -1,0 +1,24 @@
+"""Meaning: rules between the parts of a policy that is well formed. One function, one idea; all findings are returned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.policy.meaning_checks import check_rules
+from privrelease.policy.meaning_datasets import dataset_rules
+from privrelease.policy.meaning_releases import release_rules
+from privrelease.policy.meaning_threats import threat_rules
+
+if TYPE_CHECKING:
+    from privrelease.findings import Finding
+    from privrelease.policy.context import Reading
+
+__all__ = ["check_meaning"]
+
+#: Every group of rules, each a function of a reading.
+RULES = (dataset_rules, threat_rules, release_rules, check_rules)
+
+
+def check_meaning(reading: Reading) -> tuple[Finding, ...]:
+    """Return what all rules find."""
+    return tuple(finding for rule in RULES for finding in rule(reading))

@@ -1,0 +1,117 @@
+"""References: every name that points at a dataset, column, threat or release must exist.
+
+They are followed on the tree, not on the models, so that a fault elsewhere hides no dangling name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.findings import Finding
+from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_
+from privrelease.policy.values import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["check_references"]
+
+
+def check_references(tree: Node, gone: frozenset[tuple[str, str]] = frozenset()) -> tuple[Finding, ...]:
+    """Return a finding for each name that points at nothing; ``gone`` holds (kind, name) of elements that were refused already."""
+    return tuple(_References(tree, gone).follow())
+
+
+def _mapping(node: Node | None) -> dict[str, Node]:
+    return {key: entry.value for key, entry in node.entries.items()} if isinstance(node, Mapping) else {}
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence_) else ()
+
+
+def _text(node: Node | None) -> str | None:
+    return node.text if isinstance(node, Scalar) and not node.is_null else None
+
+
+class _References:
+    def __init__(self, tree: Node, gone: frozenset[tuple[str, str]]) -> None:
+        top = _mapping(tree)
+        self._datasets = _mapping(top.get("datasets"))
+        self._threats = _mapping(top.get("threats"))
+        self._releases = [_mapping(item) for item in _items(top.get("releases"))]
+        self._checks = [_mapping(item) for item in _items(top.get("checks"))]
+        self._gone = gone
+        self._columns = {name: tuple(_mapping(_mapping(node).get("columns"))) for name, node in self._datasets.items()}
+
+    def follow(self) -> Iterator[Finding]:
+        for name, dataset in self._datasets.items():
+            yield from self._column(name, _mapping(_mapping(dataset).get("unit")).get("column"))
+        for threat in self._threats.values():
+            yield from self._threat(_mapping(threat))
+        for release in self._releases:
+            yield from self._release(release)
+        for check in self._checks:
+            yield from self._check(check)
+
+    def _threat(self, threat: dict[str, Node]) -> Iterator[Finding]:
+        yield from self._known("dataset", "P301", threat.get("dataset"), self._datasets, "datasets")
+        dataset = _text(threat.get("dataset"))
+        for column in _items(threat.get("knows")):
+            yield from self._column(dataset, column)
+        population = _mapping(threat.get("population"))
+        yield from self._column(dataset, population.get("weight"))
+        yield from self._known("dataset", "P301", population.get("table"), self._datasets, "datasets", table=True)
+
+    def _release(self, release: dict[str, Node]) -> Iterator[Finding]:
+        yield from self._known("dataset", "P301", release.get("from"), self._datasets, "datasets")
+        dataset = _text(release.get("from"))
+        for threat in _items(release.get("protect")):
+            yield from self._known("threat", "P303", threat, self._threats, "threats")
+        for column in _items(release.get("columns")):
+            yield from self._column(dataset, column)
+        for step in _items(release.get("transform")):
+            parts = _mapping(step)
+            for key in ("drop", "pseudonymise"):
+                for column in _items(parts.get(key)):
+                    yield from self._column(dataset, column)
+            weights = parts.get("weights")
+            for entry in weights.entries.values() if isinstance(weights, Mapping) else ():
+                yield from self._column(dataset, Scalar(entry.key, plain=False, location=entry.location))
+
+    def _check(self, check: dict[str, Node]) -> Iterator[Finding]:
+        releases = {name: release for release in self._releases if (name := _text(release.get("id"))) is not None}
+        yield from self._known("release", "P304", check.get("release"), releases, "releases")
+        yield from self._known("threat", "P303", check.get("threat"), self._threats, "threats")
+        release = releases.get(_text(check.get("release")) or "", {})
+        yield from self._column(_text(release.get("from")), check.get("column"))
+
+    def _known(
+        self, what: str, code: str, node: Node | None, names: Iterable[str], kind: str, *, table: bool = False
+    ) -> Iterator[Finding]:
+        name = _text(node)
+        known = list(names)
+        if node is None or name is None or name in known or (kind, name) in self._gone:
+            return
+        hint = did_you_mean(name, known)
+        if hint is None and table and ("/" in name or "." in name):
+            hint = "declare the population under `datasets` and write its name here"
+        if hint is None:
+            hint = f"there is: {', '.join(known)}" if known else f"there are no {kind}"
+        yield Finding(code, f"{what} {shown(name)} does not exist", location=node.location, hint=hint)
+
+    def _column(self, dataset: str | None, node: Node | None) -> Iterator[Finding]:
+        name = _text(node)
+        if node is None or name is None or dataset is None or dataset not in self._columns or not self._columns[dataset]:
+            return
+        columns = self._columns[dataset]
+        if name not in columns:
+            hint = did_you_mean(name, columns) or _listed(columns)
+            yield Finding(
+                "P302", f"column {shown(name)} does not exist in dataset {shown(dataset)}", location=node.location, hint=hint
+            )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    some = ", ".join(shown(name) for name in names[:12])
+    return f"its columns: {some}{', …' if len(names) > 12 else ''}"

@@ -1,0 +1,268 @@
+"""Structure: the tree against the models. Every misfit becomes a finding at its place, in words of the policy, not of the validator."""
+
+from __future__ import annotations
+
+import re
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, Tag, ValidationError
+
+from privrelease.findings import Finding, Location
+from privrelease.policy.models import Policy
+from privrelease.policy.nodes import Entry, Mapping, Node, Plain, Quoted, Scalar, Sequence_, place_of, plain_data, walk
+from privrelease.policy.releases import STEPS
+from privrelease.policy.unavailable import pruned
+from privrelease.policy.values import did_you_mean, no_choice, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Structure", "check_structure"]
+
+_Path = tuple[str | int, ...]
+
+#: Words of other tools and spellings, and what the policy language calls it.
+_OTHER_WORDS: dict[str, str] = {
+    "k": "highest_risk, which is 1/k: `highest_risk: 0.2` for k = 5",
+    "k_anonymity": "highest_risk, which is 1/k: `highest_risk: 0.2` for k = 5",
+    "quasi_identifiers": "knows",
+    "generalize": "generalise",
+    "pseudonymize": "pseudonymise",
+    "normalize": "normalise",
+    "category_of_data": "category",
+    "expiry": "expires",
+}
+
+
+class Structure:
+    """What came of it: the policy (None where not even a part of it stands), whether it is whole, findings, the tree it was made of.
+
+    ``broken``: (kind, name) of named elements that were left out of a partial policy.
+    """
+
+    __slots__ = ("broken", "findings", "policy", "tree", "whole")
+
+    def __init__(
+        self,
+        policy: Policy | None,
+        findings: tuple[Finding, ...],
+        tree: Node,
+        *,
+        whole: bool,
+        broken: frozenset[tuple[str, ...]],
+    ) -> None:
+        self.policy = policy
+        self.findings = findings
+        self.tree = tree
+        self.whole = whole
+        self.broken = broken
+
+
+def check_structure(tree: Node) -> Structure:
+    """Read the tree by the models. With faults, what is faultless is still read, so that its meaning can be checked as well."""
+    if not isinstance(tree, Mapping):
+        finding = Finding(
+            "P201",
+            "a policy is a mapping of keys and values",
+            location=tree.location,
+            hint="start with `apiVersion: privrelease/v1`",
+        )
+        return Structure(None, (finding,), tree, whole=False, broken=frozenset())
+    try:
+        return Structure(Policy.model_validate(plain_data(tree)), (), tree, whole=True, broken=frozenset())
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+    findings = tuple(_finding(tree, item) for item in _first_causes(tree, problems))
+    partial, broken = _faultless(tree, [tuple(item["loc"]) for item in problems])
+    try:
+        policy = Policy.model_validate(plain_data(partial))
+    except ValidationError:
+        return Structure(None, findings, tree, whole=False, broken=broken)
+    return Structure(policy, findings, partial, whole=False, broken=broken)
+
+
+def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
+    """The problems less those that only follow from another.
+
+    A list is empty since its items are wrong; a key is missing since it is misspelt.
+    """
+    misspelt = set()
+    for item in problems:
+        if item["type"] == "extra_forbidden":
+            path = tuple(item["loc"])
+            misspelt |= {(*path[:-1], key) for key in keys_at(path[:-1]) if did_you_mean(str(path[-1]), [key])}
+    kept = []
+    for item in problems:
+        path = tuple(item["loc"])
+        node = walk(tree, path)
+        if item["type"] == "too_short" and isinstance(node, Mapping | Sequence_) and (node.size > 1):
+            continue
+        if item["type"] == "missing" and path in misspelt:
+            continue
+        kept.append(item)
+    return kept
+
+
+_STAND_INS = {"apiVersion": "privrelease/v1", "kind": "ReleasePolicy", "id": "unnamed", "version": "0", "title": "unnamed"}
+
+
+def _faultless(tree: Mapping, faults: Sequence[_Path]) -> tuple[Node, frozenset[tuple[str, ...]]]:
+    """The tree less every named element with a fault, and the names of these."""
+    removed: set[_Path] = set()
+    broken: set[tuple[str, ...]] = set()
+    for fault in faults:
+        path = fault
+        if len(fault) >= 4 and fault[0] == "datasets" and fault[2] == "columns":
+            path = fault[:4]
+            broken.add(("columns", str(fault[1]), str(fault[3])))
+        elif len(fault) >= 2 and fault[0] in {"datasets", "threats", "releases", "checks"}:
+            path = fault[:2]
+            node = walk(tree, path)
+            name = node.get("id") if isinstance(node, Mapping) and isinstance(fault[1], int) else None
+            broken.add((str(fault[0]), name.text if isinstance(name, Scalar) else str(fault[1])))
+        else:
+            path = fault[:1]
+        removed.add(path)
+    partial = pruned(tree, removed)
+    if not isinstance(partial, Mapping):
+        return tree, frozenset(broken)
+    entries = dict(partial.entries)
+    for key, text in _STAND_INS.items():
+        entries.setdefault(key, Entry(key, tree.location, Scalar(text, plain=False, location=tree.location)))
+    return Mapping(entries, partial.location, partial.size), frozenset(broken)
+
+
+def _finding(tree: Node, item: Any) -> Finding:  # noqa: ANN401  the shape of a pydantic error
+    path: _Path = tuple(item["loc"])
+    code, message, hint, at_key = _words(item["type"], path, item.get("ctx") or {}, item.get("input"))
+    return Finding(code, message, location=_place(tree, path, key=at_key), hint=hint, subject=_dotted(path))
+
+
+def _place(tree: Node, path: _Path, *, key: bool) -> Location:
+    return place_of(tree, path, key=key)
+
+
+def _dotted(path: _Path) -> str:
+    return ".".join(str(part) for part in path if not str(part).startswith(("<", "[")))
+
+
+def name_of(path: _Path) -> str:
+    """The words that name a value in a message: its key, with the list's key for an item."""
+    parts = [part for part in path if not (isinstance(part, str) and part.startswith("<"))]
+    if not parts:
+        return "the policy"
+    if parts[-1] == "[key]":
+        return f"the name {shown(parts[-2])!r}" if len(parts) > 1 else "the name"
+    if isinstance(parts[-1], int):
+        key = next((part for part in reversed(parts) if isinstance(part, str)), "the list")
+        return f"item {parts[-1] + 1} of {shown(key)}"
+    return shown(parts[-1])
+
+
+def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object) -> tuple[str, str, str | None, bool]:
+    """Code, message, hint, and whether the key rather than the value is the place."""
+    name = name_of(path)
+    hint: str | None = None
+    at_key = True
+    match kind:
+        case "privrelease":
+            code, message, hint, at_key = ctx["code"], f"{name} {ctx['message']}", ctx["hint"], False
+        case "extra_forbidden":
+            key = str(path[-1])
+            code, message, hint = "P200", f"unknown key {shown(key)}{_inside(path[:-1])}", _key_hint(key, path[:-1])
+        case "missing":
+            code, message = "P201", f"{shown(path[-1])} is missing{_inside(path[:-1])}"
+        case "literal_error":
+            words, hint = no_choice(value, re.findall(r"'([^']*)'", str(ctx.get("expected", ""))))
+            code, message, at_key = "P202", f"{name} {words}", False
+        case "union_tag_not_found" | "union_tag_invalid":
+            steps = ", ".join(step for step, _ in STEPS)
+            code, message, hint = "P202", f"{name} is no transform step", _step_hint(value) or f"steps: {steps}"
+        case "too_short":
+            code, message = "P203", f"{name} must not be empty"
+        case _:
+            code, message = "P203", f"{name} {_wrong_shape(kind)}, got {_what(value)}"
+    return code, message, hint, at_key
+
+
+def _step_hint(value: object) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    hints = (did_you_mean(str(key), [step for step, _ in STEPS]) for key in value)
+    return next((hint for hint in hints if hint is not None), None)
+
+
+def _wrong_shape(kind: str) -> str:
+    if kind in {"model_type", "dict_type", "model_attributes_type", "mapping_type", "dataclass_type"}:
+        return "needs a mapping (keys and values)"
+    if kind in {"tuple_type", "list_type", "iterable_type"}:
+        return "needs a list"
+    return "has a value of the wrong type"
+
+
+def _what(value: object) -> str:
+    if isinstance(value, Plain | Quoted | str):
+        return f"the text {shown(value)}"
+    return shown(value)
+
+
+def _inside(path: _Path) -> str:
+    named = name_of(path) if path else ""
+    return f" in {named}" if named else ""
+
+
+def _key_hint(key: str, path: _Path) -> str | None:
+    known = keys_at(path)
+    hint = did_you_mean(key, known)
+    if hint is not None:
+        return hint
+    if key in _OTHER_WORDS:
+        return f"here it is called {_OTHER_WORDS[key]}"
+    return f"known keys: {', '.join(known)}" if known else None
+
+
+def keys_at(path: _Path) -> list[str]:
+    """Return the keys that the models allow at ``path``; empty where the keys are free names."""
+    kind: Any = Policy
+    for part in path:
+        kind = _below(_bare(kind), part)
+        if kind is None:
+            return []
+    kind = _bare(kind)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        extra = ["extends", "environments"] if kind is Policy else []
+        return [field.alias or name for name, field in kind.model_fields.items()] + extra
+    return []
+
+
+def _bare(kind: Any) -> Any:  # noqa: ANN401  annotations have no common type
+    """The type without markers and without None."""
+    while True:
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        elif get_origin(kind) in {Union, UnionType} and type(None) in get_args(kind):
+            rest = [arg for arg in get_args(kind) if arg is not type(None)]
+            if len(rest) != 1:
+                return kind
+            kind = rest[0]
+        else:
+            return kind
+
+
+def _below(kind: Any, part: str | int) -> Any:  # noqa: ANN401
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, field in kind.model_fields.items():
+            if part in (name, field.alias):
+                return field.annotation
+        return None
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is dict:
+        return args[1]
+    if origin is tuple:
+        return args[0]
+    if origin in {Union, UnionType}:
+        for arg in args:
+            if any(isinstance(mark, Tag) and mark.tag == part for mark in get_args(arg)[1:]):
+                return arg
+    return None
