@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from privrelease.audit.decision import decide, findings_of
+from privrelease.audit.expectations import policy_checks
+from privrelease.audit.facts import data_facts, identity, legal_facts, utility_facts
+from privrelease.audit.integrity.checks import integrity
+from privrelease.audit.model import AuditResult, Outcome, Visibility
+from privrelease.audit.schema import audit_bytes, audit_schema, read_audit
+from privrelease.audit.threats import threat_results, union_result
+from privrelease.disclosure.thresholds import Thresholds
+from privrelease.findings import Finding, Location, Severity
+from privrelease.plan.model import CheckPlan, ThreatPlan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VERSIONS = {"privrelease": "0"}
+
+
+def audited(made, evidence, legal=None, missing=(), warnings=()):
+    plan = evidence.plan
+    threats, union = threat_results(evidence), union_result(evidence)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, None))
+    findings = findings_of(plan, threats, checks, warnings)
+    legal = legal_facts(legal, missing)
+    return AuditResult(
+        decision=decide(threats, union, checks, findings, legal),
+        identity=identity(evidence, made.policy(plan), "2026-01-02T03:04:05Z", VERSIONS),
+        legal=legal,
+        data=data_facts(evidence),
+        threats=threats,
+        union=union,
+        utility=utility_facts(evidence),
+        checks=checks,
+        findings=findings,
+    )
+
+
+def check(expect, maximum=None, minimum=None, severity="error", **options):
+    limits = [None if value is None else Fraction(value) for value in (maximum, minimum)]
+    return CheckPlan(
+        "X-1", expect, *limits, severity=severity, options=tuple(options.items()), location=Location("policy.yaml", 40, 5)
+    )
+
+
+def test_a_sound_release_passes_and_leaves_something_to_assess(made):
+    decision = audited(made, made.evidence()).decision
+    assert decision.outcome is Outcome.PASS
+    assert decision.checks_passed == decision.checks_total
+    assert decision.assessment_remaining
+
+
+def test_a_failed_threshold_is_named_with_threat_measure_figure_and_threshold(made):
+    place = Location("policy.yaml", 30, 3)
+    plan = made.plan(ThreatPlan("outsider", ("sex", "region"), Thresholds(highest=Fraction(1, 50)), location=place))
+    result = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 1]], [9, 60])))
+    assert result.decision.outcome is Outcome.FAIL
+    finding = next(finding for finding in result.findings if finding.code == "A101")
+    assert finding.message == (
+        "highest_risk of threat outsider is 1/9 (k = 9) and is above 1/50: every class has at least 50 records"
+    )
+    assert (finding.file, finding.line, finding.visibility) == ("policy.yaml", 30, Visibility.INTERNAL)
+
+
+def test_the_worst_figure_is_the_one_that_fills_most_of_its_threshold(made):
+    plan = made.plan(
+        ThreatPlan("a", ("sex",), Thresholds(highest=Fraction(1, 2))),
+        ThreatPlan("b", ("region",), Thresholds(highest=Fraction(1, 2), average=Fraction(1, 2))),
+    )
+    worst = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 2]], [5, 4]))).decision.worst
+    assert (worst.what, worst.figure.exact, worst.threshold.exact, worst.holds) == (
+        "highest_risk of threat a",
+        "1/4",
+        "1/2",
+        True,
+    )
+
+
+def test_a_failing_figure_is_worse_than_any_that_holds(made):
+    plan = made.plan(
+        ThreatPlan("a", ("sex",), Thresholds(highest=Fraction(1, 4))),
+        ThreatPlan("b", ("region",), Thresholds(average=Fraction(1, 10))),
+    )
+    worst = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 2]], [5, 4]))).decision.worst
+    assert worst.what == "average_risk of threat b"
+    assert not worst.holds
+
+
+def test_nothing_to_check_is_no_pass(made):
+    result = audited(made, made.evidence(made.plan(threats=())))
+    assert result.decision.outcome is Outcome.FAIL
+    assert "A107" in {finding.code for finding in result.findings}
+
+
+def test_no_released_records_fail_as_undefined(made):
+    result = audited(made, made.evidence(after=made.table([[0, 0]], [5])))
+    assert result.decision.outcome is Outcome.FAIL
+    assert "A105" in {finding.code for finding in result.findings}
+
+
+def test_a_missing_legal_field_means_review_under_the_profile_only(made):
+    evidence = made.evidence()
+    assert audited(made, evidence, {"profile": "gdpr"}, ("dpo",)).decision.outcome is Outcome.REVIEW
+    assert "dpo" in audited(made, evidence, {"profile": "gdpr"}, ("dpo",)).decision.reasons[0]
+    assert audited(made, evidence, {"profile": None}, ("dpo",)).decision.outcome is Outcome.PASS
+    assert audited(made, replace(evidence, order_breaks=1), {"profile": "gdpr"}, ("dpo",)).decision.outcome is Outcome.FAIL
+
+
+def test_warnings_are_told_and_decide_nothing(made):
+    warning = Finding("D210", "the column sex holds 3 distinct texts that become 1", Severity.WARN, subject="sex")
+    result = audited(made, made.evidence(), warnings=(warning,))
+    assert result.decision.outcome is Outcome.PASS
+    assert [(finding.code, finding.severity) for finding in result.findings] == [("D210", "warn")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome", "figure"),
+    [
+        (check("suppressed_cells", maximum="0.25"), Outcome.PASS, "1/4"),
+        (check("suppressed_cells", maximum="0.24"), Outcome.FAIL, "1/4"),
+        (check("suppressed_cells", maximum="0.3", column="region"), Outcome.FAIL, "1/3"),
+        (check("dropped_rows", maximum="0.2"), Outcome.PASS, "1/6"),
+        (check("highest_risk", maximum="0.5"), Outcome.PASS, "1/2"),
+        (check("average_risk", maximum="0.3"), Outcome.FAIL, "2/5"),
+        (check("k", minimum=3, severity="warn"), Outcome.WARN, "2"),
+        (check("unique_records", maximum=0), Outcome.PASS, "0"),
+        (check("classes", minimum=2, maximum=2), Outcome.PASS, "2"),
+        (check("rows", minimum=5), Outcome.PASS, "5"),
+    ],
+)
+def test_policy_checks_compare_exactly(made, asked, outcome, figure):
+    result = audited(made, made.evidence(made.plan(checks=(asked,)))).checks[-1]
+    assert (result.id, result.outcome, result.observed.exact, result.line) == ("X-1", outcome, figure, 40)
+
+
+def test_a_check_that_cannot_be_made_fails_as_an_error_and_not_as_a_warning(made):
+    for severity, outcome in (("error", Outcome.FAIL), ("warn", Outcome.PASS)):
+        result = audited(made, made.evidence(made.plan(checks=(check("no_such_measure", maximum=1, severity=severity),))))
+        assert result.checks[-1].outcome is Outcome.NOT_EVALUATED
+        assert result.decision.outcome is outcome
+
+
+def test_figures_of_the_source_stay_internal(made):
+    result = audited(made, made.evidence(made.plan(checks=(check("suppressed_cells", maximum=1),))))
+    assert result.checks[-1].visibility is Visibility.INTERNAL
+    assert result.data.source_rows.visibility is Visibility.INTERNAL
+    assert result.utility.cells_lost.visibility is Visibility.INTERNAL
+    assert result.data.released_rows.visibility is Visibility.RECIPIENT
+
+
+def test_utility_counts_cells_lost_per_column(made):
+    utility = audited(made, made.evidence()).utility
+    assert (utility.cells_lost.value, utility.cells_total.value, utility.rows_dropped.value) == (3, 12, 1)
+    assert [(loss.column, loss.suppressed.value, loss.in_dropped_rows.value) for loss in utility.columns] == [
+        ("sex", 0, 1),
+        ("region", 1, 1),
+    ]
+
+
+def test_the_result_follows_the_published_schema_and_its_bytes_repeat(made, tmp_path: Path):
+    result = audited(made, made.evidence(), {"profile": "gdpr", "purposes": [{"id": "research"}]})
+    content = audit_bytes(result)
+    assert content == audit_bytes(audited(made, made.evidence(), {"profile": "gdpr", "purposes": [{"id": "research"}]}))
+    path = tmp_path / "audit.json"
+    path.write_bytes(content)
+    again = read_audit(path)
+    assert again == result
+    jsonschema.Draft202012Validator.check_schema(audit_schema())
+    jsonschema.validate(again.model_dump(mode="json"), audit_schema(), cls=jsonschema.Draft202012Validator)
