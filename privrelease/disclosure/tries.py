@@ -128,22 +128,83 @@ def _summed(values: NDArray[Any], chosen: NDArray[np.int64], where: NDArray[np.i
 
 
 @numba.njit(cache=True)
-def _missing_and_known(labels: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions without a value, ascending; positions with one, stably sorted by it."""
-    missing, known = np.flatnonzero(labels == 0), np.flatnonzero(labels)
-    largest = labels.max()
-    if largest > 4 * len(known) + 64:
-        return missing, known[np.argsort(labels[known], kind="mergesort")]
+def _where(labels: NDArray[np.int32], missing: bool) -> NDArray[np.int64]:
+    """Positions without a value, or with one, ascending."""
+    n = 0
+    for i in range(len(labels)):
+        n += (labels[i] == 0) == missing
+    chosen = np.empty(n, np.int64)
+    n = 0
+    for i in range(len(labels)):
+        if (labels[i] == 0) == missing:
+            chosen[n] = i
+            n += 1
+    return chosen
+
+
+@numba.njit(cache=True)
+def _counting_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
+    """Sort the chosen positions stably by label, for labels up to ``largest``."""
     start = np.zeros(largest + 2, np.int64)
-    for i in known:
-        start[labels[i] + 1] += 1
+    for i in range(len(chosen)):
+        start[labels[chosen[i]] + 1] += 1
     for v in range(1, largest + 2):
         start[v] += start[v - 1]
-    ordered = np.empty(len(known), np.int64)
-    for i in known:
-        ordered[start[labels[i]]] = i
-        start[labels[i]] += 1
-    return missing, ordered
+    ordered = np.empty(len(chosen), np.int64)
+    for i in range(len(chosen)):
+        v = labels[chosen[i]]
+        ordered[start[v]] = chosen[i]
+        start[v] += 1
+    return ordered
+
+
+@numba.njit(cache=True)
+def _merge_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort the chosen positions stably by label; for few of many labels; numpy's own sort takes a second to compile."""
+    n = len(chosen)
+    source, target = chosen.copy(), np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, k = low, middle
+            for t in range(low, high):
+                if i < middle and (k >= high or labels[source[i]] <= labels[source[k]]):
+                    target[t] = source[i]
+                    i += 1
+                else:
+                    target[t] = source[k]
+                    k += 1
+        source, target = target, source
+        width *= 2
+    return source
+
+
+@numba.njit(cache=True)
+def _by_label(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort the chosen positions stably by label."""
+    largest = 0
+    for i in range(len(chosen)):
+        largest = max(largest, labels[chosen[i]])
+    if largest > 4 * len(chosen) + 64:
+        return _merge_sort(labels, chosen)
+    return _counting_sort(labels, chosen, largest)
+
+
+@numba.njit(cache=True)
+def _labels(nodes: NDArray[np.int32], base: int, label: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Codes of the nodes' last column."""
+    found = np.empty(len(nodes), np.int32)
+    for i in range(len(nodes)):
+        found[i] = label[base + nodes[i]]
+    return found
+
+
+@numba.njit(cache=True)
+def _add_at(total: NDArray[Any], chosen: NDArray[np.int64], sums: NDArray[Any], where: NDArray[np.int64]) -> None:
+    """Give each chosen node the sum of the node that it became."""
+    for i in range(len(chosen)):
+        total[chosen[i]] += sums[where[i]]
 
 
 @numba.njit(cache=True)
@@ -156,7 +217,7 @@ def _run_end(labels: NDArray[np.int32], order: NDArray[np.int64], begin: int) ->
 
 
 @numba.njit(cache=True)
-def _join(
+def _join(  # noqa: C901 -- one body compiles in half the time of three
     depth: int,
     a: NDArray[np.int32],
     b: NDArray[np.int32],
@@ -173,39 +234,38 @@ def _join(
         _pairs(depth, a, b, values, total, offset, parent, label)
         return total
     base = offset[depth]
-    a_labels, b_labels = label[base + a], label[base + b]
-    a_missing, a_known = _missing_and_known(a_labels)
-    b_missing, b_known = _missing_and_known(b_labels)
+    a_labels, b_labels = _labels(a, base, label), _labels(b, base, label)
+    a_missing, a_known = _where(a_labels, True), _where(a_labels, False)
+    b_missing, b_known = _where(b_labels, True), _where(b_labels, False)
 
-    if len(b_missing):  # B without the column: it no longer tells nodes of A apart
-        all_a = np.arange(len(a))
-        left, to_left = _shorter(a, all_a, base, parent)
-        right, to_right = _shorter(b, b_missing, base, parent)
-        sums = _join(depth - 1, left, right, _summed(values, b_missing, to_right, len(right)), offset, parent, label)
-        total += sums[to_left]
-
-    if len(a_missing) and len(b_known):  # A without the column, B with it
-        left, to_left = _shorter(a, a_missing, base, parent)
-        by_node = np.sort(b_known)
-        right, to_right = _shorter(b, by_node, base, parent)
-        sums = _join(depth - 1, left, right, _summed(values, by_node, to_right, len(right)), offset, parent, label)
-        total[a_missing] += sums[to_left]
-
-    i, k = 0, 0
-    while i < len(a_known) and k < len(b_known):  # both with the column: value by value
-        i_end, k_end = _run_end(a_labels, a_known, i), _run_end(b_labels, b_known, k)
-        value_a, value_b = a_labels[a_known[i]], b_labels[b_known[k]]
-        if value_a == value_b:
-            left, to_left = _shorter(a, a_known[i:i_end], base, parent)
-            right, to_right = _shorter(b, b_known[k:k_end], base, parent)
-            of_value = _summed(values, b_known[k:k_end], to_right, len(right))
-            sums = _join(depth - 1, left, right, of_value, offset, parent, label)
-            for s in range(i_end - i):
-                total[a_known[i + s]] += sums[to_left[s]]
-        if value_a <= value_b:
-            i = i_end
-        if value_b <= value_a:
-            k = k_end
+    # Three pairs of parts: the column dropped from A where B lacks it; from B where only A lacks it; value by value.
+    # One body for the three, since each inlined copy doubles the time to compile.
+    a_sorted, b_sorted = _by_label(a_labels, a_known), _by_label(b_labels, b_known)
+    everything = np.arange(len(a))
+    part, i, k = 0, 0, 0
+    while part < 3:
+        a_part, b_part = everything, b_missing
+        if part == 1:
+            a_part, b_part = a_missing, b_known
+        if part == 2:
+            if i == len(a_sorted) or k == len(b_sorted):
+                break
+            i_end, k_end = _run_end(a_labels, a_sorted, i), _run_end(b_labels, b_sorted, k)
+            value_a, value_b = a_labels[a_sorted[i]], b_labels[b_sorted[k]]
+            a_part, b_part = a_sorted[i:i_end], b_sorted[k:k_end]
+            if value_a <= value_b:
+                i = i_end
+            if value_b <= value_a:
+                k = k_end
+            if value_a != value_b:
+                continue
+        else:
+            part += 1
+        if len(a_part) and len(b_part):
+            left, to_left = _shorter(a, a_part, base, parent)
+            right, to_right = _shorter(b, b_part, base, parent)
+            summed = _summed(values, b_part, to_right, len(right))
+            _add_at(total, a_part, _join(depth - 1, left, right, summed, offset, parent, label), to_left)
     return total
 
 

@@ -22,6 +22,7 @@ class RiskMeasures:
     ``highest``, ``average``: exact, or None where undefined: there is no record, or the attacker has no such measure.
     ``average_rounded_up``: the average is rounded up to 40 decimals (see :mod:`privrelease.disclosure.ratios`).
     ``above``, ``records_at_risk``: number of records with risk strictly above a level, where a level was asked for.
+    ``population_short``: classes for which the population had fewer than the sample itself shows; they count as many as the sample.
     """
 
     attacker: Attacker
@@ -31,6 +32,7 @@ class RiskMeasures:
     average_rounded_up: bool = False
     above: Fraction | None = None
     records_at_risk: int | None = None
+    population_short: int = 0
 
     @property
     def share_at_risk(self) -> Fraction | None:

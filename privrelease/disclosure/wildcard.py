@@ -85,8 +85,9 @@ def match_counts(
     distinct = codes[grouping.first]
     counts = grouping.sums(table.counts)
     kept = ~is_residual(distinct) if residual == "lost" else np.ones(len(distinct), np.bool_)
-    matches = np.zeros(len(distinct), np.int64)
-    matches[kept] = match_sums(distinct[kept], counts[kept])
+    matches = np.where(kept, counts, 0)
+    if bool(np.any(distinct[kept] == 0)):
+        matches[kept] = match_sums(distinct[kept], counts[kept])
     return matches[grouping.group]
 
 
