@@ -37,7 +37,7 @@ def audit_microdata(
     threats = threat_results(evidence)
     union = union_result(evidence)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine))
-    legal = legal_facts(policy.legal, ())
+    legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else evidence.source.warnings
     findings = findings_of(plan, threats, checks, warnings)
     return AuditResult(

@@ -17,6 +17,7 @@ from privrelease.plan.model import (
     ThreatPlan,
     UnitPlan,
 )
+from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
 
@@ -47,6 +48,7 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
         environment=loaded.environment,
         commit=commit,
         legal=policy.legal,
+        missing_legal=missing_legal_fields(policy),
     )
 
 

@@ -146,3 +146,5 @@ class Plan:
     environment: str | None = None
     commit: str | None = None
     legal: object | None = field(default=None, compare=False)
+    missing_legal: tuple[str, ...] = ()
+    """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""
