@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.digests import sha256_of
-from privrelease.release.files import flush, flush_folder, speaking, write_atomically
-from privrelease.release.outputs import check_destinations, check_places, keep_copy, links_for, place_link, shows
+from privrelease.release.files import flush_folder, speaking, write_atomically
+from privrelease.release.outputs import check_destinations, check_places, links_for
+from privrelease.release.publications import Layout, Publications
 from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord, RunState
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class ReleaseStore:
     def __init__(self, state: Path, *, clock: Callable[[], datetime] = now) -> None:
         self.state = Path(os.path.abspath(state))  # noqa: PTH100 -- resolve() would follow a link that may be re-pointed
         self._clock = clock
+        self._layout = Layout(self.state)
+        self._publications = Publications(self._layout, clock)
 
     @classmethod
     def beside(cls, policy_file: Path) -> ReleaseStore:
@@ -94,7 +97,7 @@ class ReleaseStore:
     def _made(self, name: ReleaseName, sinks: Sequence[Destination]) -> tuple[RunFolder, int]:
         at = self._clock()
         with speaking("making the folder of a run"):
-            run = RunFolder(self._runs / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
+            run = RunFolder(self._layout.runs / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
             for folder in (run.path, run.outgoing, run.internal, run.temporary):
                 folder.mkdir(mode=0o700)
             lock = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -170,19 +173,7 @@ class ReleaseStore:
             links = self._verified(run, record)
             check_places(self.state, [place for place, _ in links])
             with speaking("publishing"):
-                for file in run.outgoing.iterdir():
-                    flush(file)
-                flush_folder(run.outgoing)
-                record = run.save(record.to(RunState.PUBLISHING, self._clock()))
-                try:
-                    self._open_to_readers(run)
-                    self._link_outputs(record, links)
-                    self._switch(record.name, run.outgoing)
-                except BaseException:
-                    with suppress(OSError, PrivreleaseError):
-                        self._settle_stopped(run, record)
-                    raise
-                return self._settle(run, record)
+                return self._publications.show(run, record, links)
 
     def withdraw(self, name: ReleaseName, reason: str) -> RunRecord:
         """Take the current release back: its paths show nothing any more. The run and the reason stay on record."""
@@ -195,12 +186,7 @@ class ReleaseStore:
                     hint="check policy, environment and release id",
                 )
             with speaking("withdrawing"):
-                self._current(name).unlink()
-                flush_folder(self._current(name).parent)
-                record = run.save(run.record().to(RunState.WITHDRAWN, self._clock(), reason))
-                self._unlink_outputs(record)
-                run.outgoing.chmod(0o700)
-            return record
+                return self._publications.hide(run, reason)
 
     def recover(self) -> tuple[str, ...]:
         """Clear up after killed runs; returns the ids of those abandoned. Live runs and decided releases are left alone."""
@@ -214,7 +200,7 @@ class ReleaseStore:
     def folder(self, run_id: str) -> RunFolder:
         """Return the folder of a run, wherever it is. Raises InputError (R123)."""
         if run_id == Path(run_id).name:
-            for home in (self._runs, self._quarantine):
+            for home in (self._layout.runs, self._layout.quarantine):
                 if run_id not in {"", ".", ".."} and (home / run_id).is_dir():
                     return RunFolder(home / run_id)
         raise InputError(code="R123", message="there is no such run", hint="see `privrelease show` for the runs")
@@ -225,50 +211,19 @@ class ReleaseStore:
 
     def current(self, name: ReleaseName) -> RunFolder | None:
         """Return the run that is published under this name, if any."""
-        link = self._current(name)
-        if not link.is_symlink():
-            return None
-        run = Path(os.path.normpath(link.parent / link.readlink())).parent
-        return RunFolder(run) if run.parent == self._runs and run.is_dir() else None
+        return self._publications.current(name)
 
     def records(self) -> tuple[RunRecord, ...]:
         """Return the records of all runs, oldest first."""
-        return tuple(run.record() for run in self._folders() if (run.internal / "state.json").exists())
+        return tuple(run.record() for run in self._layout.folders() if (run.internal / "state.json").exists())
 
     # inside
-
-    @property
-    def _runs(self) -> Path:
-        return self.state / "runs"
-
-    @property
-    def _quarantine(self) -> Path:
-        return self.state / "quarantine"
-
-    @property
-    def _scratch(self) -> Path:
-        return self.state / "scratch"
-
-    def _current(self, name: ReleaseName) -> Path:
-        return self.state / "current" / name.key
-
-    def _folders(self) -> tuple[RunFolder, ...]:
-        found = [path for home in (self._runs, self._quarantine) if home.is_dir() for path in home.iterdir() if path.is_dir()]
-        return tuple(RunFolder(path) for path in sorted(found, key=lambda path: path.name))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with speaking("preparing the state folder"):
-            self.state.mkdir(mode=0o711, parents=True, exist_ok=True)
-            for folder, mode in (
-                ("runs", 0o711),
-                ("current", 0o711),
-                ("quarantine", 0o700),
-                ("scratch", 0o700),
-                ("replaced", 0o711),
-            ):
-                (self.state / folder).mkdir(mode=mode, exist_ok=True)
-            handle = os.open(self.state / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            self._layout.make()
+            handle = os.open(self._layout.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             with speaking("locking the state folder"):
                 fcntl.flock(handle, fcntl.LOCK_EX)
@@ -309,86 +264,16 @@ class ReleaseStore:
                 message="outgoing holds a file that the manifest does not know",
                 hint="remove it, or run the release again",
             )
-        return tuple((self._place(link.link), link.file) for link in shown)
-
-    def _place(self, link: str) -> Path:
-        return Path(os.path.normpath(self.state.resolve() / link))
-
-    def _open_to_readers(self, run: RunFolder) -> None:
-        """Give the published files the modes that ordinary files of this user have; ``internal`` stays closed."""
-        mask = os.umask(0o077)
-        os.umask(mask)
-        for file in run.outgoing.iterdir():
-            file.chmod(0o666 & ~mask)
-        run.outgoing.chmod(0o777 & ~mask)
-        run.path.chmod(0o711 & ~mask)
-
-    def _link_outputs(self, record: RunRecord, links: tuple[tuple[Path, str], ...]) -> None:
-        current = self._real_current(record.name)
-        foreign = [(place, file) for place, file in links if os.path.lexists(place) and not shows(place, current, file)]
-        if foreign:
-            self._adopt(record, links, foreign)
-        for place, file in links:
-            if not shows(place, current, file):
-                place_link(place, current, file, scratch=self._scratch)
-
-    def _real_current(self, name: ReleaseName) -> Path:
-        return self.state.resolve() / "current" / name.key
-
-    def _adopt(self, record: RunRecord, links: tuple[tuple[Path, str], ...], foreign: list[tuple[Path, str]]) -> None:
-        """Keep what stands at the output paths, then show the kept bytes through our links: the paths' content never changes."""
-        kept = self.state / "replaced" / f"{self._clock():%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
-        kept.mkdir(mode=0o711)
-        previous = self.current(record.name)
-        earlier = [] if previous is None else [(self._place(link.link), link.file) for link in previous.record().links]
-        for place, file in dict.fromkeys((*links, *earlier)):
-            keep_copy(place, kept / file)
-        flush_folder(kept)
-        self._switch(record.name, kept)
-        current = self._real_current(record.name)
-        for place, file in foreign:
-            place_link(place, current, file, scratch=self._scratch)
-
-    def _switch(self, name: ReleaseName, folder: Path) -> None:
-        link = self._current(name)
-        link.parent.mkdir(mode=0o711, exist_ok=True)
-        draft = self._scratch / "current"
-        draft.unlink(missing_ok=True)
-        draft.symlink_to(os.path.relpath(folder, link.parent))
-        draft.replace(link)
-        flush_folder(link.parent)
-
-    def _settle(self, run: RunFolder, record: RunRecord) -> RunRecord:
-        """Record the run that ``current`` shows as published and the others of its name as superseded."""
-        at = self._clock()
-        if record.state is not RunState.PUBLISHED:
-            record = run.save(record.to(RunState.PUBLISHED, at))
-        shown = {link.link for link in record.links if run.output(link.file).exists()}
-        for other in self._folders():
-            if other.id == run.id or not (other.internal / "state.json").exists():
-                continue
-            before = other.record()
-            if before.name == record.name and before.state is RunState.PUBLISHED:
-                self._unlink_outputs(before, but=shown)
-                other.save(before.to(RunState.SUPERSEDED, at, f"by run {run.id}"))
-        return record
-
-    def _unlink_outputs(self, record: RunRecord, *, but: Iterable[str] = ()) -> None:
-        """Remove the links of a run that are ours and show nothing of use any more."""
-        current = self._real_current(record.name)
-        for link in record.links:
-            place = self._place(link.link)
-            if link.link not in set(but) and shows(place, current, link.file):
-                place.unlink()
+        return tuple((self._layout.place(link.link), link.file) for link in shown)
 
     def _quarantined(self, run: RunFolder) -> RunFolder:
         with speaking("moving a run to quarantine"):
             run.outgoing.chmod(0o700)
             run.path.chmod(0o700)
-            moved = RunFolder(self._quarantine / run.id)
+            moved = RunFolder(self._layout.quarantine / run.id)
             run.path.rename(moved.path)
-            flush_folder(self._quarantine)
-            flush_folder(self._runs)
+            flush_folder(self._layout.quarantine)
+            flush_folder(self._layout.runs)
         return moved
 
     def _end(self, run_id: str, failure: str | None) -> None:
@@ -405,9 +290,9 @@ class ReleaseStore:
     def _recover(self) -> tuple[str, ...]:
         abandoned = []
         with speaking("clearing up after killed runs"):
-            for draft in self._scratch.iterdir():
+            for draft in self._layout.scratch.iterdir():
                 draft.unlink()
-            for run in self._folders():
+            for run in self._layout.folders():
                 if not (run.internal / "state.json").exists():
                     shutil.rmtree(run.path)
                 elif self._recovered(run):
@@ -417,10 +302,10 @@ class ReleaseStore:
     def _recovered(self, run: RunFolder) -> bool:
         record = run.record()
         if record.state is RunState.PUBLISHING:
-            record = self._settle_stopped(run, record)
+            record = self._publications.settle_stopped(run, record)
         elif record.state is RunState.PUBLISHED:
-            record = self._settle_shown(run, record)
-        elif record.state is RunState.QUARANTINED and run.path.parent == self._runs:
+            record = self._publications.settle_shown(run, record)
+        elif record.state is RunState.QUARANTINED and run.path.parent == self._layout.runs:
             run = self._quarantined(run)
         if record.closed or _is_live(run):
             return False
@@ -437,29 +322,6 @@ class ReleaseStore:
         else:
             run.save(record.model_copy(update={"closed": True}))
         return False
-
-    def _settle_stopped(self, run: RunFolder, record: RunRecord) -> RunRecord:
-        """Settle a publication that was stopped: it happened if ``current`` shows the run, else the run is parked as before."""
-        shown = self.current(record.name)
-        if shown is not None and shown.id == run.id:
-            return self._settle(run, record)
-        run.outgoing.chmod(0o700)
-        current = self._real_current(record.name)
-        for link in record.links:
-            place = self._place(link.link)
-            if shows(place, current, link.file) and not place.exists():
-                place.unlink()
-        return run.save(record.to(RunState.PARKED, self._clock(), "stopped before publication"))
-
-    def _settle_shown(self, run: RunFolder, record: RunRecord) -> RunRecord:
-        """Settle a published run whose successor's, or withdrawal's, last note was not written."""
-        shown = self.current(record.name)
-        if shown is not None and shown.id != run.id:
-            return run.save(record.to(RunState.SUPERSEDED, self._clock(), f"by run {shown.id}"))
-        if not os.path.lexists(self._current(record.name)):
-            self._unlink_outputs(record)
-            return run.save(record.to(RunState.WITHDRAWN, self._clock(), "stopped while withdrawing"))
-        return record
 
 
 def _clear(run: RunFolder) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from privrelease.errors import InputError
-from privrelease.release import store as store_module
+from privrelease.release import publications as publications_module
 from privrelease.release.runs import ReleaseName, RunFolder, RunState
 from privrelease.release.store import ReleaseStore
 
@@ -200,7 +200,7 @@ def test_of_two_runs_at_once_both_finish_and_the_last_publisher_wins_whole(desk)
     watcher = threading.Thread(target=watch)
     publishers = [threading.Thread(target=run, args=(content,)) for content in (b"one", b"two")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store_module.os, "umask", lambda _mask: 0o022)
+        patch.setattr(publications_module.os, "umask", lambda _mask: 0o022)
         watcher.start()
         for thread in publishers:
             thread.start()

@@ -8,7 +8,7 @@ import pytest
 
 from privrelease.errors import InputError
 from privrelease.release import outputs as outputs_module
-from privrelease.release import store as store_module
+from privrelease.release import publications as publications_module
 from privrelease.release.files import canonical_json, speaking, write_atomically
 from privrelease.release.runs import ReleaseName, RunState
 
@@ -109,11 +109,11 @@ def test_a_full_disk_while_publishing_leaves_the_previous_release_and_the_new_on
 
     with pytest.MonkeyPatch.context() as patch:
         if step == "flush":
-            patch.setattr(store_module, "flush", full)
+            patch.setattr(publications_module, "flush", full)
         elif step == "write":
             patch.setattr(Path, "symlink_to", full)
         elif step == "link":
-            patch.setattr(store_module, "keep_copy", full)
+            patch.setattr(publications_module, "keep_copy", full)
         else:
             patch.setattr(Path, "replace", full)
         with pytest.raises(InputError, match="R102"):
