@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
 from privrelease.errors import InputError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from privrelease.audit.target import AuditTarget
-    from privrelease.disclosure.classes import ClassTable
     from privrelease.engine.audit_protocol import (
         AuditEngine,
         LeftRows,
@@ -51,6 +51,17 @@ class FileEvidence:
     differs: int | None = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Outside:
+    """What is known of the population of one threat: class tables of source and release in one coding with the ``population``'s table, or
+    with sums of sampling weights (``population`` None). ``after`` None: released rows could not be led to their weights.
+    """
+
+    before: ClassTable
+    after: ClassTable | None
+    population: ClassTable | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """See the module. ``main``: the file that is measured; ``usable``: its columns that are planned and have the planned type."""
@@ -73,6 +84,7 @@ class Evidence:
     after: ClassTable | None = None
     person_before: PersonClasses | None = None
     person_after: PersonClasses | None = None
+    outside: Mapping[str, Outside] = field(default_factory=dict)
 
     @property
     def sound_map(self) -> bool:
@@ -96,9 +108,11 @@ class Evidence:
 
     @property
     def linkable(self) -> bool:
-        """Whether rows of one person stay linkable: the unit leaves, and some person has several rows."""
+        """Whether rows of one person stay linkable: the unit or a pseudonym leaves, and some person has several rows."""
         unit = self.plan.unit
-        leaves = unit is not None and any(column.name == unit.column for column in self.plan.columns)
+        leaves = unit is not None and any(
+            column.name == unit.column or column.treatment == "pseudonym" for column in self.plan.columns
+        )
         return leaves and self.persons is not None and self.persons.most_rows > 1
 
 
@@ -208,10 +222,39 @@ def _with_classes(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add the class tables of source and release over every column that some threat knows, in one coding."""
     usable = {column.name for column in evidence.usable}
     columns = [column for column in evidence.plan.quasi_identifiers if column in usable]
-    if evidence.main is None or evidence.source is None or not columns:
+    if evidence.main is None or evidence.source is None:
         return evidence
+    if not columns:
+        return replace(evidence, before=_everything(evidence.source.n_rows), after=_everything(evidence.main.n_rows))
     before, after = engine.class_tables((evidence.source, evidence.main), columns)
     return replace(evidence, before=before, after=after)
+
+
+def _everything(n_rows: int) -> ClassTable:
+    """One class of all records: what an attacker knows of a release without a single column they know."""
+    classes = 1 if n_rows else 0
+    return ClassTable((), np.zeros((classes, 0), np.int32), np.full(classes, n_rows, np.int64))
+
+
+def _with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add the population of every threat that has a table or weights."""
+    source, main = evidence.source, evidence.main
+    if source is None or main is None:
+        return evidence
+    outside: dict[str, Outside] = {}
+    for threat in evidence.plan.threats:
+        known = threat.population
+        if known is None or not threat.columns or not evidence.measurable(threat.columns):
+            continue
+        if known.table is not None:
+            before, after, population = engine.class_tables((source, main, engine.stage(known.table)), threat.columns)
+            outside[threat.name] = Outside(before, after, population)
+        elif known.weight is not None:
+            row_map = evidence.target.row_map if evidence.sound_map else None
+            ours = engine.weighted_classes(source, None, None, threat.columns, known.weight)
+            theirs = None if row_map is None else engine.weighted_classes(source, main, row_map, threat.columns, known.weight)
+            outside[threat.name] = Outside(ours, theirs)
+    return replace(evidence, outside=outside)
 
 
 def _with_persons(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
@@ -231,12 +274,12 @@ def _traced(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Eviden
     """Add what the row map makes measurable."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
     if row_map is None or source is None:
-        return evidence
+        return _with_populations(evidence, engine)
     try:
         facts = engine.row_map_facts(row_map)
     except InputError as error:
-        return replace(evidence, row_map_refused=error.code)
-    evidence = replace(evidence, row_map=facts)
+        return _with_populations(replace(evidence, row_map_refused=error.code), engine)
+    evidence = _with_populations(replace(evidence, row_map=facts), engine)
     if main is None or not evidence.sound_map:
         return evidence
     quasi = evidence.plan.quasi_identifiers

@@ -5,15 +5,17 @@ Nothing here is believed. Digests, row map and counts come from the executor; th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.engine.protocol import Staged
+    from privrelease.plan.model import MicrodataPlan
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import InternalManifest, Manifest
+    from privrelease.release.runs import RunFolder
 
 __all__ = ["AuditTarget"]
 
@@ -34,3 +36,12 @@ class AuditTarget:
     manifest: Manifest | None = None
     internal: InternalManifest | None = None
     run: str | None = None
+
+    @classmethod
+    def of_run(cls, run: RunFolder, plan: MicrodataPlan, source: Staged | None = None) -> Self:
+        """Give the target of a parked run: its files, its row map and its manifests as they lie on disk.
+
+        ``source``: staged on the same engine; None: the audit reads the source afresh. Raises InputError where a manifest is none.
+        """
+        files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
+        return cls(files, run.row_map, source, run.manifest(), run.internal_manifest(), run.id)

@@ -6,9 +6,10 @@ does not hold: nothing can be said of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from privrelease.audit.attackers import attacker_risk
 from privrelease.audit.figures import Audience, minimum_of
 from privrelease.audit.model import Figure, ThreatResult, ThresholdVerdict, Visibility
 from privrelease.audit.readings import Table, compatible, measured
@@ -31,7 +32,7 @@ UNION = "all threats together"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Sides:
-    before: Table | None
+    before: Table
     after: Table
     audience: Audience
 
@@ -118,11 +119,15 @@ def _unmeasured(threat: ThreatPlan, *, limits: bool) -> ThreatResult:
     )
 
 
-def _facts(threat: ThreatPlan, table: Table, reading: Reading, audience: Audience) -> tuple[RiskFacts, Measured, RiskMeasures]:
+def _facts(
+    evidence: Evidence, threat: ThreatPlan, table: Table, reading: Reading, audience: Audience
+) -> tuple[RiskFacts, Measured, RiskMeasures]:
     above = None if threat.thresholds.at_risk is None else threat.thresholds.at_risk.above
     size = measured(table, threat.columns, reading)
-    risk = prosecutor_risk(size.sizes, above=above)
-    return risk_facts(size, k=threat.thresholds.k, above=above, audience=audience), size, risk
+    outside = evidence.outside.get(threat.name)
+    side = None if outside is None else outside.before if audience.minimum is None else outside.after
+    risk, further = attacker_risk(threat, size, side, outside, table.residual)
+    return risk_facts(size, k=threat.thresholds.k, above=above, audience=audience, risk=risk, further=further), size, risk
 
 
 def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True) -> ThreatResult:
@@ -130,13 +135,11 @@ def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True
     sides = _sides(evidence)
     if sides is None or not evidence.measurable(threat.columns):
         return _unmeasured(threat, limits=limits)
-    after, size, risk = _facts(threat, sides.after, threat.missing, sides.audience)
-    other, _, _ = _facts(threat, sides.after, _other(threat.missing), sides.audience)
-    before = None
-    if sides.before is not None:
-        before, _, _ = _facts(threat, sides.before, threat.missing, Audience(None))
-        if threat.missing == "wildcard":
-            after = after.model_copy(update={"further": after.further | _compatible(threat, sides.before, sides.after)})
+    after, size, risk = _facts(evidence, threat, sides.after, threat.missing, sides.audience)
+    other, _, _ = _facts(evidence, threat, sides.after, _other(threat.missing), sides.audience)
+    before, _, _ = _facts(evidence, threat, sides.before, threat.missing, Audience(None))
+    if threat.missing == "wildcard":
+        after = after.model_copy(update={"further": after.further | _compatible(threat, sides.before, sides.after)})
     verdicts = _verdicts(threat, risk, size, after)
     return ThreatResult(
         name=threat.name,
@@ -171,7 +174,7 @@ def union_result(evidence: Evidence) -> ThreatResult | None:
     if len({frozenset(threat.columns) for threat in evidence.plan.threats}) < 2:
         return None
     union = ThreatPlan(name=UNION, columns=evidence.plan.quasi_identifiers, thresholds=Thresholds())
-    return replace_holds(threat_result(evidence, replace(union), limits=False))
+    return replace_holds(threat_result(evidence, union, limits=False))
 
 
 def replace_holds(result: ThreatResult) -> ThreatResult:

@@ -134,3 +134,9 @@ class AuditEngine(Engine, Protocol):
     ) -> PersonClasses:
         """Collapse the released rows (the source's where ``released`` is None) to classes by persons, found through the row map."""
         ...
+
+    def weighted_classes(
+        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
+    ) -> ClassTable:
+        """Collapse the released rows (the source's where ``released`` is None) to classes with sums of the source's sampling weights."""
+        ...

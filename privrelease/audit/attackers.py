@@ -1,0 +1,85 @@
+"""The threat's own attacker: prosecutor, journalist or marketer, with the population that each one needs.
+
+An unknown population is not replaced by the sample in silence: where only its size and an estimator are given, or the weights of released
+rows cannot be found, the prosecutor's figure stands, which is never below the journalist's, and the result says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.model import Figure
+from privrelease.disclosure.class_sizes import ClassSizes
+from privrelease.disclosure.journalist import journalist_risk
+from privrelease.disclosure.marketer import marketer_risk
+from privrelease.disclosure.population import sizes_from_population, sizes_from_weights
+from privrelease.disclosure.population_uniqueness import estimate_population_uniqueness
+from privrelease.disclosure.prosecutor import prosecutor_risk
+from privrelease.disclosure.verdict import RiskMeasures
+
+if TYPE_CHECKING:
+    from privrelease.audit.evidence import Outside
+    from privrelease.audit.readings import Residual
+    from privrelease.audit.risk import Measured, Reading
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.disclosure.journalist import PopulationSizes
+    from privrelease.plan.model import ThreatPlan
+
+__all__ = ["STANDS_IN", "attacker_risk"]
+
+STANDS_IN = "the prosecutor's figure: class sizes in the population are not known, and are at least those in the file"
+
+
+def _population_sizes(
+    threat: ThreatPlan, table: ClassTable | None, outside: Outside | None, reading: Reading, residual: Residual
+) -> PopulationSizes | None:
+    if outside is None or table is None:
+        return None
+    columns = list(threat.columns)
+    if outside.population is not None:
+        return sizes_from_population(table, outside.population, columns, missing=reading, residual=residual)
+    return sizes_from_weights(table, columns, missing=reading, residual=residual)
+
+
+def attacker_risk(
+    threat: ThreatPlan, size: Measured, table: ClassTable | None, outside: Outside | None, residual: Residual
+) -> tuple[RiskMeasures, dict[str, Figure]]:
+    """Measure the threat's attacker on one side; also the figures of the others, by name.
+
+    ``table``: that side's class table in ``outside``. Figures of the population count the source: they are internal.
+    """
+    above = None if threat.thresholds.at_risk is None else threat.thresholds.at_risk.above
+    prosecutor = prosecutor_risk(size.sizes, above=above)
+    further = _estimated(threat, size)
+    if threat.attacker == "prosecutor":
+        return prosecutor, further
+    further["prosecutor_highest"] = Figure.of(prosecutor.highest, "risk")
+    further["prosecutor_average"] = Figure.of(prosecutor.average, "risk")
+    sizes = _population_sizes(threat, table, outside, size.reading, residual)
+    if sizes is None:
+        average = RiskMeasures("marketer", prosecutor.n_records, None, prosecutor.average, prosecutor.average_rounded_up)
+        further["population"] = Figure.of(None, note=STANDS_IN)
+        return (average if threat.attacker == "marketer" else prosecutor), further
+    journalist, marketer = journalist_risk(sizes, above=above), marketer_risk(sizes)
+    further["journalist_highest"] = Figure.of(journalist.highest, "risk")
+    further["journalist_average"] = Figure.of(journalist.average, "risk")
+    further["marketer"] = Figure.of(marketer.average, "risk")
+    if sizes.short:
+        note = "classes for which the population has fewer than the file itself: counted as in the file"
+        further["population_short"] = Figure.of(sizes.short, "count", note=note)
+    return (marketer if threat.attacker == "marketer" else journalist), further
+
+
+def _estimated(threat: ThreatPlan, size: Measured) -> dict[str, Figure]:
+    known = threat.population
+    if known is None or known.size is None or known.estimator is None or not isinstance(size.sizes, ClassSizes):
+        return {}
+    if known.size < max(size.sizes.n_records, 1):
+        return {"population_uniques": Figure.of(None, note="the stated population is smaller than the file")}
+    found = estimate_population_uniqueness(size.sizes, known.size, known.estimator)
+    return {
+        f"population_uniques_{found.estimator}": Figure.of(
+            found.uniques, note=None if found.uniques is not None else "no solution"
+        ),
+        f"population_unique_share_{found.estimator}": Figure.of(found.share, "share"),
+    }
