@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.policy.paths import Roots
     from privrelease.policy.releases import MicrodataRelease
 
-__all__ = ["Leaving", "Reading", "leaving", "same_names", "twice"]
+__all__ = ["Leaving", "Reading", "leaving", "twice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +100,3 @@ def twice(names: Iterable[str]) -> Iterator[tuple[int, str]]:
         if seen[name]:
             yield number, name
         seen[name] += 1
-
-
-def same_names(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield (first, later) of names that are equal but for case: an engine that folds case would take one for the other.
-
-    >>> list(same_names(["Age", "sex", "AGE"]))
-    [('Age', 'AGE')]
-    """
-    first: dict[str, str] = {}
-    for name in names:
-        folded = name.casefold()
-        if folded in first and first[folded] != name:
-            yield first[folded], name
-        first.setdefault(folded, name)

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from privrelease.policy.values import (
     CHOICE,
+    NAMED,
     AnyText,
     ColumnName,
     Count,
@@ -238,4 +239,4 @@ class Dataset(Frozen):
     """What the dataset is."""
 
 
-Datasets = Annotated[dict[Identifier, Dataset], Field(min_length=1)]
+Datasets = Annotated[dict[Identifier, Dataset], Field(min_length=1, json_schema_extra=NAMED)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from privrelease.policy.models import Policy
 
-__all__ = ["canonical", "dump", "plain_values"]
+__all__ = ["canonical", "dump", "plain_values", "yaml_text"]
 
 _Place = tuple[str | int, ...]
 
@@ -65,15 +65,20 @@ def canonical(policy: Policy) -> str:
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _WIDTH = 110
 
 
-def _text(text: str) -> str:
-    """A text that every YAML reader, 1.1 or 1.2, reads as this text."""
+def yaml_text(text: str) -> str:
+    """Return ``text`` so that every YAML reader, 1.1 or 1.2, reads it as this text.
+
+    >>> yaml_text("age"), yaml_text("NO"), yaml_text("08")
+    ('age', '"NO"', '"08"')
+    """
     if _BARE.fullmatch(text) and text.lower() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", quoted)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def _scalar(value: object) -> str:
@@ -85,12 +90,12 @@ def _scalar(value: object) -> str:
         return _number(value)
     if isinstance(value, int):
         return str(value)
-    return _text(str(value))
+    return yaml_text(str(value))
 
 
 def _flow(value: object) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     return _scalar(value)
@@ -115,14 +120,14 @@ def _lines(values: dict[str, object], depth: int, path: _Place, origin: Callable
     indent = "  " * depth
     for key, value in values.items():
         here = (*path, key)
-        flow = f"{indent}{_text(key)}: {_flow(value)}"
+        flow = f"{indent}{yaml_text(key)}: {_flow(value)}"
         if _is_flat(value) and (len(flow) <= _WIDTH or not isinstance(value, dict | list) or not value):
             yield flow + _comment(origin, here)
         elif isinstance(value, dict):
-            yield f"{indent}{_text(key)}:" + _comment(origin, here)
+            yield f"{indent}{yaml_text(key)}:" + _comment(origin, here)
             yield from _lines(value, depth + 1, here, origin)
         elif isinstance(value, list):
-            yield f"{indent}{_text(key)}:" + _comment(origin, here)
+            yield f"{indent}{yaml_text(key)}:" + _comment(origin, here)
             yield from _item_lines(value, depth + 1, here, origin)
 
 

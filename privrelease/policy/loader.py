@@ -12,9 +12,10 @@ from privrelease.errors import PolicyError
 from privrelease.findings import Finding, Location, Severity
 from privrelease.policy.context import Reading
 from privrelease.policy.dump import canonical
-from privrelease.policy.environments import check_environments, environment_names, overlaid
+from privrelease.policy.environments import check_environments, check_tightening, environment_names, overlaid, places_of
 from privrelease.policy.meaning import check_meaning
 from privrelease.policy.merge import merged
+from privrelease.policy.names import check_names
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, place_of
 from privrelease.policy.paths import PathFault, Roots
 from privrelease.policy.references import check_references
@@ -90,36 +91,55 @@ def check_policy(
     environments = tree.get("environments") if isinstance(tree, Mapping) else None
     body: Node = tree.without("environments") if isinstance(tree, Mapping) else tree
     findings += check_environments(environments)
-    chosen: Node = body
-    if env is not None:
-        names = environment_names(environments)
-        if env in names:
-            chosen = overlaid(body, environments, env)
+    paths = tuple(files.paths)
+    names = environment_names(environments)
+    plain = _judged(body, roots, paths)
+    chosen = plain
+    for name in names:
+        over = _judged(overlaid(body, environments, name), roots, paths)
+        if plain.policy is not None and over.policy is not None:
+            findings += check_tightening(plain.policy, over.policy, over.tree, name)
+        if name == env:
+            chosen = over
         else:
-            hint = did_you_mean(env, names) or (f"there is: {', '.join(names)}" if names else "the policy has no environments")
-            findings.append(
-                Finding("P501", f"environment {shown(env)} does not exist", location=Location(os.fspath(path)), hint=hint)
-            )
-    policy, chosen, rest = _judged(chosen, roots, tuple(files.paths))
-    findings += rest
+            inside = places_of(environments, name)
+            findings += [finding for finding in over.findings if finding.location in inside]
+    if env is not None and env not in names:
+        hint = did_you_mean(env, names) or (f"there is: {', '.join(names)}" if names else "the policy has no environments")
+        findings.append(
+            Finding("P501", f"environment {shown(env)} does not exist", location=Location(os.fspath(path)), hint=hint)
+        )
+    if plain.policy is None and chosen is not plain:
+        # without the policy itself nobody can tell what the environment loosens
+        findings += plain.findings
+    findings += chosen.findings
+    policy = chosen.policy
     findings = list(_sorted(findings))
     if policy is None or any(finding.severity is Severity.ERROR for finding in findings):
         return None, tuple(findings)
     digest = hashlib.sha256(canonical(policy).encode()).hexdigest()
-    loaded = LoadedPolicy(policy, absolute, roots, chosen, tuple(files.paths), tuple(findings), digest, env)
+    loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env)
     return loaded, tuple(findings)
 
 
-def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> tuple[Policy | None, Node, list[Finding]]:
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A whole tree, read: the policy where its structure is whole, the tree it was read from, and everything found."""
+
+    policy: Policy | None
+    tree: Node
+    findings: tuple[Finding, ...]
+
+
+def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
     """Read a whole tree: what is not available, structure, references, meaning."""
     tree, unavailable, gone = without_unavailable(tree)
     structure = check_structure(tree)
-    findings = [*unavailable, *structure.findings, *check_references(tree, gone)]
+    findings = [*unavailable, *structure.findings, *check_names(tree), *check_references(tree, gone)]
+    whole = structure.whole and not unavailable
     if structure.policy is not None:
-        broken = structure.broken | gone
-        reading = Reading(structure.policy, structure.tree, roots, files, broken, structure.whole and not unavailable)
-        findings += check_meaning(reading)
-    return structure.policy if structure.whole and not unavailable else None, tree, findings
+        findings += check_meaning(Reading(structure.policy, structure.tree, roots, files, structure.broken | gone, whole))
+    return _Judged(structure.policy if whole else None, tree, tuple(findings))
 
 
 def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -150,7 +170,7 @@ class _Files:
             if base is not None:
                 below = base if below is None else merged(below, base)
         self._add(path)
-        own = tree.without("extends")
+        own = tree.without("extends").without("$schema")
         return own if below is None else merged(below, own)
 
     def _add(self, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.checks import CHECKS
 from privrelease.policy.completeness import missing_legal_fields
-from privrelease.policy.context import leaving, same_names, twice
+from privrelease.policy.context import leaving
 from privrelease.policy.values import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -25,13 +25,6 @@ _KINDS = {kind.name: kind for kind in CHECKS}
 def check_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with checks, and the legal fields that are missing."""
     checks = reading.policy.checks
-    for number, name in twice(check.id for check in checks):
-        yield reading.error("P408", f"two checks are called {name}", "checks", number, "id", hint="rename one of them")
-    for first, later in same_names(check.id for check in checks):
-        number = next(index for index, check in enumerate(checks) if check.id == later)
-        yield reading.error(
-            "P409", f"checks {first} and {later} differ only in case", "checks", number, "id", hint="rename one of them"
-        )
     for number, check in enumerate(checks):
         kind = _KINDS.get(check.expect)
         if kind is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticCustomError
 
-from privrelease.policy.context import same_names, twice
+from privrelease.policy.context import twice
 from privrelease.policy.nodes import Plain
 from privrelease.policy.paths import PathFault
 from privrelease.policy.values import exact_number, shown
@@ -27,12 +27,8 @@ __all__ = ["dataset_rules"]
 
 def dataset_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with datasets."""
-    for first, later in same_names(reading.policy.datasets):
-        message = f"datasets {first} and {later} differ only in case"
-        yield reading.error("P409", message, "datasets", later, key=True, hint="rename one of them")
     for name, dataset in reading.policy.datasets.items():
         yield from _source(reading, name, dataset)
-        yield from _names(reading, name, dataset)
         for column, spec in dataset.columns.items():
             yield from _column(reading, ("datasets", name, "columns", column), spec)
 
@@ -42,13 +38,6 @@ def _source(reading: Reading, name: str, dataset: Dataset) -> Iterator[Finding]:
         reading.roots.source(dataset)
     except PathFault as fault:
         yield reading.error(fault.code, fault.message, "datasets", name, "source", hint=fault.hint)
-
-
-def _names(reading: Reading, name: str, dataset: Dataset) -> Iterator[Finding]:
-    for first, later in same_names(dataset.columns):
-        message = f"columns {shown(first)} and {shown(later)} differ only in case"
-        hint = "rename one of them in the source: an engine that folds case would take one for the other"
-        yield reading.error("P409", message, "datasets", name, "columns", later, key=True, hint=hint)
 
 
 def _column(reading: Reading, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:

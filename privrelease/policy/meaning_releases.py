@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.policy.context import leaving, same_names, twice
+from privrelease.policy.context import leaving, twice
 from privrelease.policy.paths import PathFault
 from privrelease.policy.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.policy.values import shown
@@ -27,13 +27,6 @@ __all__ = ["release_rules"]
 def release_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with releases."""
     releases = reading.policy.releases
-    for number, name in twice(release.id for release in releases):
-        yield reading.error("P408", f"two releases are called {name}", "releases", number, "id", hint="rename one of them")
-    for first, later in same_names(release.id for release in releases):
-        number = next(index for index, release in enumerate(releases) if release.id == later)
-        yield reading.error(
-            "P409", f"releases {first} and {later} differ only in case", "releases", number, "id", hint="rename one of them"
-        )
     for number, release in enumerate(releases):
         dataset = reading.policy.datasets.get(release.from_)
         yield from _steps(reading, number, release)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.context import same_names, twice
+from privrelease.policy.context import twice
 from privrelease.policy.values import shown
 from privrelease.relational.schema import ColumnType, Role
 
@@ -21,15 +21,12 @@ __all__ = ["threat_rules"]
 
 def threat_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with threats."""
-    for first, later in same_names(reading.policy.threats):
-        message = f"threats {first} and {later} differ only in case"
-        yield reading.error("P409", message, "threats", later, key=True, hint="rename one of them")
     protected = {name for release in reading.policy.releases for name in release.protect}
     for name, threat in reading.policy.threats.items():
         path = ("threats", name)
         dataset = reading.policy.datasets.get(threat.dataset)
         yield from _columns(reading, path, threat, dataset)
-        yield from _thresholds(reading, path, threat, protected=name in protected)
+        yield from _thresholds(reading, path, threat)
         yield from _attacker(reading, path, threat, dataset)
         if threat.missing == "wildcard" and name in protected:
             message = f"{name} reads a missing value as anything: this reading is not transitive, classes of it overlap"
@@ -55,17 +52,9 @@ def _columns(reading: Reading, path: tuple[str, str], threat: Threat, dataset: D
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
 
 
-def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat, *, protected: bool) -> Iterator[Finding]:
+def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat) -> Iterator[Finding]:
     highest, average, at_risk = threat.highest_risk, threat.average_risk, threat.records_at_risk
     subsets = threat.also.subsets if threat.also is not None else None
-    if highest is None and average is None and at_risk is None and subsets is None and protected:
-        yield reading.error(
-            "P410",
-            f"{path[1]} sets no threshold: nothing would be protected",
-            *path,
-            key=True,
-            hint="write `highest_risk`, `average_risk` or `records_at_risk`",
-        )
     if highest == 1:
         yield reading.warning(
             "P605", "highest_risk 1 allows every record to be unique", *path, "highest_risk", hint="0.2 means k = 5"

@@ -1,6 +1,6 @@
 """References: every name that points at a dataset, column, threat or release must exist.
 
-They are followed on the tree, not on the models, so that a fault elsewhere hides no dangling name.
+And every threat that a release protects against must set a threshold. They are followed on the tree, not on the models, so that a fault elsewhere hides no dangling name.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_
+from privrelease.policy.threats import Threat
 from privrelease.policy.values import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class _References:
         top = _mapping(tree)
         self._datasets = _mapping(top.get("datasets"))
         self._threats = _mapping(top.get("threats"))
+        threats = top.get("threats")
+        self._threat_places = {e.key: e.location for e in threats.entries.values()} if isinstance(threats, Mapping) else {}
         self._releases = [_mapping(item) for item in _items(top.get("releases"))]
         self._checks = [_mapping(item) for item in _items(top.get("checks"))]
         self._gone = gone
@@ -49,6 +52,7 @@ class _References:
             yield from self._column(name, _mapping(_mapping(dataset).get("unit")).get("column"))
         for threat in self._threats.values():
             yield from self._threat(_mapping(threat))
+        yield from self._without_threshold()
         for release in self._releases:
             yield from self._release(release)
         for check in self._checks:
@@ -62,6 +66,19 @@ class _References:
         population = _mapping(threat.get("population"))
         yield from self._column(dataset, population.get("weight"))
         yield from self._known("dataset", "P301", population.get("table"), self._datasets, "datasets", table=True)
+
+    def _without_threshold(self) -> Iterator[Finding]:
+        protected = {_text(threat) for release in self._releases for threat in _items(release.get("protect"))}
+        for name, node in self._threats.items():
+            threat = _mapping(node)
+            limits = [threat.get(key) for key in ("highest_risk", "average_risk", "records_at_risk")]
+            limits.append(_mapping(threat.get("also")).get("subsets"))
+            open_ends = [limit for limit in limits if limit is None or (isinstance(limit, Scalar) and limit.is_null)]
+            # with an unknown key, that key is the fault
+            if name in protected and len(open_ends) == len(limits) and set(threat) <= set(Threat.model_fields):
+                hint = "write `highest_risk`, `average_risk` or `records_at_risk`"
+                place = self._threat_places[name]
+                yield Finding("P410", f"{shown(name)} sets no threshold: nothing would be protected", location=place, hint=hint)
 
     def _release(self, release: dict[str, Node]) -> Iterator[Finding]:
         yield from self._known("dataset", "P301", release.get("from"), self._datasets, "datasets")

@@ -167,7 +167,8 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object) -> tuple[
     at_key = True
     match kind:
         case "privrelease":
-            code, message, hint, at_key = ctx["code"], f"{name} {ctx['message']}", ctx["hint"], False
+            subject = f"{name} of {name_of(path[:-1])}" if ctx["code"] == "P205" else name
+            code, message, hint, at_key = ctx["code"], f"{subject} {ctx['message']}", ctx["hint"], False
         case "extra_forbidden":
             key = str(path[-1])
             code, message, hint = "P200", f"unknown key {shown(key)}{_inside(path[:-1])}", _key_hint(key, path[:-1])

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from privrelease.policy.values import (
     CHOICE,
+    NAMED,
     ClassSize,
     ColumnName,
     Count,
@@ -96,4 +97,4 @@ class Threat(Frozen):
     """Further models that must hold."""
 
 
-Threats = dict[Identifier, Threat]
+Threats = Annotated[dict[Identifier, Threat], Field(json_schema_extra=NAMED)]

@@ -132,6 +132,10 @@ def enumerated(kind: type[StrEnum]) -> BeforeValidator:
     def check(value: object) -> StrEnum:
         if isinstance(value, str) and value in choices:
             return kind(str(value))
+        if value is None:
+            message, _ = no_choice(value, choices)
+            message = message.replace("must be", "is not decided: write").replace(", got nothing", "")
+            raise problem(message, code="P205")
         message, hint = no_choice(value, choices)
         raise problem(message, code="P202", hint=hint)
 
@@ -194,7 +198,10 @@ def _identifier(value: object) -> object:
     return text
 
 
-_IDENTIFIER_SCHEMA = {**_ANY_SCALAR, "pattern": r"^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,63}$"}
+_IDENTIFIER_SCHEMA: dict[str, Any] = {**_ANY_SCALAR, "pattern": r"^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,63}$"}
+
+#: For mappings of names to values.
+NAMED: dict[str, Any] = {"propertyNames": {"pattern": _IDENTIFIER_SCHEMA["pattern"]}}
 
 #: The name of a dataset, threat, release or check; it may become part of a file name.
 Identifier = Annotated[str, BeforeValidator(_identifier), WithJsonSchema(_IDENTIFIER_SCHEMA)]

@@ -1,0 +1,228 @@
+"""A plan in words and as data: the steps of each release and the class size k that each threshold means. Nothing is printed here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import ceil, comb
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
+    from privrelease.relational.schema import TableSource
+
+__all__ = ["Explanation", "ReleaseExplanation", "ThreatExplanation", "ThresholdExplanation", "exact_text", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdExplanation:
+    """A threshold: its key, exact value, the class size that it means (None where it means none alone), and the meaning in words."""
+
+    threshold: str
+    value: str
+    k: int | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatExplanation:
+    """A threat that a release protects against. ``absent``: known columns that do not leave."""
+
+    name: str
+    attacker: str
+    columns: tuple[str, ...]
+    absent: tuple[str, ...]
+    missing: str
+    thresholds: tuple[ThresholdExplanation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseExplanation:
+    """A release: what leaves, what is done to it in order, against which threats, where it goes."""
+
+    id: str
+    source: str
+    unit: str
+    columns: tuple[str, ...]
+    withheld: tuple[str, ...]
+    threats: tuple[ThreatExplanation, ...]
+    steps: tuple[str, ...]
+    checks: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a policy will do."""
+
+    policy: str
+    version: str
+    title: str
+    sha256: str
+    environment: str | None
+    commit: str | None
+    releases: tuple[ReleaseExplanation, ...]
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as dictionaries, tuples, texts and numbers, for JSON."""
+        return asdict(self)
+
+    def as_lines(self) -> tuple[str, ...]:
+        """Return it as lines of text."""
+        lines = [f"{self.policy} {self.version}: {self.title}", f"policy sha256 {self.sha256}"]
+        if self.environment is not None:
+            lines.append(f"environment {self.environment}")
+        for release in self.releases:
+            lines += ["", *_release_lines(release)]
+        return tuple(lines)
+
+
+def explain(plan: Plan) -> Explanation:
+    """Return what ``plan`` will do, in words."""
+    return Explanation(
+        plan.policy_id,
+        plan.policy_version,
+        plan.title,
+        plan.policy_sha256,
+        plan.environment,
+        plan.commit,
+        tuple(_release(release) for release in plan.releases),
+    )
+
+
+def exact_text(value: Fraction) -> str:
+    """Return a fraction as an exact decimal where it is one, else as numerator/denominator.
+
+    >>> from fractions import Fraction
+    >>> exact_text(Fraction("0.05")), exact_text(Fraction(1, 3))
+    ('0.05', '1/3')
+    """
+    denominator, digits = value.denominator, 0
+    while denominator % 10 == 0 or denominator % 2 == 0 or denominator % 5 == 0:
+        denominator //= 10 if denominator % 10 == 0 else 2 if denominator % 2 == 0 else 5
+        digits += 1
+    if denominator != 1:
+        return f"{value.numerator}/{value.denominator}"
+    if digits == 0:
+        return str(value.numerator)
+    whole, rest = divmod(abs(value.numerator) * 10**digits // value.denominator, 10**digits)
+    return f"{'-' if value < 0 else ''}{whole}.{rest:0{digits}d}"
+
+
+def _percent(share: Fraction) -> str:
+    return f"{exact_text(share * 100)} %"
+
+
+def _release(release: MicrodataPlan) -> ReleaseExplanation:
+    leaves = {column.name for column in release.columns}
+    return ReleaseExplanation(
+        id=release.id,
+        source=_source(release.source),
+        unit=_unit(release),
+        columns=tuple(column.name for column in release.columns),
+        withheld=tuple(column.name for column in release.source.columns if column.name not in leaves),
+        threats=tuple(_threat(threat) for threat in release.threats),
+        steps=tuple(_steps(release)),
+        checks=tuple(_check_words(release)),
+        outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
+    )
+
+
+def _source(source: TableSource) -> str:
+    table = f", table {source.table}" if source.table is not None else ""
+    return f"{source.dataset}: {source.label} ({source.kind.value}{table})"
+
+
+def _unit(release: MicrodataPlan) -> str:
+    if release.unit is None:
+        return "every row is a person of its own"
+    most = "any number of rows" if release.unit.max_rows is None else f"at most {release.unit.max_rows} row"
+    plural = "s" if release.unit.max_rows is not None and release.unit.max_rows > 1 else ""
+    return f"persons by {release.unit.column}, {most}{plural} each"
+
+
+def _threat(threat: ThreatPlan) -> ThreatExplanation:
+    limits = threat.thresholds
+    found: list[ThresholdExplanation] = []
+    where = "population" if threat.attacker == "journalist" else "data"
+    if limits.highest is not None:
+        meaning = f"every class has at least {limits.k} in the {where}"
+        found.append(ThresholdExplanation("highest_risk", exact_text(limits.highest), limits.k, meaning))
+    if limits.average is not None:
+        size = exact_text(1 / limits.average)
+        meaning = (
+            f"classes have on average at least {size} records"
+            if threat.attacker == "prosecutor"
+            else "the mean over all records"
+        )
+        found.append(ThresholdExplanation("average_risk", exact_text(limits.average), None, meaning))
+    if limits.at_risk is not None:
+        above, share = limits.at_risk.above, limits.at_risk.share
+        size_at_risk = ceil(1 / above) if above > 0 else None
+        classes = "any class" if size_at_risk is None else f"classes of fewer than {size_at_risk}"
+        meaning = f"at most {_percent(share)} of the records are in {classes}"
+        value = f"above {exact_text(above)}, share {exact_text(share)}"
+        found.append(ThresholdExplanation("records_at_risk", value, size_at_risk, meaning))
+    if threat.subsets is not None:
+        most = min(threat.subsets.up_to, len(threat.columns))
+        number = sum(comb(len(threat.columns), size) for size in range(1, most + 1))
+        meaning = f"every class of each of {number} combinations of up to {most} columns has at least {threat.subsets.k}"
+        found.append(
+            ThresholdExplanation("subsets", f"up_to {threat.subsets.up_to}, k {threat.subsets.k}", threat.subsets.k, meaning)
+        )
+    return ThreatExplanation(threat.name, threat.attacker, threat.columns, threat.absent, threat.missing, tuple(found))
+
+
+def _steps(release: MicrodataPlan) -> list[str]:
+    leaves = {column.name for column in release.columns}
+    withheld = [column.name for column in release.source.columns if column.name not in leaves]
+    steps = [f"read {release.source.label}"]
+    if withheld:
+        steps.append(f"leave out {', '.join(withheld)}")
+    steps += [
+        f"replace {column.name} by a pseudonym, keyed by the environment variable {column.key}"
+        for column in release.columns
+        if column.treatment == "pseudonym"
+    ]
+    if release.suppress is not None and release.threats:
+        limit = release.suppress.limit
+        at_most = f", at most {_percent(limit)} of them" if limit is not None else ""
+        steps.append(f"suppress cells of {', '.join(release.quasi_identifiers)} until every threat holds{at_most}")
+        kept = "keep" if release.suppress.residual == "keep" else "drop"
+        steps.append(f"{kept} small groups of rows in which every known column is suppressed")
+    elif release.threats:
+        steps.append("change nothing: the release fails where a threat does not hold")
+    by = "by the released values" if release.order == "values" else "as in the source"
+    steps.append(f"order rows {by}")
+    steps.append("audit the parked files, then publish")
+    return steps
+
+
+def _check_words(release: MicrodataPlan) -> list[str]:
+    words = []
+    for check in release.checks:
+        limits = [
+            f"{name} {exact_text(limit)}"
+            for name, limit in (("at least", check.minimum), ("at most", check.maximum))
+            if limit is not None
+        ]
+        options = "".join(f" ({key} {value})" for key, value in check.options)
+        weight = "" if check.severity == "error" else ", only a warning"
+        words.append(f"{check.id}: {check.expect}{options} {' and '.join(limits)}{weight}")
+    return words
+
+
+def _release_lines(release: ReleaseExplanation) -> list[str]:
+    lines = [f"release {release.id}", f"  source  {release.source}", f"  unit    {release.unit}"]
+    for threat in release.threats:
+        lines.append(f"  threat  {threat.name}: {threat.attacker} who knows {', '.join(threat.columns)}")
+        if threat.absent:
+            lines.append(f"          {', '.join(threat.absent)} known too, but not leaving")
+        for limit in threat.thresholds:
+            k = f"k = {limit.k}: " if limit.k is not None else ""
+            lines.append(f"          {limit.threshold} {limit.value}: {k}{limit.meaning}")
+    lines += [f"  {number:>4}.   {step}" for number, step in enumerate(release.steps, 1)]
+    lines += [f"  check   {check}" for check in release.checks]
+    lines += [f"  output  {output}" for output in release.outputs]
+    return lines

@@ -1,0 +1,207 @@
+"""What an environment may change: an allow-list. A change that no line here allows loosens the policy, or may, and is refused.
+
+So a new key of the policy language is fixed in every environment until somebody has decided in which direction it is stricter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from pydantic import BaseModel
+
+from privrelease.policy.models import Policy
+from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from decimal import Decimal
+
+__all__ = ["ALLOWED", "Change", "loosened"]
+
+_Path = tuple[str | int, ...]
+_Names = tuple[str, ...]
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that is allowed at ``path`` (``*`` is any name; a last ``**`` is everything below) where ``allows(old, new)``."""
+
+    path: tuple[str, ...]
+    allows: Callable[[object, object], bool]
+    rule: str
+
+
+def _free(_old: object, _new: object) -> bool:
+    return True
+
+
+def _lower(old: object, new: object) -> bool:
+    """A limit from above: newly set or lower."""
+    return old is None or (new is not None and cast("Decimal", new) <= cast("Decimal", old))
+
+
+def _higher(old: object, new: object) -> bool:
+    """A limit from below: newly set or higher."""
+    return old is None or (new is not None and cast("Decimal", new) >= cast("Decimal", old))
+
+
+def _more(old: object, new: object) -> bool:
+    return set(cast("_Names", old)) <= set(cast("_Names", new))
+
+
+def _fewer_columns(old: object, new: object) -> bool:
+    """None stands for all columns."""
+    return new is not None and (old is None or set(cast("_Names", new)) <= set(cast("_Names", old)))
+
+
+def _newly(old: object, _new: object) -> bool:
+    return old is None
+
+
+def _added(old: object, _new: object) -> bool:
+    return old is _ABSENT
+
+
+def _removed(_old: object, new: object) -> bool:
+    return new is _ABSENT
+
+
+def _only(old: object, new: object) -> Callable[[object, object], bool]:
+    return lambda before, after: (before, after) == (old, new)
+
+
+_STRICTNESS = (Role.INSENSITIVE, Role.SENSITIVE, Role.QUASI, Role.DIRECT)
+
+
+def _stricter_role(old: object, new: object) -> bool:
+    return _STRICTNESS.index(cast("Role", new)) >= _STRICTNESS.index(cast("Role", old))
+
+
+_KEEP = "must not change"
+
+ALLOWED: tuple[Change, ...] = (
+    Change(("title",), _free, _KEEP),
+    Change(("datasets", "*"), _added, _KEEP),
+    Change(("datasets", "*", "source", "**"), _free, _KEEP),
+    Change(("datasets", "*", "table"), _free, _KEEP),
+    Change(("datasets", "*", "format", "**"), _free, _KEEP),
+    Change(("datasets", "*", "snapshot"), _free, _KEEP),
+    Change(("datasets", "*", "description"), _free, _KEEP),
+    Change(("datasets", "*", "unlisted_columns"), _only("drop", "error"), "may change from drop to error only"),
+    Change(
+        ("datasets", "*", "columns", "*", "role"),
+        _stricter_role,
+        "may become stricter only (insensitive, sensitive, quasi, direct)",
+    ),
+    Change(("datasets", "*", "columns", "*", "category"), _newly, "may be added only"),
+    Change(("datasets", "*", "columns", "*", "format", "**"), _free, _KEEP),
+    Change(("datasets", "*", "columns", "*", "description"), _free, _KEEP),
+    Change(("threats", "*"), _added, "must not be removed"),
+    Change(("threats", "*", "knows"), _more, "may only be added to"),
+    Change(("threats", "*", "highest_risk"), _lower, "may become lower only"),
+    Change(("threats", "*", "average_risk"), _lower, "may become lower only"),
+    Change(("threats", "*", "records_at_risk"), _newly, "may be added only"),
+    Change(("threats", "*", "records_at_risk", "above"), _lower, "may become lower only"),
+    Change(("threats", "*", "records_at_risk", "share"), _lower, "may become lower only"),
+    Change(("threats", "*", "knows_rows"), _only(old=False, new=True), "may change from false to true only"),
+    Change(("threats", "*", "population", "table"), _free, _KEEP),
+    Change(("threats", "*", "also"), _newly, "may be added only"),
+    Change(("threats", "*", "also", "subsets"), _newly, "may be added only"),
+    Change(("threats", "*", "also", "subsets", "up_to"), _higher, "may become higher only"),
+    Change(("threats", "*", "also", "subsets", "k"), _higher, "may become higher only"),
+    Change(("releases", "*"), _removed, "must not be added"),
+    Change(("releases", "*", "protect"), _more, "may only be added to"),
+    Change(("releases", "*", "columns"), _fewer_columns, "may lose columns only"),
+    Change(("releases", "*", "drop"), _more, "may only be added to"),
+    Change(("releases", "*", "suppress"), _removed, "must not be added"),
+    Change(("releases", "*", "suppress", "limit"), _lower, "may become lower only"),
+    Change(("releases", "*", "suppress", "residual"), _only("keep", "drop"), "may change from keep to drop only"),
+    Change(("releases", "*", "order"), _only("source", "values"), "may change from source to values only"),
+    Change(("releases", "*", "output"), _free, _KEEP),
+    Change(("releases", "*", "description"), _free, _KEEP),
+    Change(("checks", "*"), _added, "must not be removed"),
+    Change(("checks", "*", "max"), _lower, "may become lower only"),
+    Change(("checks", "*", "min"), _higher, "may become higher only"),
+    Change(("checks", "*", "severity"), _only("warn", "error"), "may change from warn to error only"),
+    Change(("checks", "*", "description"), _free, _KEEP),
+    Change(("legal",), _newly, "may be added only"),
+    Change(("legal", "profile"), _newly, "may be added only"),
+    Change(("context", "**"), _free, _KEEP),
+    Change(("report", "**"), _free, _KEEP),
+    Change(("review", "**"), _free, _KEEP),
+)
+
+
+def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
+    """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed."""
+    for names, old, new in _changes((), _values(base), _values(overlaid)):
+        change = next((change for change in ALLOWED if _fits(change.path, names)), None)
+        if change is None or not change.allows(old, new):
+            subject = ".".join(names)
+            if old is _ABSENT and (change is None or change.rule == _KEEP):
+                words = f"{subject} must not be added"
+            elif new is _ABSENT:
+                words = f"{subject} must not be removed"
+            else:
+                words = f"{subject} {change.rule if change is not None else _KEEP}"
+            yield _tree_path(overlaid, names), words
+
+
+def _values(value: object) -> object:
+    """Models as dictionaries with every key; releases and checks by their ids, transform steps by their kinds."""
+    if isinstance(value, MicrodataRelease):
+        found = {field.alias or name: _values(getattr(value, name)) for name, field in type(value).model_fields.items()}
+        del found["transform"]
+        found["drop"] = tuple(name for step in value.transform if isinstance(step, DropStep) for name in step.drop)
+        steps = [step for step in value.transform if isinstance(step, PseudonymiseStep)]
+        found["pseudonymise"] = {name: step.key for step in steps for name in step.pseudonymise}
+        for step in value.transform:
+            if isinstance(step, SuppressCells):
+                found["suppress"] = _values(step)
+        return found
+    if isinstance(value, Policy):
+        named = {
+            "releases": {item.id: _values(item) for item in value.releases},
+            "checks": {item.id: _values(item) for item in value.checks},
+        }
+        return {name: named.get(name, _values(getattr(value, name))) for name in type(value).model_fields}
+    if isinstance(value, BaseModel):
+        return {name: _values(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, dict):
+        return {key: _values(item) for key, item in value.items()}
+    return value
+
+
+def _changes(path: _Names, old: object, new: object) -> Iterator[tuple[_Names, object, object]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys((*old, *new)):
+            yield from _changes((*path, str(key)), old.get(key, _ABSENT), new.get(key, _ABSENT))
+    elif old != new or (old is _ABSENT) != (new is _ABSENT):
+        yield path, old, new
+
+
+def _fits(pattern: tuple[str, ...], names: _Names) -> bool:
+    if pattern[-1] == "**":
+        pattern, names = pattern[:-1], names[: len(pattern) - 1]
+    return len(pattern) == len(names) and all(part in ("*", name) for part, name in zip(pattern, names, strict=True))
+
+
+def _tree_path(policy: Policy, names: _Names) -> _Path:
+    """Back from names to the lists and steps of the file."""
+    if not names or names[0] not in {"releases", "checks"} or len(names) < 2:
+        return names
+    items: tuple[BaseModel, ...] = policy.releases if names[0] == "releases" else policy.checks
+    number = next((index for index, item in enumerate(items) if getattr(item, "id", None) == names[1]), None)
+    if number is None:
+        return names[:1]
+    if names[0] == "checks" or len(names) < 3 or names[2] not in {"drop", "pseudonymise", "suppress"}:
+        return (names[0], number, *names[2:])
+    release = policy.releases[number]
+    step = next((index for index, step in enumerate(release.transform) if hasattr(step, names[2])), None)
+    if step is None:
+        return (names[0], number, "transform")
+    below = names[3:] if names[2] == "suppress" else names[2:3]
+    return (names[0], number, "transform", step, *(below or names[2:3]))
