@@ -162,6 +162,7 @@ def run_microdata(
     """
     environment = os.environ if environment is None else environment
     keys = pseudonym_keys(plan, environment)
+    progress("digest", None)
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
     protected = protect(plan, engine, progress)
     inputs.check_unchanged()

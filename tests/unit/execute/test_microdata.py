@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pyarrow.parquet as pq
+import pytest
+
+from privrelease.engine.duckdb.engine import DuckDBEngine
+from privrelease.errors import InputError
+from privrelease.execute.forecast import forecast
+from privrelease.execute.microdata import engine_settings
+from privrelease.plan.model import ReleasedColumn, SuppressStep, UnitPlan
+from privrelease.relational.schema import ColumnType, Role
+from privrelease.release.runs import RunState
+
+COLUMNS = (
+    ("id", "string", "direct"),
+    ("sex", "category", "quasi"),
+    ("region", "category", "quasi"),
+    ("x", "integer", "sensitive"),
+)
+DATA = {
+    "id": ["p1", "p2", "p3", "p4", "p5", "p6"],
+    "sex": ["f", "f", "f", "m", "m", "m"],
+    "region": ["n", "n", "s", "n", "s", "s"],
+    "x": [1, 2, 3, 4, 5, 6],
+}
+KEY = {"PSEUDONYM_KEY": "0123456789abcdef0123456789abcdef"}
+
+
+def pseudonym(name="id"):
+    return ReleasedColumn(name, ColumnType.STRING, Role.DIRECT, "pseudonym", "PSEUDONYM_KEY")
+
+
+def test_cells_are_suppressed_until_the_threshold_holds_and_nothing_else_changes(desk):
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)])
+    parked = desk.publish(plan)
+    rows = desk.rows()
+    assert {row["x"] for row in rows} == set(DATA["x"])
+    classes = [(row["sex"], row["region"]) for row in rows]
+    assert all(classes.count(key) >= 2 for key in classes)
+    for row in rows:
+        source = DATA["x"].index(row["x"])
+        assert row["sex"] in {None, DATA["sex"][source]}
+        assert row["region"] in {None, DATA["region"][source]}
+    gone = {name: sum(row[name] is None for row in rows) for name in ("sex", "region")}
+    assert parked.internal.claims.suppressed == gone
+    assert parked.internal.claims.lost == gone
+    assert gone == {"sex": 2, "region": 2}  # the two singletons hide together; any other way costs six cells
+
+
+def test_the_manifest_describes_the_released_file_and_nothing_of_the_source(desk):
+    parked = desk.publish(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)]))
+    manifest = json.loads((desk.folder / "out" / "data.manifest.json").read_text())
+    (output,) = manifest["outputs"]
+    assert (output["label"], output["kind"], output["rows"]) == ("out/data.parquet", "parquet", 6)
+    assert [(column["name"], column["type"], column["treatment"]) for column in output["columns"]] == [
+        ("sex", "category", "as_is"),
+        ("region", "category", "as_is"),
+        ("x", "integer", "as_is"),
+    ]
+    assert "data.parquet" in json.dumps(parked.internal.model_dump(mode="json")["inputs"])
+    assert parked.internal.inputs[0].hmac_sha256 not in json.dumps(manifest)
+    assert parked.internal.manifest_sha256 == parked.manifest.digest()
+
+
+def test_the_release_is_parked_with_its_row_map_and_without_spill(desk):
+    parked = desk.run(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)]))
+    assert desk.store.record(parked.run.id).state is RunState.PARKED
+    assert not (desk.folder / "out").exists()
+    assert not parked.run.temporary.exists()
+    mapping = pq.read_table(parked.run.row_map).to_pylist()
+    assert sorted(row["source_row"] for row in mapping) == list(range(6))
+    assert sorted(path.name for path in parked.run.outgoing.iterdir()) == ["data.manifest.json", "data.parquet"]
+
+
+def test_steps_are_told_and_not_printed(desk, capsys):
+    desk.run(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)]))
+    steps = [step for step, _ in desk.steps]
+    assert list(dict.fromkeys(steps)) == ["digest", "read", "classes", "suppress", "write", "manifest"]
+    assert all(fraction is None or 0 <= fraction <= 1 for _, fraction in desk.steps)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_suppression_step_nothing_is_suppressed(desk):
+    parked = desk.run(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)], suppress=None))
+    assert parked.internal.claims.suppressed == {"sex": 0, "region": 0}
+    assert [row["region"] for row in pq.read_table(parked.run.data[0]).to_pylist()].count(None) == 0
+
+
+def test_a_release_without_threats_leaves_as_it_is(desk):
+    parked = desk.publish(desk.plan(desk.source(DATA, COLUMNS), threats=[]))
+    assert len(desk.rows()) == 6
+    assert parked.internal.claims.cells_total == 0
+
+
+def test_fewer_rows_than_k_leave_nothing(desk):
+    parked = desk.publish(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 7)]))
+    assert desk.rows() == []
+    claims = parked.internal.claims
+    assert (claims.released_rows, claims.dropped_rows) == (0, 6)
+    assert claims.lost == {"sex": 6, "region": 6}
+    assert claims.suppressed == {"sex": 0, "region": 0}
+
+
+def test_a_source_without_rows_gives_an_output_without_rows(desk):
+    empty = {name: [] for name, _, _ in COLUMNS}
+    desk.publish(desk.plan(desk.source(empty, COLUMNS), threats=[("t", ["sex", "region"], 2)]))
+    assert desk.rows() == []
+
+
+def test_an_exceeded_limit_says_by_how_much_and_which_columns_cost_most(desk):
+    step = SuppressStep(limit=Fraction("0.1"))
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)], suppress=step)
+    parked = desk.run(plan)
+    (finding,) = parked.findings
+    assert finding.code == "R170"
+    assert finding.message == "4 of 12 cells are lost, 3 more than the limit of 0.1 allows; most: region 2, sex 2"
+    assert desk.store.record(parked.run.id).state is RunState.PARKED
+    met = desk.plan(plan.source, threats=plan.threats, suppress=SuppressStep(limit=Fraction(4, 12)))
+    assert desk.run(met).findings == ()
+
+
+@pytest.mark.parametrize("environment", [{}, {"PSEUDONYM_KEY": ""}, {"PSEUDONYM_KEY": "short-secret"}])
+def test_no_key_no_release_and_nothing_is_read(desk, environment):
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[], released=[pseudonym(), "sex", "x"])
+    with pytest.raises(InputError, match=r"D61[01]") as caught:
+        desk.run(plan, environment=environment)
+    assert "short-secret" not in str(caught.value)
+    assert desk.steps == []
+    assert not (desk.folder / "out").exists()
+
+
+def test_pseudonyms_are_stable_under_a_key_and_differ_under_another(desk):
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[], released=[pseudonym(), "sex", "x"])
+
+    def tokens(key):
+        desk.publish(plan, environment={"PSEUDONYM_KEY": key})
+        return {row["x"]: row["id"] for row in desk.rows()}
+
+    first = tokens("k" * 16)
+    assert first == tokens("k" * 16)
+    other = tokens("l" * 16)
+    assert not set(first.values()) & (set(other.values()) | set(DATA["id"]))
+    kept = [path for path in desk.folder.rglob("*") if path.is_file() and b"k" * 16 in path.read_bytes()]
+    assert kept == []
+
+
+def persons(rows):
+    return {
+        "id": rows,
+        "sex": ["f"] * len(rows),
+        "region": ["n", "s"] * (len(rows) // 2),
+        "x": list(range(len(rows))),
+    }
+
+
+def test_persons_with_too_many_rows_are_counted_and_not_named(desk):
+    source = desk.source(persons(["anna", "anna", "anna", "ben", "ben", "carla"]), COLUMNS)
+    with pytest.raises(InputError, match="2 of 3 persons have more than max_rows = 1 rows") as caught:
+        desk.run(desk.plan(source, threats=[("t", ["sex"], 2)], unit=UnitPlan("id", 1)))
+    assert caught.value.code == "D602"
+    assert not any(name in str(caught.value) for name in ("anna", "ben", "carla"))
+
+
+def test_rows_without_a_person_are_refused(desk):
+    source = desk.source(persons(["anna", None, "ben", None]), COLUMNS)
+    with pytest.raises(InputError, match="2 rows have no value in the unit column id"):
+        desk.run(desk.plan(source, threats=[("t", ["sex"], 2)], unit=UnitPlan("id")))
+
+
+def test_classes_count_persons_and_not_rows(desk):
+    source = desk.source(persons(["anna", "ben", "anna", "ben", "anna", "carla"]), COLUMNS)
+    parked = desk.publish(desk.plan(source, threats=[("t", ["region"], 2)], unit=UnitPlan("id")))
+    assert parked.internal.claims.source_persons == 3
+    assert not parked.internal.claims.linkable
+    # north holds three rows of one person: they go; south holds two persons and stays, or all is suppressed
+    assert all(row["region"] in {"s", None} for row in desk.rows())
+
+
+def test_rows_of_one_person_under_one_pseudonym_are_linkable(desk):
+    source = desk.source(persons(["anna", "ben", "anna", "ben"]), COLUMNS)
+    plan = desk.plan(source, threats=[("t", ["region"], 2)], unit=UnitPlan("id"), released=[pseudonym(), "region", "x"])
+    assert desk.run(plan, environment=KEY).internal.claims.linkable
+
+
+def test_one_row_per_person_is_not_linkable(desk):
+    plan = desk.plan(
+        desk.source(DATA, COLUMNS), threats=[("t", ["sex"], 2)], unit=UnitPlan("id", 1), released=[pseudonym(), "sex", "x"]
+    )
+    claims = desk.run(plan, environment=KEY).internal.claims
+    assert (claims.source_persons, claims.linkable) == (6, False)
+
+
+def test_a_source_that_changes_while_it_is_read_is_refused(desk, monkeypatch):
+    source = desk.source(DATA, COLUMNS)
+    plan = desk.plan(source, threats=[("t", ["sex", "region"], 2)])
+
+    def meddling(step, _fraction):
+        if step == "suppress":
+            desk.source(DATA | {"x": [9, 8, 7, 6, 5, 4]}, COLUMNS)
+
+    monkeypatch.setattr(desk, "progress", meddling)
+    with pytest.raises(InputError, match="D620"):
+        desk.run(plan)
+
+
+def test_the_forecast_is_what_the_run_then_takes_and_writes_nothing(desk):
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)])
+    before = sorted(desk.folder.rglob("*"))
+    with DuckDBEngine(engine_settings(plan, None)) as engine:
+        ahead = forecast(plan, engine)
+    assert sorted(desk.folder.rglob("*")) == before
+    (threat,) = ahead.threats
+    assert (threat.k, threat.smallest, threat.classes, threat.uniques, threat.below_k) == (2, 1, 4, 2, 2)
+    assert (threat.highest, threat.average) == (Fraction(1), Fraction(4, 6))
+    claims = desk.run(plan).internal.claims
+    assert {column.column: column.suppressed for column in ahead.columns} == claims.suppressed
+    assert ahead.cells_lost == sum(claims.lost.values())
+
+
+def test_the_forecast_counts_persons(desk):
+    source = desk.source(persons(["anna", "ben", "anna", "ben", "anna", "carla"]), COLUMNS)
+    plan = desk.plan(source, threats=[("t", ["region"], 2)], unit=UnitPlan("id"))
+    with DuckDBEngine(engine_settings(plan, None)) as engine:
+        (threat,) = forecast(plan, engine).threats
+    assert (threat.counted, threat.smallest, threat.classes) == ("persons", 1, 2)
+
+
+def test_several_sinks_hold_the_same_rows(desk):
+    sinks = ("out/data.parquet", "out/data.csv")
+    parked = desk.publish(desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)], sinks=sinks))
+    assert [output.rows for output in parked.manifest.outputs] == [6, 6]
+    lines = (desk.folder / "out" / "data.csv").read_text().splitlines()
+    assert lines[1:] == [",".join("" if value is None else str(value) for value in row.values()) for row in desk.rows()]
