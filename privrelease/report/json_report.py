@@ -1,10 +1,13 @@
-"""``audit.json`` as a report: whole for the internal edition, filtered for recipients; and back from bytes."""
+"""``audit.json`` as a report: whole for the internal edition, filtered for recipients; and back from a file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from privrelease.audit.model import AuditResult
+from privrelease.audit.schema import audit_bytes
 from privrelease.errors import InputError
 from privrelease.findings import Location
 from privrelease.report.edition import Edition, for_edition
@@ -15,15 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["read_audit", "render_json"]
 
 
-def render_json(audit: AuditResult, edition: Edition) -> str:
-    """Return the edition of an audit as JSON text, ending in a newline; the same audit gives the same bytes."""
-    return for_edition(audit, edition).model_dump_json(indent=2) + "\n"
+def render_json(audit: AuditResult, edition: Edition) -> bytes:
+    """Return the edition of an audit as canonical JSON; the same audit gives the same bytes."""
+    return audit_bytes(for_edition(audit, edition))
 
 
 def read_audit(path: Path, label: str | None = None) -> AuditResult:
-    """Read an ``audit.json``. Raises InputError where the file is missing, or is no audit of a version that is known here."""
-    from pydantic import ValidationError
-
+    """Read an ``audit.json``. Raises InputError (C301, C302): the file cannot be read, or is no audit of a version known here."""
     where = Location(label or str(path))
     try:
         content = path.read_bytes()

@@ -1,0 +1,101 @@
+"""What the command line writes: data on stdout, progress and logs on stderr.
+
+Texts from data or policy may hold control characters; a terminal would obey them. They are written out as escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Console", "FailOn", "Format", "harmless"]
+
+
+class Format(StrEnum):
+    """Form of what goes to stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class FailOn(StrEnum):
+    """What makes the exit code 1."""
+
+    WARN = "warn"
+    ERROR = "error"
+
+
+def harmless(text: str) -> str:
+    r"""Write control and direction-changing characters out, but for line feeds and tabs.
+
+    >>> harmless("a\x1b[31mb\u202ec\n")
+    'a\\x1b[31mb\\u202ec\n'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        character if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"} else _escape(character)
+        for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Where a command writes to. ``verbosity``: -1 quiet, 0 usual, 1 more."""
+
+    form: Format = Format.TEXT
+    verbosity: int = 0
+
+    @property
+    def json(self) -> bool:
+        """Whether stdout is for a machine."""
+        return self.form is Format.JSON
+
+    def data(self, text: str) -> None:
+        """Write the command's data to stdout."""
+        sys.stdout.write(harmless(text).removesuffix("\n") + "\n")
+
+    def document(self, value: object) -> None:
+        """Write a value as JSON to stdout; ``<`` and control characters are escaped by their numbers."""
+        text = json.dumps(value, indent=2, ensure_ascii=True)
+        sys.stdout.write(text.replace("<", "\\u003c") + "\n")
+
+    def log(self, text: str, *, level: int = 0) -> None:
+        """Write a line of progress to stderr where the verbosity asks for it."""
+        if self.verbosity >= level:
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Write to stderr, whatever the verbosity: errors and the last line."""
+        sys.stderr.write(harmless(text).removesuffix("\n") + "\n")
+        sys.stderr.flush()
+
+    @contextmanager
+    def step(self, text: str) -> Iterator[None]:
+        """Show that something is going on: a spinner on a terminal, a line elsewhere."""
+        if self.verbosity < 0:
+            yield
+        elif sys.stderr.isatty():
+            from rich.console import Console as Terminal
+            from rich.markup import escape
+
+            terminal = Terminal(stderr=True, highlight=False)
+            with terminal.status(escape(harmless(text))):
+                yield
+            terminal.print("[green]✓[/green]", escape(harmless(text)))
+        else:
+            self.say(text)
+            yield

@@ -1,0 +1,288 @@
+"""The command ``privrelease``: its verbs, and how each ends.
+
+Every verb's work is in a module of its own, imported when it is called, so that ``privrelease --help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from privrelease import __version__
+from privrelease.cli import options as o
+from privrelease.cli.console import Console, FailOn, Format
+from privrelease.cli.ending import MEANINGS, Ending, ended, ending_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["app", "main"]
+
+_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
+
+app = typer.Typer(
+    name="privrelease",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"privrelease {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Policy-as-code for releasing personal data: protect, audit, publish and report."""
+    del version
+
+
+@app.command()
+def init(
+    data_file: Annotated[Path, typer.Argument(metavar="DATA_FILE", help="A CSV or Parquet file.", show_default=False)],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = Path("policy.yaml"),
+    *,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Write a commented starter policy from the header of a data file; what each column is remains for a person to decide.
+
+    Example: `privrelease init data/patients.csv -o policy.yaml`
+    """
+    from privrelease.cli.init import init as work
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(data_file, output, console))
+
+
+@app.command()
+def validate(
+    policy: o.PolicyFile,
+    *,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    form: o.FormatOption = Format.TEXT,
+    fail_on: o.FailOnOption = FailOn.ERROR,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Check a policy, without any data: every error at once, each with its place, what is wrong and what to write.
+
+    Example: `privrelease validate policy.yaml --env ci`
+    """
+    from privrelease.cli.validate import validate as work
+
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(policy, env, data_root, fail_on, console))
+
+
+@app.command()
+def plan(
+    policy: o.PolicyFile,
+    *,
+    data: Annotated[bool, typer.Option("--data", help="Read the source: classes, risk before, forecast of loss.")] = False,
+    release: o.Releases = None,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
+    form: o.FormatOption = Format.TEXT,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> Ending:
+    """Say what `run` will do: steps, and the class size k that each threshold means. Reads no row, unless --data is given.
+
+    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json`
+    """
+    from privrelease.cli.plan import plan as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(form, -1 if quiet else verbose)
+    return ended(
+        lambda: work(
+            policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), release or (), data, console
+        )
+    )
+
+
+@app.command()
+def run(
+    policy: o.PolicyFile,
+    *,
+    release: o.Releases = None,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    state: o.State = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
+    form: o.FormatOption = Format.TEXT,
+    fail_on: o.FailOnOption = FailOn.ERROR,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> Ending:
+    """Protect, audit, publish and report every release of a policy. What fails its audit goes to quarantine, never out.
+
+    Examples: `privrelease run policy.yaml` · `privrelease run policy.yaml --release microdata --memory-limit 4GiB`
+    """
+    from privrelease.cli.run import run as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(form, -1 if quiet else verbose)
+    return ended(
+        lambda: work(
+            policy,
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp),
+            release or (),
+            fail_on,
+            console,
+        )
+    )
+
+
+@app.command()
+def audit(
+    policy: o.PolicyFile,
+    *,
+    release: Annotated[str, typer.Option("--release", metavar="ID", help="The release whose rules apply.", show_default=False)],
+    file: Annotated[
+        list[Path], typer.Option("--file", metavar="FILE", help="The file to audit; once per output.", show_default=False)
+    ],
+    source: Annotated[bool, typer.Option("--source/--no-source", help="Whether to measure the source too.")] = True,
+    report_file: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write the internal edition of the report here.")
+    ] = None,
+    audit_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write audit.json here.")] = None,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
+    form: o.FormatOption = Format.TEXT,
+    fail_on: o.FailOnOption = FailOn.ERROR,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> Ending:
+    """Audit files that exist already, whoever made them, against a release of a policy. What cannot be checked is said.
+
+    Example: `privrelease audit policy.yaml --release microdata --file out/patients.parquet --report report.html`
+    """
+    from privrelease.cli.audit import Audited
+    from privrelease.cli.audit import audit as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(form, -1 if quiet else verbose)
+    asked = Audited(release, tuple(file), source, audit_file, report_file)
+    return ended(
+        lambda: work(
+            policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
+        )
+    )
+
+
+@app.command()
+def report(
+    audit: Annotated[Path, typer.Argument(metavar="AUDIT", help="An audit.json, or the folder of a run.", show_default=False)],
+    *,
+    edition: Annotated[str, typer.Option("--edition", metavar="internal|recipient", help="Who it is for.")] = "internal",
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
+    form: Annotated[str, typer.Option("--format", metavar="html|text|json", help="Form of the report.")] = "html",
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Render an audit as a page, text or JSON, for those inside or for recipients.
+
+    Example: `privrelease report .privrelease/runs/RUN --edition recipient -o report.html`
+    """
+    from privrelease.cli.report import report as work
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(audit, edition, output, form, console))
+
+
+@app.command()
+def show(
+    policy: o.PolicyFile,
+    *,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="The policy with everything it extends and --env laid over.")
+    ] = True,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    form: o.FormatOption = Format.TEXT,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Print the policy that results from what it extends and from its environment.
+
+    Example: `privrelease show policy.yaml --resolved --env ci`
+    """
+    from privrelease.cli.show import show as work
+
+    del resolved
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(policy, env, data_root, console))
+
+
+@app.command()
+def schema(
+    of: Annotated[str, typer.Argument(metavar="policy|audit|manifest", help="Which format.")] = "policy",
+) -> Ending:
+    """Print the JSON Schema of a format, for editors and pipelines.
+
+    Example: `privrelease schema policy > policy-v1.schema.json`
+    """
+    from privrelease.cli.schema import schema as work
+
+    return ended(lambda: work(of, Console()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
+    try:
+        ending = _called(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever read stdout has gone; nothing more can be said there, and the interpreter must not try at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        ending = Ending(3, "the reader of stdout went away")
+    if ending is None:
+        return 0
+    console = Console()
+    try:
+        if ending.said:
+            console.say(ending.said)
+        console.say(ending.last_line)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    return ending.code
+
+
+def _called(arguments: list[str]) -> Ending | None:
+    """Call a command; None where only help or the version was asked for."""
+    from typer.exceptions import TyperException
+
+    try:
+        result = app(args=arguments, standalone_mode=False, prog_name="privrelease")
+    except TyperException as error:
+        if error.exit_code != 2:  # interrupted while asking, or a fault of our own making
+            return ending_of(error)
+        message = error.format_message()
+        if not message:  # help was printed, because no command was given
+            return Ending(2, "no command was given")
+        hint = "see `privrelease --help`, or `privrelease COMMAND --help`"
+        return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
+    return result if isinstance(result, Ending) else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

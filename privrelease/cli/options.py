@@ -1,0 +1,64 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privrelease.cli.console import FailOn, Format
+from privrelease.errors import UsageError
+
+__all__ = [
+    "DataRoot",
+    "Environment",
+    "FailOnOption",
+    "FormatOption",
+    "MemoryLimit",
+    "PolicyFile",
+    "Quiet",
+    "Releases",
+    "State",
+    "Temp",
+    "Threads",
+    "Verbose",
+    "checked_memory",
+]
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)]
+Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Overlay this environment of the policy.")]
+DataRoot = Annotated[
+    Path | None,
+    typer.Option("--data-root", metavar="FOLDER", help="Sources may also lie below this folder, and are looked up there."),
+]
+State = Annotated[
+    Path | None,
+    typer.Option("--state", metavar="FOLDER", help="State folder. Default: .privrelease beside the policy."),
+]
+Releases = Annotated[
+    list[str] | None, typer.Option("--release", metavar="ID", help="Only this release; may be given several times.")
+]
+MemoryLimit = Annotated[str, typer.Option("--memory-limit", metavar="SIZE", help="Memory the engine may use, e.g. 4GiB.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, metavar="N", help="Threads of the engine. Default: all cores.")
+]
+Temp = Annotated[Path | None, typer.Option("--temp", metavar="FOLDER", help="Where the engine spills to disk.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Form of what goes to stdout.")]
+FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="With warn, a warning counts as a failed check (exit 1).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only errors and the last line on stderr.")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More on stderr.")]
+
+_SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B)\Z", re.IGNORECASE)
+
+
+def checked_memory(text: str) -> str:
+    """Return a memory limit as the engine takes it. Raises UsageError where it is none.
+
+    >>> checked_memory("4GiB")
+    '4GiB'
+    """
+    if not _SIZE.match(text.strip()):
+        raise UsageError(code="C102", message="--memory-limit is no size", hint="write a number and a unit, e.g. 800MB or 4GiB")
+    return text.strip()

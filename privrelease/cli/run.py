@@ -1,0 +1,245 @@
+"""``privrelease run``: protect, audit, report, then publish, park or quarantine. Each release of a policy stands alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.model import Outcome
+from privrelease.cli.console import FailOn
+from privrelease.cli.ending import MEANINGS, Ending, ended
+from privrelease.cli.machine import finding_value
+from privrelease.cli.settings import chosen, versions
+from privrelease.cli.steps import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.audit.model import AuditResult, CheckResult
+    from privrelease.cli.console import Console
+    from privrelease.cli.settings import Settings
+    from privrelease.engine.audit_protocol import AuditEngine
+    from privrelease.execute.microdata import ParkedRelease
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["run", "warned", "worst"]
+
+Became = Literal["published", "parked", "quarantined", "failed"]
+
+#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not leave, what waits, what passed.
+_WORST_FIRST = (70, 2, 3, 4, 1, 5, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What became of one release."""
+
+    release: str
+    ending: Ending
+    became: Became
+    run: str | None = None
+    audit: AuditResult | None = None
+    files: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every release of a run shares."""
+
+    plan: Plan
+    settings: Settings
+    store: ReleaseStore
+    fail_on: FailOn
+    editions: tuple[str, ...]
+    console: Console
+
+
+def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console) -> Ending:
+    """Run releases of a policy, report all, and end with the worst exit code."""
+    loaded, plan = settings.load(policy)
+    for finding in loaded.warnings:
+        console.log(str(finding))
+    releases = chosen(plan, ids)
+    store = settings.store(plan)
+    store.check_outputs([release.sinks for release in releases])
+    for abandoned in store.recover():
+        console.log(f"cleared up after run {abandoned}, which was killed before a decision")
+    editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
+    work = _Work(plan, settings, store, fail_on, editions, console)
+    ran = [_alone(work, release) for release in releases]
+    if console.json:
+        console.document({"policy": plan.policy_id, "version": plan.policy_version, "releases": [_value(one) for one in ran]})
+    if len(ran) == 1:
+        return replace(ran[0].ending, said="")
+    bad = ", ".join(f"{one.release} ({MEANINGS[one.ending.code]})" for one in ran if one.ending.code)
+    return Ending(worst([one.ending.code for one in ran]), bad or f"{len(ran)} releases")
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Return the exit code that stands for several.
+
+    >>> worst([0, 5, 1]), worst([0, 5]), worst([])
+    (1, 5, 0)
+    """
+    return min(codes, key=_WORST_FIRST.index, default=0)
+
+
+def warned(audit: AuditResult) -> bool:
+    """Whether a check or a finding of the audit warns."""
+    return any(check.outcome is Outcome.WARN for check in audit.checks) or any(
+        finding.severity == "warn" for finding in audit.findings
+    )
+
+
+def _alone(work: _Work, release: MicrodataPlan) -> _Ran:
+    """Run one release; whatever stops it does not stop the others."""
+    done: list[_Ran] = []
+
+    def one() -> Ending:
+        done.append(_one(work, release))
+        return done[0].ending
+
+    ending = ended(one, crash_folder=work.store.state)
+    if done:
+        return done[0]
+    work.console.say(ending.said or ending.last_line)
+    work.console.log(
+        f"release {release.id}: no report, since it was stopped before anything was measured; nothing was published"
+    )
+    return _Ran(release.id, replace(ending, reason=f"release {release.id}: {ending.reason}"), "failed")
+
+
+def _one(work: _Work, release: MicrodataPlan) -> _Ran:
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.microdata import engine_settings, release_name, run_microdata
+
+    settings, steps = work.settings, Steps(work.console, release.id)
+    with work.store.start(release_name(release, work.plan), release.sinks) as folder:
+        limits = engine_settings(release, folder, memory_limit=settings.memory_limit, threads=settings.threads)
+        limits = settings.engine(limits)
+        with DuckDBEngine(limits) as engine:
+            parked = run_microdata(release, work.plan, engine=engine, store=work.store, run=folder, progress=steps)
+        steps("audit", None)
+        readable = (*limits.readable, folder.outgoing, folder.internal)
+        with DuckDBEngine(replace(limits, readable=readable, writable=())) as engine:
+            audit = _audited(work, release, parked, engine)
+        return _settled(work, release, folder, audit)
+
+
+def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine: AuditEngine) -> AuditResult:
+    from privrelease.audit.microdata import audit_microdata
+    from privrelease.audit.target import AuditTarget
+    from privrelease.release.store import now
+
+    files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, parked.run.data, strict=True))
+    target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    return audit_microdata(release, work.plan, target, engine=engine, audited_at=moment, versions=versions())
+
+
+def _settled(work: _Work, release: MicrodataPlan, folder: RunFolder, audit: AuditResult) -> _Ran:
+    """Write audit and reports, record the decision, then publish, leave parked, or move to quarantine."""
+    outcome = audit.decision.outcome
+    stopped_by_warning = outcome is Outcome.PASS and warned(audit) and work.fail_on is FailOn.WARN
+    fails = outcome is Outcome.FAIL or stopped_by_warning
+    _write_reports(work, folder, audit, recipient=not fails)
+    reason = "--fail-on warn: the audit warns" if stopped_by_warning else _reason(audit)
+    if fails:
+        work.store.decide(folder.id, "fail", reason)
+        folder = work.store.quarantine(folder.id, reason)
+        ran = _Ran(release.id, Ending(1, f"release {release.id}: {reason}"), "quarantined", folder.id, audit)
+    elif outcome is Outcome.REVIEW:
+        work.store.decide(folder.id, "review", reason)
+        ran = _Ran(release.id, Ending(5, f"release {release.id}: {reason}"), "parked", folder.id, audit)
+    else:
+        work.store.decide(folder.id, "warn" if warned(audit) else "pass")
+        work.store.publish(folder.id)
+        ran = _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit)
+    ran = replace(ran, files=_files(release, folder, ran.became))
+    _tell(work.console, ran, audit)
+    return ran
+
+
+def _write_reports(work: _Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:
+    from privrelease.audit.schema import audit_bytes
+    from privrelease.release.files import speaking, write_atomically
+    from privrelease.report.edition import Edition
+    from privrelease.report.html import render_html
+
+    with speaking("writing the report"):
+        write_atomically(folder.audit, audit_bytes(audit))
+        write_atomically(folder.report, render_html(audit, Edition.INTERNAL).encode())
+        if recipient and "recipient" in work.editions:
+            write_atomically(folder.recipient_report, render_html(audit, Edition.RECIPIENT).encode())
+
+
+def _reason(audit: AuditResult) -> str:
+    """Give the first reason in words; the report has all."""
+    reasons = audit.decision.reasons
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}" if reasons else audit.decision.outcome.value
+
+
+def _files(release: MicrodataPlan, folder: RunFolder, became: Became) -> dict[str, str]:
+    """Return where what can be read is: outputs only where they were published."""
+    files = {"report": str(folder.report), "audit": str(folder.audit)}
+    if became == "published":
+        files |= {sink.label: str(sink.path) for sink in release.sinks}
+        if folder.recipient_report.is_file():
+            files["recipient report"] = str(release.sinks[0].path.parent / folder.recipient_report.name)
+        files["manifest"] = str(release.sinks[0].path.parent / folder.manifest_path.name)
+    elif became == "parked":
+        files["parked in"] = str(folder.path)
+    else:
+        files["quarantine"] = str(folder.path)
+    return files
+
+
+def _tell(console: Console, ran: _Ran, audit: AuditResult) -> None:
+    from privrelease.report.text import render_text
+
+    for finding in audit.findings:
+        where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.file and finding.line else ""
+        mark = "" if finding.severity == "error" else f"{finding.severity}: "
+        console.log(f"{where}{finding.code} {mark}{finding.message}", level=-1 if finding.severity == "error" else 0)
+    if console.json:
+        return
+    console.data(render_text(audit))
+    width = max(map(len, ran.files))
+    console.data(f"  {ran.became}")
+    for name, path in ran.files.items():
+        console.data(f"  {name:<{width}}  {_short(path)}")
+
+
+def _short(path: str) -> str:
+    """Return a path as seen from here, where that is shorter."""
+    try:
+        near = os.path.relpath(path)
+    except ValueError:
+        return path
+    return near if not near.startswith("..") else path
+
+
+def _value(ran: _Ran) -> dict[str, object]:
+    audit = ran.audit
+    return {
+        "release": ran.release,
+        "became": ran.became,
+        "run": ran.run,
+        "exit_code": ran.ending.code,
+        "reason": ran.ending.reason,
+        "outcome": None if audit is None else audit.decision.outcome.value,
+        "checks_passed": None if audit is None else audit.decision.checks_passed,
+        "checks_total": None if audit is None else audit.decision.checks_total,
+        "findings": [finding_value(finding) for finding in ran.ending.findings],
+        "checks": [] if audit is None else [_check(check) for check in audit.checks],
+        "files": ran.files,
+    }
+
+
+def _check(check: CheckResult) -> dict[str, object]:
+    return {"id": check.id, "outcome": check.outcome.value, "severity": check.severity, "message": check.message}

@@ -1,0 +1,109 @@
+"""What a command needs to work on a policy: environment, roots, state, limits of the engine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from privrelease.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.engine.protocol import EngineSettings
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.policy.loader import LoadedPolicy
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["Settings", "chosen", "commit_of", "versions"]
+
+_GIT_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options of a command, checked."""
+
+    environment: str | None = None
+    data_root: Path | None = None
+    state: Path | None = None
+    memory_limit: str = "1GiB"
+    threads: int | None = None
+    temp: Path | None = None
+
+    def load(self, policy: Path) -> tuple[LoadedPolicy, Plan]:
+        """Load a policy and plan it. Raises PolicyError with every error."""
+        from privrelease.plan.build import build_plan
+        from privrelease.policy.loader import load_policy
+
+        loaded = load_policy(policy, env=self.environment, data_root=self.data_root)
+        return loaded, build_plan(loaded, commit=commit_of(loaded.path))
+
+    def store(self, plan: Plan) -> ReleaseStore:
+        """Open the state folder."""
+        from privrelease.release.store import ReleaseStore
+
+        return ReleaseStore.beside(plan.policy_path) if self.state is None else ReleaseStore(self.state)
+
+    def engine(self, settings: EngineSettings) -> EngineSettings:
+        """Put the temporary folder that was asked for into an engine's settings."""
+        if self.temp is None:
+            return settings
+        if not self.temp.is_dir():
+            raise UsageError(code="C104", message="--temp is no folder", hint="make it first")
+        return replace(settings, temp_folder=self.temp.resolve())
+
+
+def chosen(plan: Plan, ids: Sequence[str]) -> tuple[MicrodataPlan, ...]:
+    """Return the releases that were asked for, all where none was named. Raises UsageError (C103)."""
+    known = {release.id: release for release in plan.releases}
+    for name in ids:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"the policy has: {', '.join(known)}"
+            raise UsageError(code="C103", message=f"the policy has no release {name}", hint=hint)
+    return plan.releases if not ids else tuple(known[name] for name in dict.fromkeys(ids))
+
+
+def commit_of(policy: Path) -> str | None:
+    """Return the commit of the repository that holds the policy, with ``-modified`` where the file differs from it.
+
+    None where there is no repository, no git, or the file is not under its control.
+    """
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(policy.parent), "status", "--porcelain=v2", "--branch"]
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(  # noqa: S603 -- fixed words and a path, no shell
+            [*command, "--ignored=no", "--", policy.name],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_GIT_SECONDS,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    commit, changed = None, ""
+    for line in done.stdout.splitlines():
+        if line.startswith("# branch.oid "):
+            commit = line.removeprefix("# branch.oid ").strip()
+        elif line.startswith("?"):
+            return None
+        elif not line.startswith("#"):
+            changed = "-modified"
+    return None if done.returncode or commit is None or commit.startswith("(") else commit + changed
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what makes and measures a release."""
+    import platform
+    from importlib.metadata import version
+
+    from privrelease import __version__
+
+    libraries = ("duckdb", "numpy", "pyarrow", "sqlglot")
+    return {"privrelease": __version__, "python": platform.python_version(), **{name: version(name) for name in libraries}}

@@ -1,0 +1,72 @@
+"""The summary of an audit for a terminal or a log: verdict, then figures beside their limits, a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.report.catalogue import english
+from privrelease.report.edition import Edition, for_edition
+from privrelease.report.view import shown, shown_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.audit.model import AuditResult, ThreatResult
+    from privrelease.report.catalogue import Catalogue
+
+__all__ = ["render_text"]
+
+_WIDTH = 30
+
+
+def render_text(audit: AuditResult, edition: Edition = Edition.INTERNAL, catalogue: Catalogue | None = None) -> str:
+    """Return the summary: several lines, each ended by a line feed."""
+    texts = catalogue or english()
+    kept = for_edition(audit, edition)
+    return "".join(f"{line}\n" for line in _lines(kept, texts))
+
+
+def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
+    decision = audit.decision
+    yield catalogue.plain(
+        "console.release",
+        release=audit.identity.release,
+        verdict=catalogue.plain(f"console.{decision.outcome.value}"),
+        passed=str(decision.checks_passed),
+        total=str(decision.checks_total),
+    )
+    for threat in audit.threats:
+        yield from _threat(threat, catalogue)
+    utility = audit.utility
+    if utility is not None:
+        figure = shown(utility.cells_share, catalogue).text
+        limit = None
+        if utility.limit is not None:
+            beside = shown_beside(utility.cells_share, utility.limit, catalogue)
+            figure, limit = beside[0].text, beside[1].text
+        lost, total = shown(utility.cells_lost, catalogue).text, shown(utility.cells_total, catalogue).text
+        yield _figure(catalogue.plain("console.cells"), f"{figure}, {lost} of {total}", limit, None, catalogue)
+        rows = catalogue.plain("utility.rows_dropped").lower()
+        yield _figure(rows, shown(utility.rows_dropped, catalogue).text, None, None, catalogue)
+    released = catalogue.plain("decision.records").lower()
+    yield _figure(released, shown(audit.data.released_rows, catalogue).text, None, None, catalogue)
+    for check in audit.checks:
+        if check.outcome.value != "pass":
+            yield f"  {catalogue.plain(f'status.{check.outcome.value}')}: {check.id} {check.title}: {check.message}"
+
+
+def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:
+    name = catalogue.plain("console.threat", name=threat.name)
+    k = shown(threat.after.k, catalogue).text
+    before = shown(threat.before.k, catalogue).text if threat.before is not None else None
+    yield _figure(name, f"k {k}" + (f" (before: {before})" if before is not None else ""), None, None, catalogue)
+    for verdict in threat.verdicts:
+        figure, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
+        label = catalogue.plain(f"risk.{verdict.measure}") if catalogue.has(f"risk.{verdict.measure}") else verdict.measure
+        yield _figure(f"  {label.lower()}", figure.text, limit.text, verdict.holds, catalogue)
+
+
+def _figure(label: str, text: str, limit: str | None, holds: bool | None, catalogue: Catalogue) -> str:
+    beside = f" ({catalogue.plain('decision.limit', limit=limit)})" if limit is not None else ""
+    mark = "" if holds is None else f" {catalogue.plain('status.pass' if holds else 'status.fail')}"
+    return f"  {label:<{_WIDTH}} {text}{beside}{mark}"
