@@ -194,7 +194,9 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
     columns = planned_columns(plan)
     opened = tuple(_opened(engine, sink, columns) for sink in target.files)
     main = next((file.released for file in opened if file.released is not None), None)
-    source = target.source if target.source is not None else engine.stage(plan.source)
+    source = target.source
+    if source is None and not target.without_source:
+        source = engine.stage(plan.source)
     usable = _usable(plan, main)
     unit = plan.unit.column if plan.unit is not None else None
     evidence = Evidence(
@@ -204,7 +206,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
         main=main,
         usable=usable,
         source=source,
-        persons=None if unit is None else engine.unit_facts(source, unit),
+        persons=None if unit is None or source is None else engine.unit_facts(source, unit),
         order_breaks=_order_breaks(plan, main, usable, engine),
     )
     return _traced(_with_classes(evidence, engine), engine, unit)
@@ -222,8 +224,11 @@ def _with_classes(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add the class tables of source and release over every column that some threat knows, in one coding."""
     usable = {column.name for column in evidence.usable}
     columns = [column for column in evidence.plan.quasi_identifiers if column in usable]
-    if evidence.main is None or evidence.source is None:
+    if evidence.main is None:
         return evidence
+    if evidence.source is None:
+        alone = engine.class_table(evidence.main, columns) if columns else _everything(evidence.main.n_rows)
+        return replace(evidence, after=alone)
     if not columns:
         return replace(evidence, before=_everything(evidence.source.n_rows), after=_everything(evidence.main.n_rows))
     before, after = engine.class_tables((evidence.source, evidence.main), columns)

@@ -26,7 +26,8 @@ class AuditTarget:
 
     ``files``: one per sink of the plan, in the plan's order, ``path`` where the file is now and ``label`` as the policy names it.
     ``row_map``: Parquet with ``source_row`` and ``output_row``; None for a file that another tool made: no check that leads back to
-    the source can then be made, and the audit says so. ``source``: staged already, or None: the audit reads it afresh.
+    the source can then be made, and the audit says so. ``source``: staged already, or None: the audit reads it afresh, unless
+    ``without_source``: then the files are measured alone, and what needs the source is said to be unchecked.
     ``manifest`` and ``internal``: what the run says of itself; None: nothing was claimed, so nothing is compared.
     """
 
@@ -36,6 +37,7 @@ class AuditTarget:
     manifest: Manifest | None = None
     internal: InternalManifest | None = None
     run: str | None = None
+    without_source: bool = False
 
     @classmethod
     def of_run(cls, run: RunFolder, plan: MicrodataPlan, source: Staged | None = None) -> Self:

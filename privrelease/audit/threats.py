@@ -32,7 +32,7 @@ UNION = "all threats together"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Sides:
-    before: Table
+    before: Table | None
     after: Table
     audience: Audience
 
@@ -45,11 +45,13 @@ def _marked(evidence: Evidence) -> bool:
 
 
 def _sides(evidence: Evidence) -> _Sides | None:
-    if evidence.after is None or evidence.before is None:
+    if evidence.after is None:
         return None
     marked = _marked(evidence)
     lost = marked or evidence.plan.suppress is not None
-    before = Table(evidence.before, evidence.person_before, "lost" if marked else "class")
+    before = None
+    if evidence.before is not None:
+        before = Table(evidence.before, evidence.person_before, "lost" if marked else "class")
     after = Table(evidence.after, evidence.person_after, "lost" if lost else "class", evidence.linkable)
     return _Sides(before, after, Audience(minimum_of(evidence.plan.threats)))
 
@@ -137,8 +139,10 @@ def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True
         return _unmeasured(threat, limits=limits)
     after, size, risk = _facts(evidence, threat, sides.after, threat.missing, sides.audience)
     other, _, _ = _facts(evidence, threat, sides.after, _other(threat.missing), sides.audience)
-    before, _, _ = _facts(evidence, threat, sides.before, threat.missing, Audience(None))
-    if threat.missing == "wildcard":
+    before = None
+    if sides.before is not None:
+        before, _, _ = _facts(evidence, threat, sides.before, threat.missing, Audience(None))
+    if threat.missing == "wildcard" and sides.before is not None:
         after = after.model_copy(update={"further": after.further | _compatible(threat, sides.before, sides.after)})
     verdicts = _verdicts(threat, risk, size, after)
     return ThreatResult(

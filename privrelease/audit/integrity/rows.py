@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 _NO_MAP = "there is no row map: nothing leads back to the source"
+_NO_SOURCE = "the source was not measured"
 
 
 def row_map_sound(evidence: Evidence) -> Judged:
@@ -51,6 +52,8 @@ def _unsound(facts: RowMapFacts, released: int) -> str:
 def rows_add_up(evidence: Evidence) -> Judged:
     """Released rows are the source's rows less those that the run says it dropped; in every file."""
     source, main, internal = evidence.source, evidence.main, evidence.target.internal
+    if evidence.target.without_source:
+        return absent(_NO_SOURCE)
     if source is None or main is None:
         return unevaluated("no file can be read")
     claimed = 0 if internal is None else internal.claims.dropped_rows
