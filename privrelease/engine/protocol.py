@@ -28,8 +28,10 @@ __all__ = [
     "EngineSettings",
     "OutputColumn",
     "OutputTable",
+    "PersonsFrom",
     "ReleasedFile",
     "RowClasses",
+    "RowMapFaults",
     "SizeHistogram",
     "Staged",
     "WrittenOutput",
@@ -110,7 +112,8 @@ class WrittenOutput:
 @dataclass(frozen=True, slots=True)
 class ReleasedFile:
     """A file that is about to leave (or came from elsewhere), opened for measuring. ``columns``: (name, type) as the file has them,
-    types in the policy's terms (for CSV all types are as declared, and the cells were checked to fit)."""
+    types in the policy's terms (for CSV all types are as declared, and the cells were checked to fit).
+    """
 
     handle: str
     columns: tuple[tuple[str, ColumnType], ...]
@@ -129,13 +132,39 @@ class SizeHistogram:
 @dataclass(frozen=True, slots=True)
 class ColumnChange:
     """A released column against its source through the row map: cells equal (missing on both sides too), cells made NULL, cells
-    changed to another value, cells missing in the source that hold a value in the output."""
+    changed to another value, cells missing in the source that hold a value in the output.
+    """
 
     column: str
     equal: int
     nulled: int
     changed: int
     invented: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsFrom:
+    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+
+    staged: Staged
+    row_map: Path
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowMapFaults:
+    """Whether a row map is a map from every output row to one source row, none used twice.
+
+    ``out_of_range``: entries beyond the rows of the source or of the output. ``sources_twice``, ``outputs_twice``: rows named more
+    than once. ``outputs_unmapped``: output rows that no entry names. ``sources_absent``: source rows that no entry names (they were
+    dropped, or lost).
+    """
+
+    out_of_range: int
+    sources_twice: int
+    outputs_twice: int
+    outputs_unmapped: int
+    sources_absent: int
 
 
 class Engine(Protocol):
@@ -170,14 +199,29 @@ class Engine(Protocol):
         ...
 
     def size_histogram(
-        self, of: Staged | ReleasedFile, columns: Sequence[str], *, unit: str | None = None, residual: bool = False
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        residual: bool = False,
+        persons_from: PersonsFrom | None = None,
     ) -> SizeHistogram:
         """Return the class-size histogram by one aggregate query; sizes count rows, or distinct persons with ``unit`` (a column of
-        the file). ``residual``: records with every column missing are set apart."""
+        the file) or ``persons_from`` (the unit did not leave). ``residual``: records (rows, always) with every column missing are
+        set apart.
+        """
         ...
 
-    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
-        """Return the class table by a GROUP BY (codes local to the call)."""
+    def class_table(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+    ) -> ClassTable:
+        """Return the class table by a GROUP BY (codes local to the call); with a unit also the (class, person) pairs."""
         ...
 
     def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
@@ -188,4 +232,12 @@ class Engine(Protocol):
         self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
     ) -> tuple[ColumnChange, ...]:
         """Compare every released row with its source row through the row map, column by column."""
+        ...
+
+    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
+        """Check that the row map is a map: every output row from one source row, no source row twice."""
+        ...
+
+    def unsorted_rows(self, released: ReleasedFile) -> int:
+        """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
         ...

@@ -1,0 +1,210 @@
+"""The locked connection: it reads and writes inside the named folders only, and its errors carry no cell.
+
+An error of DuckDB may quote the line, the value or the SQL it stumbled over. None of that passes: every error becomes one of ours,
+with the kind of the fault and nothing of its text.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+
+from privrelease.engine.duckdb.refusals import refusal
+from privrelease.engine.duckdb.sql import render
+from privrelease.errors import InputError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from sqlglot import exp
+
+    from privrelease.engine.protocol import EngineSettings
+
+__all__ = ["Connection"]
+
+
+class Connection:
+    """A DuckDB connection over an in-memory database that spills into a private folder of its own.
+
+    Raises InputError D120 where the memory limit or the temporary folder does not suffice, D121 where a file cannot be read or
+    written, InternalError for everything that is a fault of ours.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        base = settings.temp_folder
+        try:
+            if base is not None:
+                base.mkdir(parents=True, exist_ok=True)
+            self.temp = Path(tempfile.mkdtemp(prefix="privrelease-engine-", dir=base)).resolve()
+        except OSError as error:
+            message = f"the temporary folder cannot be used: {error.strerror}"
+            raise refusal(message, "D121", hint="name a writable folder as the engine's temporary folder") from None
+        self._roots = tuple(root.resolve() for root in (*settings.readable, *settings.writable))
+        self._writable = tuple(root.resolve() for root in settings.writable)
+        self._names = 0
+        self._registered: set[str] = set()
+        try:
+            self._connection = self._open(settings)
+        except BaseException:
+            shutil.rmtree(self.temp, ignore_errors=True)
+            raise
+
+    def _open(self, settings: EngineSettings) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+                "allow_community_extensions": False,
+            },
+        )
+        folders = [f"{root}{os.sep}" for root in dict.fromkeys((*self._roots, self.temp))]
+        values: list[tuple[str, str | int | bool | list[str]]] = [
+            ("memory_limit", settings.memory_limit),
+            ("temp_directory", str(self.temp)),
+            ("preserve_insertion_order", True),
+            ("python_enable_replacements", False),
+            ("enable_progress_bar", False),
+            ("default_collation", "binary"),
+            ("TimeZone", "UTC"),
+        ]
+        if settings.max_temp_size is not None:
+            values.append(("max_temp_directory_size", settings.max_temp_size))
+        if settings.threads is not None:
+            values.append(("threads", settings.threads))
+        values += [("allowed_directories", folders), ("enable_external_access", False), ("lock_configuration", True)]
+        try:
+            for name, value in values:
+                connection.execute(f"SET {name} = $1", [value])
+        except duckdb.Error:
+            connection.close()
+            message = f"the engine does not accept its setting {name}"
+            raise refusal(message, "D122", hint="sizes are written like 1GiB, threads as a whole number") from None
+        return connection
+
+    def close(self) -> None:
+        """Free the database and remove the spill folder."""
+        self._connection.close()
+        shutil.rmtree(self.temp, ignore_errors=True)
+
+    def fresh(self, prefix: str) -> str:
+        """Return a name that no table, type or view of this connection has."""
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    def readable(self, path: Path) -> bool:
+        """Tell whether the file, links followed, lies in a folder that may be read."""
+        return _inside(path, (*self._roots, self.temp))
+
+    def writable(self, path: Path) -> bool:
+        """Tell whether the file, links followed, lies in a folder that may be written."""
+        return _inside(path, (*self._writable, self.temp))
+
+    # running
+    def run(self, tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> None:
+        """Run a statement."""
+        self._execute(tree, parameters)
+
+    def row(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """Return the only row of a query of figures."""
+        rows = self.rows(tree, parameters)
+        assert len(rows) == 1
+        return rows[0]
+
+    def rows(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the few rows of a query of figures."""
+        cursor = self._execute(tree, parameters)
+        try:
+            return cursor.fetchall()
+        except duckdb.Error as error:
+            raise _ours(error) from None
+
+    def arrays(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
+        """Return the columns of a query as numpy arrays (masked arrays where a cell is NULL)."""
+        cursor = self._execute(tree, parameters)
+        try:
+            return dict(cursor.fetchnumpy())
+        except duckdb.Error as error:
+            raise _ours(error) from None
+
+    def arrow(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> pa.Table:
+        """Return the result of a query as an Arrow table."""
+        try:
+            return self._connection.sql(render(tree), params=parameters or None).to_arrow_table()
+        except duckdb.Error as error:
+            raise _ours(error) from None
+
+    def side_blocks(self, tree: exp.Expr, rows: int, parameters: Sequence[Any] = ()) -> pa.RecordBatchReader:
+        """Return the result of a query as a stream of Arrow blocks of about ``rows`` rows, over a cursor of its own, so that it may
+        feed a statement of this connection.
+        """
+        try:
+            return self._connection.cursor().sql(render(tree), params=parameters or None).to_arrow_reader(rows)
+        except duckdb.Error as error:
+            raise _ours(error) from None
+
+    def _execute(self, tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._connection.execute(render(tree), parameters or None)
+        except duckdb.Error as error:
+            raise _ours(error) from None
+
+    def attempt(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> duckdb.Error | None:
+        """Run a statement that may fail on the data; the error is returned for classification by its type, never for its text."""
+        try:
+            self._connection.execute(render(tree), parameters or None)
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+            raise _ours(error) from None
+        except duckdb.Error as error:
+            return error
+        return None
+
+    # tables
+    def register(self, name: str, columns: Mapping[str, NDArray[Any]] | pa.RecordBatchReader | pa.Table) -> None:
+        """Make numpy columns or an Arrow stream readable as a table of that name."""
+        self._connection.register(name, columns)
+        self._registered.add(name)
+
+    def unregister(self, name: str) -> None:
+        """Forget what was registered under the name."""
+        if name in self._registered:
+            self._registered.discard(name)
+            self._connection.unregister(name)
+
+    def drop(self, kind: str, name: str) -> None:
+        """Drop a table, view or type of ours if it is there."""
+        from sqlglot import exp
+
+        self.run(exp.Drop(tables=[exp.Table(this=exp.to_identifier(name, quoted=True))], kind=kind, exists=True))
+
+
+def _inside(path: Path, roots: tuple[Path, ...]) -> bool:
+    resolved = path.resolve()
+    return any(resolved == root or root in resolved.parents for root in roots)
+
+
+def _ours(error: duckdb.Error) -> BaseException:
+    if isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt()
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return InputError(
+            "D120",
+            "the engine ran out of memory or of space in its temporary folder",
+            hint="raise the memory limit, or point the temporary folder to a disk with more space",
+        )
+    if isinstance(error, duckdb.IOException):
+        return InputError("D121", "a file could not be read or written", hint="check space and permissions of the folders")
+    return InternalError("D199", f"a query of the engine failed ({type(error).__name__})")
+
+
+def plain(values: NDArray[Any], missing: int) -> NDArray[Any]:
+    """Return a masked array as a plain one with ``missing`` where it was NULL."""
+    return np.asarray(values.filled(missing)) if isinstance(values, np.ma.MaskedArray) else values

@@ -1,0 +1,162 @@
+"""The DuckDB engine: what the parts of this package do, behind the engine protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.engine.duckdb import coding, measuring, staging, writing
+from privrelease.engine.duckdb.audit_queries import AuditQueries
+from privrelease.engine.duckdb.connection import Connection
+from privrelease.engine.duckdb.read_csv import read_csv
+from privrelease.engine.duckdb.read_parquet import read_parquet
+from privrelease.engine.duckdb.read_tables import read_duckdb, read_sqlite
+from privrelease.relational.schema import SourceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.engine.protocol import (
+        ColumnChange,
+        EngineSettings,
+        OutputTable,
+        PersonsFrom,
+        ReleasedFile,
+        RowClasses,
+        RowMapFaults,
+        SizeHistogram,
+        Staged,
+        WrittenOutput,
+    )
+    from privrelease.relational.schema import Column, Sink, TableSource
+
+__all__ = ["DuckDBEngine"]
+
+_READERS = {
+    SourceKind.CSV: read_csv,
+    SourceKind.PARQUET: read_parquet,
+    SourceKind.DUCKDB: read_duckdb,
+    SourceKind.SQLITE: read_sqlite,
+}
+
+
+class DuckDBEngine(AuditQueries):
+    """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.Engine` for what the methods do.
+
+    Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._connection = Connection(settings)
+        self._staged: dict[str, staging.StagedTable] = {}
+        self._codes: dict[str, dict[int, coding.Codes]] = {}
+        self._released: dict[str, measuring.Opened] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the database and its spill folder."""
+        self._codes.clear()
+        self._connection.close()
+
+    # reading
+    def stage(self, source: TableSource) -> Staged:
+        """Read a source strictly."""
+        raw = _READERS[source.kind](self._connection, source)
+        try:
+            table, staged = staging.stage(self._connection, source, raw)
+        finally:
+            if raw.close is not None:
+                raw.close()
+        self._staged[staged.handle] = table
+        self._codes[staged.handle] = {}
+        return staged
+
+    # making
+    def classes(
+        self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
+    ) -> RowClasses:
+        """Collapse rows to equivalence classes."""
+        table = self._staged[staged.handle]
+        return coding.classes(self._connection, table, columns, unit=unit, weight=weight, cache=self._codes[staged.handle])
+
+    def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
+        """Return a code of the person of every row."""
+        return coding.person_codes(self._connection, self._staged[staged.handle], unit, self._codes[staged.handle])
+
+    def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
+        """Write every sink and the row map."""
+        return writing.write(self._connection, self._staged[staged.handle], output, self._codes[staged.handle])
+
+    # measuring
+    def open_release(self, sink: Sink, columns: Sequence[Column]) -> ReleasedFile:
+        """Open a released file for measuring."""
+        opened, released = measuring.open_release(self._connection, sink, columns)
+        self._released[released.handle] = opened
+        return released
+
+    def _opened(self, of: Staged | ReleasedFile) -> measuring.Opened:
+        if of.handle in self._released:
+            return self._released[of.handle]
+        return measuring.opened_source(self._staged[of.handle])
+
+    def _persons(self, persons_from: PersonsFrom | None) -> measuring.Persons | None:
+        if persons_from is None:
+            return None
+        return measuring.Persons(self._opened(persons_from.staged), persons_from.row_map, persons_from.unit)
+
+    def size_histogram(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        residual: bool = False,
+        persons_from: PersonsFrom | None = None,
+    ) -> SizeHistogram:
+        """Return the class-size histogram."""
+        persons = self._persons(persons_from)
+        return measuring.size_histogram(
+            self._connection, self._opened(of), columns, unit=unit, residual=residual, persons=persons
+        )
+
+    def class_table(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+    ) -> ClassTable:
+        """Return the class table by a GROUP BY."""
+        return measuring.class_table(
+            self._connection, self._opened(of), columns, unit=unit, persons=self._persons(persons_from)
+        )
+
+    def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
+        """Return class tables in one common coding."""
+        return measuring.class_tables(self._connection, [self._opened(one) for one in of], columns)
+
+    def changes(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> tuple[ColumnChange, ...]:
+        """Compare every released row with its source row."""
+        return measuring.changes(self._connection, self._opened(source), self._opened(released), row_map, columns)
+
+    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
+        """Check that the row map is a map: every output row from one source row."""
+        return measuring.row_map_faults(self._connection, self._opened(source), self._opened(released), row_map)
+
+    def unsorted_rows(self, released: ReleasedFile) -> int:
+        """Return the number of rows that come before a row they should follow."""
+        return measuring.unsorted_rows(self._connection, self._opened(released))

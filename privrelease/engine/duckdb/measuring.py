@@ -1,0 +1,384 @@
+"""Measuring what is about to leave: aggregates straight over the released file, and a comparison with its source row by row.
+
+Nothing here is shared with coding and writing: groups are formed by GROUP BY, classes are coded from its result, and rows meet their
+source through the row map, whatever their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.disclosure.classes import ClassTable
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.raw import Raw, check_header
+from privrelease.engine.duckdb.read_csv import load_csv
+from privrelease.engine.duckdb.read_parquet import parquet_columns, scan_parquet
+from privrelease.engine.duckdb.read_tables import attach, table_columns
+from privrelease.engine.duckdb.refusals import refusal
+from privrelease.engine.duckdb.staging import StagedTable, stage
+from privrelease.engine.duckdb.text_files import header_of, line_of_record
+from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, SizeHistogram
+from privrelease.findings import Location
+from privrelease.relational.schema import (
+    Column,
+    ColumnFormat,
+    ColumnType,
+    FileFormat,
+    Role,
+    SinkKind,
+    SourceKind,
+    TableSource,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.relational.schema import Sink
+
+__all__ = [
+    "Opened",
+    "Persons",
+    "changes",
+    "class_table",
+    "class_tables",
+    "open_release",
+    "opened_source",
+    "row_map_faults",
+    "size_histogram",
+    "unsorted_rows",
+]
+
+Expr = exp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Something to measure: ``rows(alias, numbered)`` for FROM, its columns under the names of the policy, the name of the row number."""
+
+    rows: Callable[[str, bool], exp.Table]
+    names: dict[str, str]
+    texts: frozenset[str]
+    row_number: str
+    n_rows: int
+
+    def cell(self, name: str, alias: str) -> Expr:
+        """The column of that name; enumerations as the texts they are."""
+        cell = sql.column(self.names[name], alias)
+        return sql.cast(cell, "VARCHAR") if name in self.texts else cell
+
+    def key(self, name: str, alias: str) -> Expr:
+        """The column of that name for grouping, in whatever type it is stored."""
+        return sql.column(self.names[name], alias)
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+
+    source: Opened
+    row_map: Path
+    unit: str
+
+
+def opened_source(staged: StagedTable) -> Opened:
+    """Return a staged source as something to measure."""
+    return Opened(
+        lambda alias, _: sql.table(staged.table, alias=alias),
+        {column.name: f"c{place}" for place, column in enumerate(staged.columns)},
+        frozenset(column.name for column, coded in zip(staged.columns, staged.coded, strict=True) if coded is not None),
+        "rowid",
+        staged.n_rows,
+    )
+
+
+# opening
+def open_release(connection: Connection, sink: Sink, columns: Sequence[Column]) -> tuple[Opened, ReleasedFile]:
+    """Open a released file. Raises InputError D101 no such file, D102 outside the folders, D103 not of that kind, D105, D106, D116."""
+    if not sink.path.is_file():
+        message = f"the file {sink.label} does not exist"
+        raise refusal(message, "D101", hint="check the path of the output", location=Location(sink.label))
+    if not connection.readable(sink.path):
+        message = f"{sink.label} leads outside the folders that may be read"
+        raise refusal(message, "D102", hint="keep outputs below the output root", location=Location(sink.label))
+    handle = connection.fresh("r")
+    if sink.kind is SinkKind.CSV:
+        return _open_csv(connection, sink, columns, handle)
+    if sink.kind is SinkKind.PARQUET:
+        found = parquet_columns(connection, sink.path)
+        rows = _parquet_rows(sink.path)
+        number = "file_row_number"
+    else:
+        catalogue = attach(connection, sink.path)
+        found = None if catalogue is None else table_columns(connection, catalogue, sink.table)
+        if catalogue is not None and found is None:
+            message = f"{sink.label} has no table {sink.table}"
+            raise refusal(message, "D116", hint="check `table` of the output", location=Location(sink.label))
+        rows = _table_rows(sink.table, catalogue or "")
+        number = "rowid"
+    if found is None:
+        message = f"{sink.label} cannot be read as {sink.kind.value}"
+        raise refusal(message, "D103", hint="the file is damaged or of another kind", location=Location(sink.label))
+    names = [name for name, _ in found]
+    check_header(names, (), sink.label, "drop")
+    (n_rows,) = connection.row(exp.select(sql.count_all()).from_(rows("f", False)))
+    declared = {column.name: column.type for column in columns}
+    types = tuple((name, _type_of(sink, name, kind, declared.get(name))) for name, kind in found)
+    opened = Opened(rows, {name: name for name in names}, frozenset(), number, int(n_rows))
+    return opened, ReleasedFile(handle, types, int(n_rows))
+
+
+def _parquet_rows(path: Path) -> Callable[[str, bool], exp.Table]:
+    return lambda alias, numbered: scan_parquet([path], alias=alias, row_numbers=numbered)
+
+
+def _table_rows(name: str, catalogue: str) -> Callable[[str, bool], exp.Table]:
+    return lambda alias, _: sql.table(name, schema="main", catalogue=catalogue, alias=alias)
+
+
+def _type_of(sink: Sink, name: str, kind: str, declared: ColumnType | None) -> ColumnType:
+    bare = kind.partition("(")[0]
+    if bare in ("VARCHAR", "ENUM"):
+        return declared if declared in (ColumnType.STRING, ColumnType.CATEGORY) else ColumnType.STRING
+    found = {
+        **dict.fromkeys(
+            ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), ColumnType.INTEGER
+        ),
+        **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), ColumnType.NUMBER),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), ColumnType.DATETIME),
+        "DATE": ColumnType.DATE,
+        "BOOLEAN": ColumnType.BOOLEAN,
+    }.get(bare)
+    if found is None:
+        message = f"the column {name} of {sink.label} has the type {bare}, which no release has"
+        raise refusal(message, "D115", hint="write the file with the types of the policy", location=Location(sink.label))
+    return found
+
+
+def _open_csv(connection: Connection, sink: Sink, columns: Sequence[Column], handle: str) -> tuple[Opened, ReleasedFile]:
+    form = FileFormat()
+    names = header_of(sink.path, form, sink.label)
+    check_header(names, (), sink.label, "drop", line=1)
+    declared = {column.name: column for column in columns}
+    plain = ColumnFormat(missing=())
+    as_found = tuple(
+        Column(
+            name,
+            declared[name].type if name in declared else ColumnType.STRING,
+            Role.INSENSITIVE,
+            grid=declared[name].grid if name in declared else None,
+            format=plain,
+        )
+        for name in names
+    )
+    raw = connection.fresh("raw")
+    load_csv(connection, sink.path, form, sink.label, names=names, wanted=range(len(names)), into=raw, quoted_missing=False)
+
+    def place(row: int, ordinal: int) -> tuple[Location, str]:
+        return Location(sink.label, line_of_record(sink.path, form, row, len(names)), ordinal + 1), ""
+
+    rows = Raw(sql.table(raw), tuple(sql.column(f"c{i}") for i in range(len(names))), ("VARCHAR",) * len(names), place)
+    source = TableSource("release", SourceKind.CSV, str(sink.path), sink.label, as_found)
+    try:
+        table, staged = stage(connection, source, rows, any_digits=True)
+    finally:
+        connection.drop("TABLE", raw)
+    return opened_source(table), ReleasedFile(handle, tuple((column.name, column.type) for column in as_found), staged.n_rows)
+
+
+# class sizes
+def _with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr | None]:
+    """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
+    if persons is None:
+        return exp.Select().from_(of.rows("t", False)), None
+    return _joined(of, persons.row_map, persons.source), persons.source.key(persons.unit, "s")
+
+
+def _joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
+    rows = exp.Select().from_(released.rows("t", True))
+    on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
+    on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
+    return rows.join(source.rows("s", True), on=on_source, join_type="inner")
+
+
+def size_histogram(
+    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None, residual: bool, persons: Persons | None
+) -> SizeHistogram:
+    """Return the class-size histogram by one aggregate; see :class:`privrelease.engine.protocol.Engine`."""
+    if unit is not None and persons is not None:
+        msg = "the unit is a column of the file or of the source, not both"
+        raise ValueError(msg)
+    base, person = _with_persons(of, persons)
+    person = of.key(unit, "t") if unit is not None else person
+    keys = [of.key(name, "t") for name in columns]
+    if person is not None:
+        named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+        base = base.select(*named, sql.aliased(person, "person")).distinct()
+        base = exp.Select().from_(base.subquery("pairs"))
+        keys = [sql.column(f"g{place}", "pairs") for place in range(len(columns))]
+    all_missing = sql.all_of([exp.Is(this=key.copy(), expression=exp.null()) for key in keys])
+    sizes = base.select(
+        sql.aliased(sql.count_all(), "n"), sql.aliased(all_missing if residual and keys else exp.false(), "apart")
+    )
+    if keys:
+        sizes = sizes.group_by(*keys)
+    counts = (
+        exp.select(sql.column("apart"), sql.column("n"), sql.aliased(sql.count_all(), "j"))
+        .from_(sizes.subquery("classes"))
+        .group_by(sql.column("apart"), sql.column("n"))
+        .order_by(sql.column("apart"), sql.column("n"))
+    )
+    block = connection.arrays(counts)
+    apart = np.asarray(block["apart"], np.bool_)
+    n = np.asarray(block["n"], np.int64)
+    left_out = (
+        int(n[apart].sum()) if not persons and unit is None else _residual_rows(connection, of, columns) if apart.any() else 0
+    )
+    there = ~apart & (n > 0)
+    return SizeHistogram(n[there], np.asarray(block["j"], np.int64)[there], left_out)
+
+
+def _residual_rows(connection: Connection, of: Opened, columns: Sequence[str]) -> int:
+    missing = sql.all_of([exp.Is(this=of.key(name, "t"), expression=exp.null()) for name in columns])
+    return int(connection.row(exp.select(sql.count_all(where=missing)).from_(of.rows("t", False)))[0])
+
+
+# class tables
+def class_table(
+    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None = None, persons: Persons | None = None
+) -> ClassTable:
+    """Return the class table; with a unit also the distinct (class, person) pairs."""
+    base, person = _with_persons(of, persons)
+    person = of.cell(unit, "t") if unit is not None else person
+    block = _groups(connection, base, of, columns, person)
+    codes = _codes([[block.column(place)] for place in range(len(columns))])[0]
+    counts = np.asarray(block.column("n"), np.int64)
+    if person is None:
+        order = np.lexsort(codes.T[::-1]) if len(columns) else np.arange(len(counts))
+        return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order])
+    return _by_person(tuple(columns), codes, counts, _codes([[block.column("person")]])[0][:, 0])
+
+
+def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Sequence[str], person: Expr | None) -> Any:  # noqa: ANN401 - Arrow has no types
+    keys = [of.cell(name, "t") for name in columns]
+    named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+    if person is not None:
+        keys = [*keys, person]
+        named.append(sql.aliased(person.copy(), "person"))
+    groups = (
+        base.select(*named, sql.aliased(sql.count_all(), "n")).group_by(*(key.copy() for key in keys))
+        if keys
+        else base.select(sql.aliased(sql.count_all(), "n"))
+    )
+    return connection.arrow(groups)
+
+
+def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
+    """Codes of columns given in parts, one coding over the parts: a matrix (rows, columns) for each part."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = len(columns[0]) if columns else 1
+    coded: list[list[NDArray[np.int32]]] = [[] for _ in range(parts)]
+    for pieces in columns:
+        lengths = [len(piece) for piece in pieces]
+        chunks = [chunk for piece in pieces for chunk in piece.chunks]
+        whole = pa.chunked_array(chunks, pieces[0].type)
+        values = pc.unique(whole).drop_null()
+        values = values.take(pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values))
+        found = pc.index_in(whole, value_set=values).fill_null(-1)
+        codes = np.asarray(found, np.int32) + np.int32(1)
+        ends = np.cumsum(lengths)
+        for part, end in enumerate(ends):
+            coded[part].append(codes[end - lengths[part] : end])
+    return [np.stack(one, axis=1) if one else np.zeros((1, 0), np.int32) for one in coded]
+
+
+def _by_person(
+    columns: tuple[str, ...], codes: NDArray[np.int32], counts: NDArray[np.int64], person: NDArray[np.int32]
+) -> ClassTable:
+    order = np.lexsort((person, *codes.T[::-1]))
+    codes, counts, person = codes[order], counts[order], person[order]
+    new = np.ones(len(counts), np.bool_)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    class_ = (np.cumsum(new) - 1).astype(np.uint32)
+    totals = np.add.reduceat(counts, starts) if len(starts) else counts
+    known = person > 0
+    return ClassTable(
+        columns, np.ascontiguousarray(codes[starts]), totals, None, class_[known], (person[known] - 1).astype(np.uint32)
+    )
+
+
+def class_tables(connection: Connection, of: Sequence[Opened], columns: Sequence[str]) -> tuple[ClassTable, ...]:
+    """Return one class table each, in one common coding."""
+    blocks = [_groups(connection, _with_persons(one, None)[0], one, columns, None) for one in of]
+    matrices = _codes([[block.column(place) for block in blocks] for place in range(len(columns))])
+    tables = []
+    for codes, block in zip(matrices, blocks, strict=True):
+        order = np.lexsort(codes.T[::-1])
+        tables.append(
+            ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), np.asarray(block.column("n"), np.int64)[order])
+        )
+    return tuple(tables)
+
+
+# rows against their source
+def changes(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
+) -> tuple[ColumnChange, ...]:
+    """Compare every released row with its source row, column by column."""
+    figures: list[Expr] = []
+    for name in columns:
+        before, after = source.cell(name, "s"), released.cell(name, "t")
+        no_before = exp.Is(this=before, expression=exp.null())
+        no_after = exp.Is(this=after, expression=exp.null())
+        both = exp.and_(exp.Not(this=no_before.copy()), exp.Not(this=no_after.copy()))
+        same = exp.EQ(this=before.copy(), expression=after.copy())
+        figures += [
+            sql.count_all(where=exp.or_(exp.and_(no_before.copy(), no_after.copy()), exp.and_(both, same))),
+            sql.count_all(where=exp.and_(exp.Not(this=no_before.copy()), no_after.copy())),
+            sql.count_all(where=exp.and_(both.copy(), exp.Not(this=same.copy()))),
+            sql.count_all(where=exp.and_(no_before.copy(), exp.Not(this=no_after.copy()))),
+        ]
+    if not columns:
+        return ()
+    found = connection.row(_joined(released, row_map, source).select(*figures))
+    return tuple(ColumnChange(name, *map(int, found[4 * i : 4 * i + 4])) for i, name in enumerate(columns))
+
+
+def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
+    """Check that every output row comes from exactly one source row and no source row leaves twice."""
+    query = exp.select(sql.column("source_row"), sql.column("output_row")).from_(scan_parquet([row_map]))
+    block = connection.arrays(query)
+    sides = []
+    for name, size in (("source_row", source.n_rows), ("output_row", released.n_rows)):
+        rows = np.ma.filled(block[name].astype(np.int64), -1) if len(block[name]) else np.zeros(0, np.int64)
+        inside = rows[(rows >= 0) & (rows < size)]
+        times = np.bincount(inside, minlength=size)
+        sides.append((len(rows) - len(inside), int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))))
+    (beyond_source, twice_source, absent), (beyond_output, twice_output, unmapped) = sides
+    return RowMapFaults(beyond_source + beyond_output, twice_source, twice_output, unmapped, absent)
+
+
+def unsorted_rows(connection: Connection, released: Opened) -> int:
+    """Return the number of rows that come before a row they should follow (column by column, NULLs last)."""
+    keys: list[Expr] = []
+    for name in released.names:
+        keys += [released.key(name, "t"), sql.text("ASC NULLS LAST")]
+    key = sql.call("create_sort_key", *keys)
+    ordered = exp.select(sql.aliased(key, "k"), sql.aliased(sql.column(released.row_number, "t"), "r")).from_(
+        released.rows("t", True)
+    )
+    before = exp.Window(this=sql.call("lag", sql.column("k")), order=exp.Order(expressions=[exp.Ordered(this=sql.column("r"))]))
+    pairs = exp.select(sql.column("k"), sql.aliased(before, "b")).from_(ordered.subquery("ordered"))
+    count = sql.count_all(where=exp.LT(this=sql.column("k"), expression=sql.column("b")))
+    return int(connection.row(exp.select(count).from_(pairs.subquery("pairs")))[0])

@@ -1,0 +1,37 @@
+"""Keyed pseudonyms: HMAC-SHA-256 (RFC 2104) in the database, the first 128 bits in hexadecimal.
+
+Without the key a token tells nothing, not even for a column of few possible values (case c06); the same value gives the same token in
+every column under one key. The key enters as prepared parameters, never as text of a query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["key_pads", "pseudonym"]
+
+_BLOCK = 64
+_HEX_DIGITS = 32
+
+
+def key_pads(key: bytes) -> tuple[bytes, bytes]:
+    """Return the inner and the outer padded key of HMAC with SHA-256."""
+    block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)
+
+
+def pseudonym(value: exp.Expr, key: bytes, parameter: Callable[[bytes], exp.Expr]) -> exp.Expr:
+    """Return the token of a text value (NULL stays NULL); ``parameter`` takes a secret and returns its placeholder."""
+    inner, outer = key_pads(key)
+    message = exp.DPipe(this=parameter(inner), expression=sql.call("encode", sql.cast(value, "VARCHAR")))
+    digest = sql.call("from_hex", sql.call("sha256", message))
+    mac = sql.call("sha256", exp.DPipe(this=parameter(outer), expression=digest))
+    return sql.call("left", mac, sql.integer(_HEX_DIGITS))

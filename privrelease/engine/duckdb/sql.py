@@ -1,0 +1,191 @@
+"""Small builders over sqlglot trees: every name and every literal of the engine's SQL is a node, none is formatted into text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "aliased",
+    "all_of",
+    "any_of",
+    "call",
+    "cast",
+    "column",
+    "copy_to",
+    "count_all",
+    "create_enum",
+    "create_table",
+    "integer",
+    "one_of",
+    "positional",
+    "read_csv",
+    "render",
+    "scan",
+    "table",
+    "text",
+    "try_cast",
+    "try_cast_enum",
+    "when",
+]
+
+Expr = exp.Expr
+
+
+def render(tree: Expr) -> str:
+    """Return the tree as DuckDB's SQL."""
+    return tree.sql(dialect="duckdb")
+
+
+def column(name: str, of: str | None = None) -> Expr:
+    """Return a quoted column, of a quoted table where one is given.
+
+    >>> render(column('a"b', "t"))
+    '"t"."a""b"'
+    """
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(of, quoted=True) if of else None)
+
+
+def table(name: str, *, alias: str | None = None, catalogue: str | None = None, schema: str | None = None) -> exp.Table:
+    """Return a quoted table, inside a catalogue and a schema where given."""
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True),
+        catalog=exp.to_identifier(catalogue, quoted=True) if catalogue else None,
+        db=exp.to_identifier(schema, quoted=True) if schema else None,
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)) if alias else None,
+    )
+
+
+def text(value: str) -> Expr:
+    """Return a text literal.
+
+    >>> render(text("it's"))
+    "'it''s'"
+    """
+    return exp.Literal.string(value)
+
+
+def integer(value: int) -> Expr:
+    """Return an integer literal."""
+    return exp.Literal.number(value)
+
+
+def call(name: str, *arguments: Expr) -> Expr:
+    """Return a call of a function of DuckDB by its name."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def count_all(*, where: Expr | None = None) -> Expr:
+    """Return ``count(*)``, of the rows that meet a condition where one is given."""
+    count = exp.Count(this=exp.Star())
+    return count if where is None else exp.Filter(this=count, expression=exp.Where(this=where))
+
+
+def cast(value: Expr, type_: str) -> Expr:
+    """Return ``CAST(value AS type)`` for a built-in type.
+
+    >>> render(cast(column("a"), "DECIMAL(18, 2)"))
+    'CAST("a" AS DECIMAL(18, 2))'
+    """
+    return exp.Cast(this=value, to=exp.DataType.build(type_, dialect="duckdb"))
+
+
+def try_cast(value: Expr, type_: str) -> Expr:
+    """Return ``TRY_CAST(value AS type)`` for a built-in type: NULL where it does not convert."""
+    return exp.TryCast(this=value, to=exp.DataType.build(type_, dialect="duckdb"), safe=True)
+
+
+def try_cast_enum(value: Expr, type_: str) -> Expr:
+    """Return ``TRY_CAST(value AS type)`` for an enumeration of ours: NULL where the value is not in it."""
+    return exp.TryCast(this=value, to=exp.DataType.build(type_, dialect="duckdb", udt=True), safe=True)
+
+
+def when(*branches: tuple[Expr, Expr], otherwise: Expr | None = None) -> Expr:
+    """Return ``CASE WHEN condition THEN value … ELSE otherwise END``."""
+    case = exp.Case()
+    for condition, value in branches:
+        case = case.when(condition, value, copy=False)
+    return case if otherwise is None else case.else_(otherwise, copy=False)
+
+
+def one_of(value: Expr, texts: Iterable[str]) -> Expr:
+    """Return ``value IN (texts)``."""
+    return exp.In(this=value, expressions=[text(item) for item in texts])
+
+
+def all_of(conditions: Sequence[Expr]) -> Expr:
+    """Return the conjunction; true where there is none."""
+    return exp.and_(*conditions) if conditions else exp.true()
+
+
+def any_of(conditions: Sequence[Expr]) -> Expr:
+    """Return the disjunction; false where there is none."""
+    return exp.or_(*conditions) if conditions else exp.false()
+
+
+def aliased(value: Expr, name: str) -> Expr:
+    """Return ``value AS "name"``."""
+    return exp.alias_(value, exp.to_identifier(name, quoted=True))
+
+
+def positional(select: exp.Select, other: exp.Table) -> exp.Select:
+    """Add ``POSITIONAL JOIN other``: rows meet by their position."""
+    select.append("joins", exp.Join(this=other, method="POSITIONAL"))
+    return select
+
+
+def scan(function: str, arguments: Sequence[Expr], *, alias: str | None = None, **options: Expr) -> exp.Table:
+    """Return a table function with named options, usable in FROM.
+
+    >>> print(render(exp.select("*").from_(scan("read_parquet", [text("a.parquet")], file_row_number=exp.true()))))
+    SELECT * FROM READ_PARQUET('a.parquet', "file_row_number" = TRUE)
+    """
+    named = [exp.EQ(this=column(key), expression=value) for key, value in options.items()]
+    return exp.Table(
+        this=exp.Anonymous(this=function, expressions=[*arguments, *named]),
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)) if alias else None,
+    )
+
+
+def read_csv(path: str, names: Sequence[str], *, delimiter: str, quote: str, quoted_missing: bool) -> exp.Table:
+    """Return a strict scan of a CSV file whose header was read before: every cell is text, nothing is guessed."""
+    types = exp.Struct(expressions=[exp.PropertyEQ(this=text(name), expression=text("VARCHAR")) for name in names])
+    return scan(
+        "read_csv",
+        [text(path)],
+        auto_detect=exp.false(),
+        header=exp.true(),
+        columns=types,
+        delim=text(delimiter),
+        quote=text(quote),
+        escape=text(quote),
+        nullstr=text(""),
+        allow_quoted_nulls=exp.Boolean(this=quoted_missing),
+        strict_mode=exp.true(),
+        null_padding=exp.false(),
+        max_line_size=integer(64 * 1024 * 1024),
+    )
+
+
+def create_table(name: str, rows: Expr, *, catalogue: str | None = None) -> Expr:
+    """Return ``CREATE TABLE name AS rows``."""
+    return exp.Create(this=table(name, catalogue=catalogue), kind="TABLE", expression=rows)
+
+
+def create_enum(name: str, values: Expr) -> Expr:
+    """Return ``CREATE TYPE name AS ENUM (query)``: the values stay in the database, none appears in the SQL."""
+    return exp.Create(this=table(name), kind="TYPE", expression=exp.Anonymous(this="ENUM", expressions=[values]))
+
+
+def copy_to(rows: exp.Query, path: str, options: Mapping[str, Expr]) -> Expr:
+    """Return ``COPY (rows) TO path WITH (options)``."""
+    return exp.Copy(
+        this=exp.Subquery(this=rows),
+        kind=False,
+        files=[text(path)],
+        params=[exp.CopyParameter(this=exp.var(key), expression=value) for key, value in options.items()],
+    )

@@ -1,0 +1,67 @@
+"""Engines under one suite: a new engine adds one entry to ENGINES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from privrelease.engine.protocol import Engine, EngineSettings, OutputColumn, OutputTable, Staged
+from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, Sink, SinkKind, SourceKind, TableSource
+
+
+def _duckdb(settings: EngineSettings) -> Engine:
+    from privrelease.engine.duckdb import DuckDBEngine
+
+    return DuckDBEngine(settings)
+
+
+ENGINES = {"duckdb": _duckdb}
+
+
+@dataclass
+class Bench:
+    """An engine over one folder, with short ways to make sources and outputs."""
+
+    engine: Engine
+    folder: Path
+
+    def csv(self, text: str | bytes, columns: list[Column], *, name: str = "in.csv", **source) -> TableSource:
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return TableSource("d", SourceKind.CSV, str(path), name, tuple(columns), **source)
+
+    def parquet(self, table, columns: list[Column], *, name: str = "in.parquet", **source) -> TableSource:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.folder / name
+        pq.write_table(table if isinstance(table, pa.Table) else pa.table(table), path)
+        return TableSource("d", SourceKind.PARQUET, str(path), name, tuple(columns), **source)
+
+    def sink(self, kind: SinkKind = SinkKind.PARQUET, name: str = "out") -> Sink:
+        return Sink(kind, self.folder / f"{name}.{kind.value}", f"{name}.{kind.value}")
+
+    def write(self, staged: Staged, *sinks: Sink, masked=(), masks=None, dropped=None, columns=None, map_name="map", **kw):
+        import numpy as np
+
+        columns = columns or tuple(OutputColumn(column.name, column.type) for column in staged.columns)
+        masks = np.zeros((staged.n_rows, 1), np.uint64) if masks is None else np.asarray(masks, np.uint64)
+        dropped = np.zeros(staged.n_rows, bool) if dropped is None else np.asarray(dropped, bool)
+        row_map = self.folder / f"{map_name}.parquet"
+        written = self.engine.write(staged, OutputTable(columns, tuple(masked), masks, dropped, sinks, row_map, **kw))
+        return written, row_map
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def bench(request, tmp_path):
+    with ENGINES[request.param](EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)) as engine:
+        yield Bench(engine, tmp_path)
+
+
+def column(name: str, type_: ColumnType = ColumnType.CATEGORY, role: Role = Role.QUASI, **more) -> Column:
+    return Column(name, type_, role, **more)
+
+
+__all__ = ["Bench", "FileFormat", "column"]
