@@ -12,7 +12,7 @@ import numpy as np
 
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
-from privrelease.errors import InputError
+from privrelease.errors import InputError, PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
 
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
         AuditEngine,
         LeftRows,
         PersonClasses,
-        RowMapFacts,
         SameCells,
         TokenFacts,
         UnitFacts,
     )
-    from privrelease.engine.protocol import ColumnChange, ReleasedFile, Staged
+    from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.schema import Column, Sink
 
@@ -73,7 +72,7 @@ class Evidence:
     usable: tuple[ReleasedColumn, ...]
     source: Staged | None
     persons: UnitFacts | None = None
-    row_map: RowMapFacts | None = None
+    row_map: RowMapFaults | None = None
     row_map_refused: str | None = None
     left: LeftRows | None = None
     changes: tuple[ColumnChange, ...] | None = None
@@ -89,10 +88,7 @@ class Evidence:
     @property
     def sound_map(self) -> bool:
         """Whether the row map leads every released row to one source row, no two to the same, and stays within both tables."""
-        facts = self.row_map
-        if facts is None or self.main is None or self.source is None:
-            return False
-        return is_sound(facts, self.source.n_rows, self.main.n_rows)
+        return self.row_map is not None and is_sound(self.row_map)
 
     def measurable(self, columns: Sequence[str]) -> bool:
         """Whether the released file has all these columns, with the planned types."""
@@ -116,18 +112,14 @@ class Evidence:
         return leaves and self.persons is not None and self.persons.most_rows > 1
 
 
-def is_sound(facts: RowMapFacts, source_rows: int, released_rows: int) -> bool:
+def is_sound(faults: RowMapFaults) -> bool:
     """Whether a row map is an injection of the released rows into the source rows.
 
-    >>> from privrelease.engine.audit_protocol import RowMapFacts
-    >>> is_sound(RowMapFacts(2, 2, 2, (0, 2), (0, 1)), 3, 2), is_sound(RowMapFacts(2, 2, 2, (1, 3), (0, 1)), 3, 2)
+    >>> from privrelease.engine.protocol import RowMapFaults
+    >>> is_sound(RowMapFaults(0, 0, 0, 0, 7)), is_sound(RowMapFaults(0, 1, 0, 0, 1))
     (True, False)
     """
-    counts = facts.rows == facts.sources == facts.outputs == released_rows and not facts.incomplete
-    if not counts or facts.source_ends is None or facts.output_ends is None:
-        return counts
-    sources_within = facts.source_ends[0] >= 0 and facts.source_ends[1] < source_rows
-    return sources_within and facts.output_ends == (0, released_rows - 1)
+    return not (faults.out_of_range or faults.sources_twice or faults.outputs_twice or faults.outputs_unmapped)
 
 
 def _residual_records(table: ClassTable, columns: Sequence[str]) -> int:
@@ -217,7 +209,7 @@ def _order_breaks(
 ) -> int | None:
     if main is None or plan.order == "source" or len(usable) != len(plan.columns):
         return None
-    return engine.order_breaks(main, [column.name for column in plan.columns])
+    return engine.unsorted_rows(main)
 
 
 def _with_classes(evidence: Evidence, engine: AuditEngine) -> Evidence:
@@ -278,14 +270,14 @@ def _with_persons(evidence: Evidence, engine: AuditEngine, unit: str | None) -> 
 def _traced(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
     """Add what the row map makes measurable."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
-    if row_map is None or source is None:
+    if row_map is None or source is None or main is None:
         return _with_populations(evidence, engine)
     try:
-        facts = engine.row_map_facts(row_map)
-    except InputError as error:
+        faults = engine.row_map_faults(source, main, row_map)
+    except PrivreleaseError as error:
         return _with_populations(replace(evidence, row_map_refused=error.code), engine)
-    evidence = _with_populations(replace(evidence, row_map=facts), engine)
-    if main is None or not evidence.sound_map:
+    evidence = _with_populations(replace(evidence, row_map=faults), engine)
+    if not evidence.sound_map:
         return evidence
     quasi = evidence.plan.quasi_identifiers
     plain = [column.name for column in evidence.usable if column.treatment == "as_is"]

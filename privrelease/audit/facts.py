@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
-__all__ = ["data_facts", "identity", "legal_facts", "utility_facts"]
+__all__ = ["context_facts", "data_facts", "identity", "legal_facts", "utility_facts"]
 
 
 def _rows(rows: int | None) -> Figure:
@@ -146,8 +146,8 @@ def _flat(value: object, name: str) -> Iterator[tuple[str, str | tuple[str, ...]
         else:
             for position, part in enumerate(value, start=1):
                 yield from _flat(part, f"{name}.{position}")
-    elif value is not None:
-        yield name, _text(value)
+    else:
+        yield name, () if value is None else _text(value)
 
 
 def _text(value: object) -> str:
@@ -157,12 +157,34 @@ def _text(value: object) -> str:
 def legal_facts(legal: object | None, missing: tuple[str, ...]) -> LegalFacts:
     """State the policy's legal fields by dotted name, and those that its profile needs but lacks.
 
-    >>> legal_facts({"profile": "gdpr", "controller": {"name": "Made-up Registry"}, "dpo": None}, ("dpo",)).stated
-    {'controller.name': 'Made-up Registry'}
+    What is written as null or as an empty list is stated to be none: an empty tuple. What is not written is not there.
+
+    >>> legal_facts({"profile": "gdpr", "controller": {"name": "Made-up Registry"}, "representative": None}, ()).stated
+    {'controller.name': 'Made-up Registry', 'representative': ()}
     """
-    content = legal.model_dump(mode="json") if isinstance(legal, BaseModel) else legal
+    content = _written(legal)
     if not isinstance(content, dict):
         return LegalFacts(profile=None, stated={}, missing=missing)
     stated = dict(_flat({key: value for key, value in content.items() if key != "profile"}, ""))
     profile = content.get("profile")
     return LegalFacts(profile=None if profile is None else str(profile), stated=stated, missing=missing)
+
+
+def context_facts(context: object | None, review: object | None) -> dict[str, str]:
+    """State the context of the release and its next review by dotted name; several texts are joined.
+
+    >>> context_facts({"release_model": "controlled", "population": {"size": 1000}}, {"next": "2027-01-15"})
+    {'release_model': 'controlled', 'population.size': '1000', 'review.next': '2027-01-15'}
+    """
+    stated: dict[str, str] = {}
+    for content, name in ((_written(context), ""), (_written(review), "review")):
+        for key, value in _flat(content, name) if isinstance(content, dict) else ():
+            text = value if isinstance(value, str) else "; ".join(value)
+            if text:
+                stated[key] = text
+    return stated
+
+
+def _written(content: object | None) -> object | None:
+    """Return what a person wrote, without defaults."""
+    return content.model_dump(mode="json", exclude_unset=True) if isinstance(content, BaseModel) else content

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
-from privrelease.audit.facts import data_facts, identity, legal_facts, utility_facts
+from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts, utility_facts
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult
 from privrelease.audit.threats import threat_results, union_result
@@ -44,6 +44,7 @@ def audit_microdata(
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
+        context=context_facts(policy.context, policy.review),
         data=data_facts(evidence),
         threats=threats,
         union=union,

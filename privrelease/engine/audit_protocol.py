@@ -1,7 +1,7 @@
 """What only an auditor asks of an engine: questions about a parked release, each answered by counts, never by rows.
 
 Apart from :mod:`privrelease.engine.protocol` because no executor needs them. A row map is a Parquet file of (``source_row``,
-``output_row``), both from 0; it is the executor's word, so its own soundness is a question too.
+``output_row``), both from 0; it is the executor's word, so its own soundness is a question too (``row_map_faults``).
 """
 
 from __future__ import annotations
@@ -21,22 +21,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes import ClassTable
     from privrelease.engine.protocol import ReleasedFile, Staged
 
-__all__ = ["AuditEngine", "LeftRows", "PersonClasses", "RowMapFacts", "SameCells", "TokenFacts", "UnitFacts"]
-
-
-@dataclass(frozen=True, slots=True)
-class RowMapFacts:
-    """Rows of the map, distinct rows on either side, and the ends of both ranges (None for an empty map).
-
-    ``incomplete``: rows with a missing end.
-    """
-
-    rows: int
-    sources: int
-    outputs: int
-    source_ends: tuple[int, int] | None
-    output_ends: tuple[int, int] | None
-    incomplete: int = 0
+__all__ = ["AuditEngine", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +48,8 @@ class TokenFacts:
     """A pseudonym column against its source column through the row map.
 
     ``values``, ``tokens``, ``pairs``: distinct, over rows where both are there. ``missing_differs``: rows where one is missing and the other
-    is not. ``plain``: tokens that are the value itself. ``unkeyed``: tokens that are its MD5, SHA-1 or SHA-256, as hexadecimal text.
+    is not. ``plain``: values whose token is the value itself. ``unkeyed``: values whose token begins like their MD5, SHA-1 or SHA-256 in
+    hexadecimal (16 digits or more).
     """
 
     column: str
@@ -97,18 +83,13 @@ class PersonClasses:
 
 
 class AuditEngine(Engine, Protocol):
-    """An engine that also answers an auditor's questions."""
+    """An engine that also answers an auditor's questions.
 
-    def row_map_facts(self, row_map: Path) -> RowMapFacts:
-        """Describe a row map. Raises InputError where the file is not one."""
-        ...
+    ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.
+    """
 
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
         """Count the source rows that did not leave."""
-        ...
-
-    def order_breaks(self, released: ReleasedFile, columns: Sequence[str]) -> int:
-        """Count rows that are smaller than the row before, compared column by column, missing last."""
         ...
 
     def unequal_rows(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> int:
@@ -132,11 +113,11 @@ class AuditEngine(Engine, Protocol):
     def person_classes(
         self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
     ) -> PersonClasses:
-        """Collapse the released rows (the source's where ``released`` is None) to classes by persons, found through the row map."""
+        """Collapse rows to classes by persons, found in the source through the row map; codes are local to the call."""
         ...
 
     def weighted_classes(
         self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
     ) -> ClassTable:
-        """Collapse the released rows (the source's where ``released`` is None) to classes with sums of the source's sampling weights."""
+        """Collapse rows to classes with exact sums of the source's sampling weights; a row without a weight adds none."""
         ...

@@ -9,7 +9,6 @@ from privrelease.audit.integrity.judged import Judged, absent, failed, passed, u
 
 if TYPE_CHECKING:
     from privrelease.audit.evidence import Evidence
-    from privrelease.engine.audit_protocol import RowMapFacts
 
 __all__ = [
     "claims_agree",
@@ -27,26 +26,22 @@ _NO_SOURCE = "the source was not measured"
 
 def row_map_sound(evidence: Evidence) -> Judged:
     """The row map gives every released row one source row of its own, within the source."""
-    facts, source, main = evidence.row_map, evidence.source, evidence.main
     if evidence.row_map_refused is not None:
         return failed(f"the row map cannot be read ({evidence.row_map_refused})")
     if evidence.target.row_map is None:
         return absent(_NO_MAP)
-    if facts is None or source is None or main is None:
+    faults = evidence.row_map
+    if faults is None:
         return unevaluated("no file can be read")
     if evidence.sound_map:
         return passed("every released row leads to a source row of its own")
-    return failed(_unsound(facts, main.n_rows))
-
-
-def _unsound(facts: RowMapFacts, released: int) -> str:
-    if facts.rows != released:
-        return f"the row map has {facts.rows} rows, the release {released}"
-    if facts.incomplete or facts.outputs != facts.rows:
-        return "the row map does not lead from every released row"
-    if facts.sources != facts.rows:
-        return f"the row map leads {facts.rows - facts.sources} released rows to a source row that another has"
-    return "the row map leads outside the source or the release"
+    found = (
+        ("entries lead outside the source or the release", faults.out_of_range),
+        ("source rows are led to twice", faults.sources_twice),
+        ("released rows are named twice", faults.outputs_twice),
+        ("released rows lead nowhere", faults.outputs_unmapped),
+    )
+    return failed("; ".join(f"{amount} {what}" for what, amount in found if amount))
 
 
 def rows_add_up(evidence: Evidence) -> Judged:

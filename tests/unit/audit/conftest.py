@@ -14,8 +14,8 @@ from privrelease.audit.evidence import Evidence, FileEvidence
 from privrelease.audit.target import AuditTarget
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.thresholds import Thresholds
-from privrelease.engine.audit_protocol import LeftRows, RowMapFacts, SameCells, TokenFacts
-from privrelease.engine.protocol import ColumnChange, ReleasedFile, Staged
+from privrelease.engine.audit_protocol import LeftRows, SameCells, TokenFacts
+from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, Staged
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.manifest import (
@@ -125,7 +125,7 @@ def evidence_of(plan: MicrodataPlan | None = None, **changes: object) -> Evidenc
         main=parquet,
         usable=plan.columns,
         source=Staged("s", plan.source.columns, 6),
-        row_map=RowMapFacts(5, 5, 5, (0, 5), (0, 4)),
+        row_map=RowMapFaults(0, 0, 0, 0, 1),
         left=LeftRows(1, None, (("sex", 1), ("region", 1))),
         changes=(
             ColumnChange("sex", 5, 0, 0, 0),

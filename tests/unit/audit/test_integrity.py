@@ -11,8 +11,8 @@ from privrelease.audit.integrity.rows import most_droppable
 from privrelease.audit.model import Outcome, Visibility
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.thresholds import Thresholds
-from privrelease.engine.audit_protocol import LeftRows, PersonClasses, RowMapFacts, SameCells, TokenFacts
-from privrelease.engine.protocol import ColumnChange
+from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts
+from privrelease.engine.protocol import ColumnChange, RowMapFaults
 from privrelease.plan.model import SuppressStep, ThreatPlan
 from privrelease.relational.schema import ColumnType
 
@@ -81,21 +81,10 @@ def test_files_that_could_not_be_compared_do_not_pass(made):
     assert unsound(replace(sound, files=(sound.files[0], replace(sound.files[1], differs=None)))) == {"AUDIT-SAME"}
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        RowMapFacts(4, 4, 4, (0, 5), (0, 3)),
-        RowMapFacts(5, 4, 5, (0, 5), (0, 4)),
-        RowMapFacts(5, 5, 4, (0, 5), (0, 4)),
-        RowMapFacts(5, 5, 5, (1, 6), (0, 4)),
-        RowMapFacts(5, 5, 5, (-1, 4), (0, 4)),
-        RowMapFacts(5, 5, 5, (0, 5), (1, 5)),
-        RowMapFacts(5, 5, 5, (0, 5), (0, 4), incomplete=1),
-        RowMapFacts(0, 0, 0, None, None),
-    ],
-)
-def test_a_row_map_that_is_no_injection_into_the_source_fails(made, facts):
-    assert unsound(made.evidence(row_map=facts)) == {"AUDIT-ROWMAP"}
+@pytest.mark.parametrize("place", range(4))
+def test_a_row_map_that_is_no_injection_into_the_source_fails(made, place):
+    faults = RowMapFaults(*(int(place == number) for number in range(4)), 1)
+    assert unsound(made.evidence(row_map=faults)) == {"AUDIT-ROWMAP"}
 
 
 def test_a_row_more_or_less_than_stated_fails(made):
@@ -103,7 +92,7 @@ def test_a_row_more_or_less_than_stated_fails(made):
     for rows in (4, 6):
         parquet = replace(sound.main, n_rows=rows)
         files = (replace(sound.files[0], released=parquet), sound.files[1])
-        assert {"AUDIT-ROWS", "AUDIT-ROWMAP", "AUDIT-CLAIMS"} <= unsound(replace(sound, main=parquet, files=files))
+        assert {"AUDIT-ROWS", "AUDIT-CLAIMS"} <= unsound(replace(sound, main=parquet, files=files))
 
 
 def test_more_missing_rows_than_the_residual_rule_explains_fail(made):

@@ -1,0 +1,255 @@
+"""The auditor's own questions, each one aggregate: rows that did not leave, files that differ, identifiers in disguise, persons, weights.
+
+Like :mod:`privrelease.engine.duckdb.measuring`, nothing here is shared with coding and writing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.disclosure.classes import ClassTable
+from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.read_parquet import scan_parquet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.protocol import ReleasedFile, Staged
+
+__all__ = ["AuditQueries"]
+
+Expr = exp.Expr
+
+#: Sums of weights are exact: floats added in the order of threads differ in their last digits.
+_WEIGHT = "DECIMAL(38, 12)"
+_SHORTEST_HASH = 16
+
+
+def _missing(cell: Expr) -> Expr:
+    return exp.Is(this=cell.copy(), expression=exp.null())
+
+
+def _there(cell: Expr) -> Expr:
+    return exp.Not(this=_missing(cell))
+
+
+def _distinct(*cells: Expr, where: Expr | None = None) -> Expr:
+    count = exp.Count(this=exp.Distinct(expressions=[cell.copy() for cell in cells]))
+    return count if where is None else exp.Filter(this=count, expression=exp.Where(this=where.copy()))
+
+
+def _text(cell: Expr) -> Expr:
+    return sql.cast(cell, "VARCHAR")
+
+
+def _pairs(released: Opened, row_map: Path, source: Opened) -> exp.Select:
+    """Every released row ``t`` beside its source row ``s``."""
+    rows = exp.Select().from_(released.rows("t", True))
+    on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
+    on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
+    return rows.join(source.rows("s", True), on=on_source, join_type="inner")
+
+
+def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
+    """Count the source rows that the row map does not name."""
+    on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = exp.Select().from_(source.rows("s", True)).join(scan_parquet([row_map], alias="m"), on=on, join_type="anti")
+    figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
+    if unit is not None:
+        figures.append(_distinct(source.key(unit, "s")))
+    found = [int(figure) for figure in connection.row(rows.select(*figures))]
+    cells = tuple(zip(columns, found[1 : 1 + len(columns)], strict=True))
+    return LeftRows(found[0], found[-1] if unit is not None else None, cells)
+
+
+def unequal_rows(connection: Connection, first: Opened, second: Opened, columns: Sequence[str]) -> int:
+    """Count positions at which the files do not hold the same row."""
+    on = exp.EQ(this=sql.column(first.row_number, "a"), expression=sql.column(second.row_number, "b"))
+    rows = exp.Select().from_(first.rows("a", True)).join(second.rows("b", True), on=on, join_type="inner")
+    same = [exp.NullSafeEQ(this=first.cell(name, "a"), expression=second.cell(name, "b")) for name in columns]
+    (equal,) = connection.row(rows.select(sql.count_all(where=sql.all_of(same))))
+    return max(first.n_rows, second.n_rows) - int(equal)
+
+
+def same_cells(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, pairs: Sequence[tuple[str, str]]
+) -> tuple[SameCells, ...]:
+    """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
+    if not pairs:
+        return ()
+    figures: list[Expr] = []
+    for ours, theirs in pairs:
+        before, after = source.cell(ours, "s"), released.cell(theirs, "t")
+        figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
+        figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
+    found = [int(figure) for figure in connection.row(_pairs(released, row_map, source).select(*figures))]
+    return tuple(SameCells(ours, theirs, found[2 * i], found[2 * i + 1]) for i, (ours, theirs) in enumerate(pairs))
+
+
+def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
+    """Compare tokens with the values they stand for: once per distinct pair, so hashing costs by person, not by row."""
+    before, after = _text(source.cell(column, "s")), _text(released.cell(column, "t"))
+    rows = _pairs(released, row_map, source).select(
+        sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")
+    )
+    pairs = rows.group_by(before.copy(), after.copy())
+    value, token = sql.column("v", "p"), sql.column("t", "p")
+    both = exp.and_(_there(value), _there(token))
+    one = exp.NEQ(this=exp.paren(_missing(value)), expression=exp.paren(_missing(token)))
+    long_enough = exp.GTE(this=sql.call("length", token), expression=sql.integer(_SHORTEST_HASH))
+    hashes = [
+        sql.call("starts_with", sql.call(name, value.copy()), sql.call("lower", token.copy()))
+        for name in ("md5", "sha1", "sha256")
+    ]
+    figures = [
+        _distinct(value, where=both),
+        _distinct(token, where=both),
+        sql.count_all(where=both.copy()),
+        sql.call(
+            "coalesce", exp.Filter(this=exp.Sum(this=sql.column("n", "p")), expression=exp.Where(this=one)), sql.integer(0)
+        ),
+        sql.count_all(where=exp.EQ(this=value.copy(), expression=token.copy())),
+        sql.count_all(where=exp.and_(both.copy(), long_enough, sql.any_of(hashes))),
+    ]
+    found = connection.row(exp.select(*figures).from_(pairs.subquery("p")))
+    return TokenFacts(column, *(int(figure) for figure in found))
+
+
+def unit_facts(connection: Connection, source: Opened, unit: str) -> UnitFacts:
+    """Count rows and persons."""
+    person = source.key(unit, "s")
+    rows = (
+        exp.select(sql.aliased(person, "u"), sql.aliased(sql.count_all(), "n"))
+        .from_(source.rows("s", False))
+        .group_by(person.copy())
+    )
+    name, n = sql.column("u", "p"), sql.column("n", "p")
+    missing = exp.Filter(this=exp.Sum(this=n), expression=exp.Where(this=_missing(name)))
+    most = exp.Filter(this=exp.Max(this=n.copy()), expression=exp.Where(this=_there(name)))
+    figures = [sql.call("coalesce", figure, sql.integer(0)) for figure in (exp.Sum(this=n.copy()), missing, most)]
+    total, without, largest, persons = connection.row(
+        exp.select(*figures, exp.Count(this=name.copy())).from_(rows.subquery("p"))
+    )
+    return UnitFacts(int(total), int(persons), int(without), int(largest))
+
+
+def _grouped(
+    connection: Connection,
+    source: Opened,
+    released: Opened | None,
+    row_map: Path | None,
+    columns: Sequence[str],
+    **figures: Expr,
+) -> Any:  # noqa: ANN401 - Arrow has no types
+    """Group released rows (source rows) by ``columns`` as text-free cells; ``figures`` are keys where they aggregate nothing."""
+    if released is None or row_map is None:
+        rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
+    else:
+        rows, side, alias = _pairs(released, row_map, source), released, "t"
+    keys = [side.cell(name, alias) for name in columns]
+    named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+    keys += [figure for figure in figures.values() if not list(figure.find_all(exp.AggFunc))]
+    named += [sql.aliased(figure.copy(), name) for name, figure in figures.items()]
+    query = rows.select(*named, sql.aliased(sql.count_all(), "n"))
+    return connection.arrow(query.group_by(*(key.copy() for key in keys)) if keys else query)
+
+
+def _coded(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    """Codes of an Arrow column: 0 missing, 1..v in ascending order of the value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = pc.unique(column).drop_null()
+    order = pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
+    found = pc.index_in(column, value_set=values.take(order)).fill_null(-1)
+    return np.asarray(found, np.int32) + np.int32(1)
+
+
+def _codes(block: Any, columns: int) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    coded = [_coded(block.column(place)) for place in range(columns)]
+    return np.stack(coded, axis=1) if coded else np.zeros((len(block), 0), np.int32)
+
+
+def person_classes(
+    connection: Connection, source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], unit: str
+) -> PersonClasses:
+    """Group by the columns and the person; classes are then runs of equal codes."""
+    block = _grouped(connection, source, released, row_map, columns, person=source.cell(unit, "s"))
+    codes, person, rows = _codes(block, len(columns)), _coded(block.column("person")), np.asarray(block.column("n"), np.int64)
+    order = np.lexsort((person, *codes.T[::-1]))
+    codes, person, rows = codes[order], person[order], rows[order]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    counts = np.add.reduceat(rows, starts) if len(starts) else rows
+    of_pair = (np.cumsum(new) - 1).astype(np.uint32)
+    table = ClassTable(tuple(columns), np.ascontiguousarray(codes[starts]), counts, None, of_pair, person.astype(np.uint32))
+    return PersonClasses(table, rows)
+
+
+def weighted_classes(
+    connection: Connection, source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], weight: str
+) -> ClassTable:
+    """Group by the columns and add the weights of the source rows."""
+    added = sql.call("coalesce", exp.Sum(this=sql.cast(source.cell(weight, "s"), _WEIGHT)), sql.integer(0))
+    block = _grouped(connection, source, released, row_map, columns, w=sql.cast(added, "DOUBLE"))
+    codes = _codes(block, len(columns))
+    order = np.lexsort(codes.T[::-1]) if columns else np.arange(len(codes))
+    weights, counts = np.asarray(block.column("w"), np.float64), np.asarray(block.column("n"), np.int64)
+    return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order], weights[order])
+
+
+class AuditQueries:
+    """The auditor's half of the DuckDB engine; see :class:`privrelease.engine.audit_protocol.AuditEngine`."""
+
+    _connection: Connection
+
+    def _opened(self, of: Staged | ReleasedFile) -> Opened:
+        raise NotImplementedError
+
+    def _side(self, released: ReleasedFile | None) -> Opened | None:
+        return None if released is None else self._opened(released)
+
+    def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
+        """Count the source rows that did not leave."""
+        return left_rows(self._connection, self._opened(source), row_map, columns, unit)
+
+    def unequal_rows(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> int:
+        """Count positions at which two files hold different rows."""
+        return unequal_rows(self._connection, self._opened(first), self._opened(second), columns)
+
+    def same_cells(
+        self, source: Staged, released: ReleasedFile, row_map: Path, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SameCells, ...]:
+        """Compare pairs of columns row by row."""
+        return same_cells(self._connection, self._opened(source), self._opened(released), row_map, pairs)
+
+    def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
+        """Compare a pseudonym column with its source."""
+        return token_facts(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def unit_facts(self, source: Staged, unit: str) -> UnitFacts:
+        """Count persons."""
+        return unit_facts(self._connection, self._opened(source), unit)
+
+    def person_classes(
+        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
+    ) -> PersonClasses:
+        """Collapse rows to classes by persons."""
+        return person_classes(self._connection, self._opened(source), self._side(released), row_map, columns, unit)
+
+    def weighted_classes(
+        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
+    ) -> ClassTable:
+        """Collapse rows to classes with sums of sampling weights."""
+        return weighted_classes(self._connection, self._opened(source), self._side(released), row_map, columns, weight)
