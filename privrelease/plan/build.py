@@ -49,6 +49,8 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
         commit=commit,
         legal=policy.legal,
         missing_legal=missing_legal_fields(policy),
+        context=policy.context,
+        review=policy.review,
     )
 
 

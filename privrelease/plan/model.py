@@ -148,3 +148,5 @@ class Plan:
     legal: object | None = field(default=None, compare=False)
     missing_legal: tuple[str, ...] = ()
     """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""
+    context: object | None = field(default=None, compare=False)
+    review: object | None = field(default=None, compare=False)

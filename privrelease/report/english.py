@@ -138,8 +138,7 @@ ENGLISH: Final[dict[str, str]] = {
     "context.release_model": "Release model",
     "context.population": "Population",
     "context.controls": "Recipients' controls",
-    "context.motives": "Motives of an attacker",
-    "context.capacity": "Capacity of an attacker",
+    "context.motives": "Motives and capacity of an attacker",
     "context.harms": "Possible harms",
     # 6 data
     "data.heading": "Data",

@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
-_FIELDS = ("release_model", "population", "controls", "motives", "capacity", "harms")
+_FIELDS = ("release_model", "population", "controls", "motives", "harms")
 
 
 def build(context: Context) -> Facts:
     """Show the fields of the policy's context, and which of them it does not state."""
-    stated = {name.removeprefix("context."): text for name, text in context.audit.context.items()}
     keys = [(name, f"context.{name}") for name in _FIELDS]
-    return Facts(context.catalogue.text("record.caption"), facts(stated, keys, context.catalogue))
+    return Facts(context.catalogue.text("record.caption"), facts(context.audit.context, keys, context.catalogue))

@@ -87,17 +87,35 @@ def build_review(context: Context) -> Facts:
 def facts(
     stated: Mapping[str, str | tuple[str, ...]], keys: Sequence[tuple[str, str]], catalogue: Catalogue
 ) -> tuple[Fact, ...]:
-    """Pick fields by their dotted names; a field with parts (``controller.name``) shows each part after its name."""
-    plain = {name.removeprefix("legal."): value for name, value in stated.items()}
+    """Pick fields by their dotted names, as (name, key of the label).
+
+    A part (``controller.name``) is shown after its name, the parts of one entry of a list (``purposes.1.text``) in one line. An empty
+    tuple is stated to be none; a name that is not there is not stated.
+    """
     rows: list[Fact] = []
     for name, label in keys:
-        values: list[str] = []
-        for full, value in plain.items():
-            if full != name and not full.startswith((f"{name}.", f"{name}[")):
+        found = {full: value for full, value in stated.items() if full == name or full.startswith(f"{name}.")}
+        if not found:
+            rows.append(Fact(catalogue.text(label), (catalogue.text("word.not_stated"),), gap=True))
+            continue
+        lines: dict[str, list[str]] = {}
+        for full, value in found.items():
+            entry, part = _place(full.removeprefix(name).removeprefix("."))
+            texts = (value,) if isinstance(value, str) else value or (catalogue.text("word.none"),)
+            if not part:
+                lines.update({f"{entry}-{number}": [text] for number, text in enumerate(texts)})
                 continue
-            part = full[len(name) :].lstrip(".").replace("_", " ")
-            lead = f"{part}: " if part and not part.startswith("[") else ""
-            values += [f"{lead}{text}" for text in ((value,) if isinstance(value, str) else value) if text]
-        gap = () if values else (catalogue.text("word.not_stated"),)
-        rows.append(Fact(catalogue.text(label), tuple(values) or gap, gap=not values))
+            lines.setdefault(entry or part, []).append(f"{part}: {', '.join(texts)}")
+        rows.append(Fact(catalogue.text(label), tuple("; ".join(line) for line in lines.values())))
     return tuple(rows)
+
+
+def _place(path: str) -> tuple[str, str]:
+    """Split the rest of a name into the entry of a list (empty: none) and the part in words.
+
+    >>> _place("2.art6_basis"), _place("contact"), _place("")
+    (('2', 'art6 basis'), ('', 'contact'), ('', ''))
+    """
+    first, _, rest = path.partition(".")
+    entry, part = (first, rest) if first.isdigit() else ("", path)
+    return entry, part.replace("_", " ").replace(".", ", ")
