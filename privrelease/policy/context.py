@@ -26,7 +26,11 @@ __all__ = ["Leaving", "Reading", "leaving", "twice"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A policy and the tree it was read from; with ``broken`` names that were left out for faults of their own."""
+    """A policy and the tree it was read from.
+
+    ``broken``: names that were left out for faults of their own. ``whole``: nothing was left out. ``resolved``: it is whole, and every
+    name in it points at something, so that what is lacking is lacking.
+    """
 
     policy: Policy
     tree: Node
@@ -34,6 +38,7 @@ class Reading:
     files: tuple[Path, ...] = ()
     broken: frozenset[tuple[str, ...]] = frozenset()
     whole: bool = True
+    resolved: bool = True
 
     def error(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
         """Return an error at the place of ``path``."""

@@ -103,7 +103,8 @@ def check_policy(
             chosen = over
         else:
             inside = places_of(environments, name)
-            findings += [finding for finding in over.findings if finding.location in inside]
+            known = {(finding.code, finding.message) for finding in plain.findings}
+            findings += [f for f in over.findings if f.location in inside and (f.code, f.message) not in known]
     if env is not None and env not in names:
         hint = did_you_mean(env, names) or (f"there is: {', '.join(names)}" if names else "the policy has no environments")
         findings.append(
@@ -135,10 +136,12 @@ def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
     """Read a whole tree: what is not available, structure, references, meaning."""
     tree, unavailable, gone = without_unavailable(tree)
     structure = check_structure(tree)
-    findings = [*unavailable, *structure.findings, *check_names(tree), *check_references(tree, gone)]
+    named = (*check_names(tree), *check_references(tree, gone))
+    findings = [*unavailable, *structure.findings, *named]
     whole = structure.whole and not unavailable
     if structure.policy is not None:
-        findings += check_meaning(Reading(structure.policy, structure.tree, roots, files, structure.broken | gone, whole))
+        broken = structure.broken | gone
+        findings += check_meaning(Reading(structure.policy, structure.tree, roots, files, broken, whole, whole and not named))
     return _Judged(structure.policy if whole else None, tree, tuple(findings))
 
 

@@ -83,3 +83,6 @@ def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
     if threat is not None and threat.dataset != release.from_:
         message = f"{check.threat} is about dataset {threat.dataset}, the release is made of {release.from_}"
         yield reading.error("P413", message, "checks", number, "threat", hint="name a threat of that dataset")
+    elif threat is not None and kind.threat and check.threat not in release.protect:
+        message = f"release {release.id} does not protect against {check.threat}"
+        yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")

@@ -103,7 +103,7 @@ def _protection(reading: Reading, number: int, release: MicrodataRelease, datase
         yield reading.error("P408", f"{name} stands twice in protect", *path, "protect", index, hint="remove one")
     for index, name in enumerate(release.protect):
         threat = reading.policy.threats.get(name)
-        if threat is not None and threat.dataset != release.from_:
+        if threat is not None and threat.dataset != release.from_ and threat.dataset in reading.policy.datasets:
             message = f"{name} is about dataset {threat.dataset}, the release is made of {release.from_}"
             yield reading.error("P413", message, *path, "protect", index, hint="name a threat of that dataset")
         elif threat is not None:
@@ -111,8 +111,8 @@ def _protection(reading: Reading, number: int, release: MicrodataRelease, datase
     if not out.columns and not _has_broken_columns(reading, release.from_):
         yield reading.error("P415", f"no column leaves in release {release.id}", *path, key=True, hint="select columns")
     yield from _nothing_checked(reading, number, release)
-    if all(name in reading.policy.threats for name in release.protect):
-        threats = [reading.policy.threats[name] for name in release.protect]
+    threats = [reading.policy.threats[name] for name in release.protect if name in reading.policy.threats]
+    if len(threats) == len(release.protect) and all(threat.dataset in reading.policy.datasets for threat in threats):
         known = {column for threat in threats if threat.dataset == release.from_ for column in threat.knows}
         yield from _suppression(reading, number, release, dataset, out, known)
         yield from _unprotected(reading, number, release, dataset, out, known)
@@ -138,7 +138,7 @@ def _suppression(
     if out.suppress is None:
         return
     path = ("releases", number, "transform", out.suppress_step)
-    for column in out.suppress.weights:
+    for column in out.suppress.weights if release.protect else ():
         if column in dataset.columns and column not in known:
             message = f"{shown(column)} is known in no protected threat: none of its cells is suppressed"
             yield reading.error("P416", message, *path, "weights", column, key=True, hint="remove its weight")
@@ -153,7 +153,8 @@ def _has_broken_columns(reading: Reading, dataset: str) -> bool:
 
 def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
     checked = {check.release for check in reading.policy.checks}
-    if not release.protect and release.id not in checked and reading.whole:
+    dangling = checked - {other.id for other in reading.policy.releases}
+    if not release.protect and release.id not in checked and not dangling and reading.whole:
         message = f"release {release.id} protects against nothing and has no checks: nothing would be checked"
         yield reading.error("P417", message, "releases", number, hint="name threats under `protect`, or write checks for it")
 
@@ -161,7 +162,7 @@ def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -
 def _unprotected(
     reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
 ) -> Iterator[Finding]:
-    for column in out.columns:
+    for column in out.columns if reading.resolved else ():
         if dataset.columns[column].role is Role.QUASI and column not in known:
             message = (
                 f"{shown(column)} is a quasi-identifier and leaves in release {release.id}, but no protected threat knows it"

@@ -32,7 +32,7 @@ def threat_rules(reading: Reading) -> Iterator[Finding]:
             message = f"{name} reads a missing value as anything: this reading is not transitive, classes of it overlap"
             hint = "protect under `missing: category`; the audit reports both readings"
             yield reading.warning("P603", message, *path, "missing", hint=hint)
-        if name not in protected and reading.whole:
+        if name not in protected and reading.resolved:
             message = f"no release protects against {name}"
             yield reading.warning("P607", message, *path, key=True, hint="name it under `protect`, or remove it")
 

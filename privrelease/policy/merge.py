@@ -18,6 +18,12 @@ def merged(below: Node, above: Node) -> Node:
     entries = dict(below.entries)
     for key, entry in above.entries.items():
         lower = entries.get(key)
-        entries[key] = entry if lower is None else Entry(key, entry.location, merged(lower.value, entry.value))
+        if lower is None:
+            entries[key] = entry
+        else:
+            both = isinstance(lower.value, Mapping) and isinstance(entry.value, Mapping)
+            # an element that both hold stands where it was declared first; a value stands where it was written last
+            place = lower.location if both else entry.location
+            entries[key] = Entry(key, place, merged(lower.value, entry.value))
     size = 1 + sum(entry.value.size for entry in entries.values())
     return Mapping(entries, above.location, size)

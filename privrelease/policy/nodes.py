@@ -124,10 +124,8 @@ def place_of(root: Node, path: Sequence[str | int], *, key: bool = False) -> Loc
         if step is None:
             if isinstance(part, int):
                 continue
-            if part == "[key]" or (key and index == len(path) - 1):
-                return place
-            # the key is lacking: name where it should stand
-            return place
+            # the key is lacking: name where it should stand, or the text that stands for the whole mapping
+            return node.location if isinstance(node, Scalar) and not key else place
         node, key_place = step
         following = path[index + 1] if index + 1 < len(path) else None
         last = following is None

@@ -27,7 +27,7 @@ title: {title}
 datasets:
   {dataset}:
     source: {source}
-    # Who is protected? Name the column that identifies the person, and the most rows one person may have:
+{table}    # Who is protected? Name the column that identifies the person, and the most rows one person may have:
     # unit: {{column: …, max_rows: 1}}
     unlisted_columns: error      # a column that is new in the source never leaves by accident
     columns:
@@ -74,12 +74,12 @@ def starter_policy(
     """
     name = PurePath(source_path).name
     stem = _name(name.split(".")[0])
-    source = yaml_text(source_path)
     suffix = PurePath(source_path).suffix.lower()
     output = f"out/{stem}{suffix if suffix in {'.csv', '.parquet', '.duckdb'} else '.csv'}"
-    head = _HEAD.format(id=stem, title=yaml_text(f"Release of {name}"), dataset=stem, source=source)
-    if table is not None:
-        head = head.replace(f"    source: {source}\n", f"    source: {source}\n    table: {yaml_text(table)}\n")
+    named = "" if table is None else f"    table: {yaml_text(table)}\n"
+    head = _HEAD.format(
+        id=stem, title=yaml_text(f"Release of {name}"), dataset=stem, source=yaml_text(source_path), table=named
+    )
     columns = "".join(_column(column, (types or {}).get(column)) for column in header)
     return head + columns + _TAIL.format(dataset=stem, output=output)
 

@@ -157,6 +157,8 @@ def name_of(path: _Path) -> str:
     if isinstance(parts[-1], int):
         key = next((part for part in reversed(parts) if isinstance(part, str)), "the list")
         return f"item {parts[-1] + 1} of {shown(key)}"
+    if len(parts) > 1 and parts[-2] == "weights":
+        return f"weight of {shown(parts[-1])}"
     return shown(parts[-1])
 
 
