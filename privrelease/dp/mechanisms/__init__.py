@@ -1,8 +1,11 @@
 """Mechanisms, one file each with its law, its guarantee and its sampler. Nothing is used that is not listed here."""
 
+from privrelease.dp.mechanisms.additive import AdditiveNoise, add_noise
 from privrelease.dp.mechanisms.discrete_gaussian import DiscreteGaussian
 from privrelease.dp.mechanisms.discrete_laplace import DiscreteLaplace
+from privrelease.dp.mechanisms.exponential import PermuteAndFlip
+from privrelease.dp.mechanisms.thresholding import Thresholding
 
-__all__ = ["MECHANISMS", "DiscreteGaussian", "DiscreteLaplace"]
+__all__ = ["MECHANISMS", "AdditiveNoise", "DiscreteGaussian", "DiscreteLaplace", "PermuteAndFlip", "Thresholding", "add_noise"]
 
-MECHANISMS = (DiscreteLaplace, DiscreteGaussian)
+MECHANISMS = (DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Thresholding)

@@ -71,11 +71,15 @@ class DiscreteGaussian:
 
     @classmethod
     def for_rho(cls, *, sensitivity_squared: int, rho: Fraction) -> DiscreteGaussian:
-        """Return the noise that makes a vector of squared L2 sensitivity ``sensitivity_squared`` exactly rho-zCDP."""
+        """Return the noise that makes a vector of squared L2 sensitivity ``sensitivity_squared`` rho-zCDP.
+
+        Exactly rho where that s2 has a short numerator, else a hair less: s2 rounded up to the calibration grid.
+        """
         if sensitivity_squared < 1 or rho <= 0:
             msg = "a calibration needs a sensitivity of at least 1 and a positive rho"
             raise ValueError(msg)
-        return cls(Fraction(sensitivity_squared) / (2 * rho))
+        s2 = Fraction(sensitivity_squared) / (2 * rho)
+        return cls(s2 if s2.numerator < 1 << _BITS else rounded_up(s2, _grid(s2)))
 
     @classmethod
     def for_one_number(cls, *, sensitivity: int, epsilon: Fraction, delta: Fraction) -> DiscreteGaussian:
@@ -100,8 +104,7 @@ class DiscreteGaussian:
                 high = middle
             else:
                 low = middle
-        step = _BITS - math.floor(math.log2(float(high)))
-        grid = 1 << step if step > 0 else 1
+        grid = _grid(high)
         s2 = rounded_up(high, grid)
         while not enough(s2):
             s2 += Fraction(1, grid)
@@ -209,3 +212,9 @@ class DiscreteGaussian:
             else:
                 high = middle
         return high
+
+
+def _grid(s2: Fraction) -> int:
+    """Return the denominator of the calibration grid near s2: a power of two, 1 for large s2."""
+    step = _BITS - math.floor(math.log2(s2))
+    return 1 << step if step > 0 else 1

@@ -1,0 +1,173 @@
+"""PLD accountant: privacy loss distributions of dp-accounting, composed numerically; tight within one release fixed beforehand.
+
+Not for what chooses as it goes, and not across releases (adaptive choice of parameters: use basic or zCDP composition there).
+
+Each mechanism enters by a pair that dominates it:
+    one number moved by at most D: the discrete Laplace or Gaussian against itself shifted by D;
+    c numbers moved by exactly the largest change each (l1 = c · largest, or l2^2 = c · largest^2): c of these;
+    any other Laplace vector, and every pure mechanism: randomised response at its epsilon, which dominates all of them;
+    an (epsilon, delta) mechanism: the pair of those parameters.
+Other Gaussian vectors, and sigma or sensitivity too large for a grid of its own, are refused: zCDP takes them.
+In parallel: equal events as many times as parts; unequal pure ones by their largest epsilons; others are refused.
+
+dp-accounting works in floats with pessimistic rounding on a grid of losses; parameters are passed rounded against us (a larger rate, a
+smaller sigma and delta), and results are rounded up once more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
+from privrelease.dp.accountants.protocol import Accountant
+from privrelease.dp.accountants.pure import PureAccountant
+from privrelease.dp.bounds import float_up
+from privrelease.errors import InputError
+from privrelease.units import Delta, Epsilon
+
+if TYPE_CHECKING:
+    from privrelease.dp.accountants.events import Event
+
+    Leaf = Pure | Approximate | LaplaceNoise | GaussianNoise
+
+__all__ = ["PldAccountant"]
+
+#: Largest sigma and sensitivity whose losses are enumerated.
+_LARGEST: Final = 1 << 15
+_MARGIN: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class PldAccountant(Accountant):
+    """Mechanisms with how many times each; composed when a figure is asked for. Needs the extra ``dp``."""
+
+    name: ClassVar[str] = "pld"
+
+    counts: tuple[tuple[Leaf, int], ...] = ()
+
+    @classmethod
+    def supports(cls, event: Event) -> bool:
+        """Whether each mechanism inside has a dominating pair."""
+        return _expanded(event) is not None
+
+    def _composed(self, event: Event, times: int) -> Self:
+        counts = dict(self.counts)
+        for leaf in _expanded(event) or ():
+            if times:
+                counts[leaf] = counts.get(leaf, 0) + times
+        return type(self)(tuple(counts.items()))
+
+    def epsilon(self, delta: Delta) -> Epsilon | None:
+        """Return the epsilon of the composed distribution at ``delta``, rounded up."""
+        if not self.counts:
+            return Epsilon(0)
+        if all(not isinstance(leaf, Approximate | GaussianNoise) for leaf, _ in self.counts) and delta.value == 0:
+            return self._pure().epsilon(delta)
+        if delta.value == 0:
+            return None
+        found = float(self._distribution().get_epsilon_for_delta(math.nextafter(float(delta.value), 0)))
+        if math.isinf(found):
+            return None
+        rounded = Epsilon(float_up(found * (1 + _MARGIN) + _MARGIN))
+        if PureAccountant.supports(self._event()):
+            return min(rounded, self._pure().spent)
+        return rounded
+
+    def delta(self, epsilon: Epsilon) -> Delta:
+        """Return the delta of the composed distribution at ``epsilon``, rounded up."""
+        if not self.counts or (PureAccountant.supports(self._event()) and epsilon.value >= self._pure().spent.value):
+            return Delta(0)
+        at = max(0.0, math.nextafter(float(epsilon.value), 0) * (1 - _MARGIN) - _MARGIN)
+        return Delta(min(Fraction(1), float_up(float(self._distribution().get_delta_for_epsilon(at)) * (1 + _MARGIN) + 1e-30)))
+
+    def _event(self) -> Together:
+        return Together(tuple(leaf for leaf, _ in self.counts))
+
+    def _pure(self) -> PureAccountant:
+        total = PureAccountant()
+        for leaf, times in self.counts:
+            total = total.compose(leaf, times)
+        return total
+
+    def _distribution(self) -> Any:  # noqa: ANN401 - dp-accounting is untyped
+        total: Any = None
+        for leaf, times in self.counts:
+            one = _distribution_of(leaf)
+            several = one.self_compose(times) if times > 1 else one
+            total = several if total is None else total.compose(several)
+        return total
+
+
+def _expanded(event: Event) -> tuple[Leaf, ...] | None:
+    """Return the mechanisms that dominate an event together, None where there is no such list."""
+    if isinstance(event, Charged | Together):
+        inside = event.events if isinstance(event, Together) else (event.event,)
+        return _flattened([_expanded(inner) for inner in inside])
+    if isinstance(event, Parallel):
+        return _expanded_parallel(event)
+    if isinstance(event, LaplaceNoise):
+        return _expanded_laplace(event)
+    if isinstance(event, GaussianNoise):
+        return _expanded_gaussian(event)
+    return (event,)
+
+
+def _expanded_laplace(event: LaplaceNoise) -> tuple[Leaf, ...]:
+    s = event.sensitivity
+    if s.largest <= _LARGEST and (s.coordinates == 1 or s.l1 == s.coordinates * s.largest):
+        return (LaplaceNoise(event.scale, type(s).of_one_number(s.largest)),) * s.coordinates
+    return (Pure(Fraction(s.l1) / event.scale),)
+
+
+def _expanded_gaussian(event: GaussianNoise) -> tuple[Leaf, ...] | None:
+    s = event.sensitivity
+    listed = s.coordinates == 1 or s.l2_squared == s.coordinates * s.largest**2
+    if not listed or s.largest > _LARGEST or event.scale > _LARGEST**2:
+        return None
+    return (GaussianNoise(event.scale, type(s).of_one_number(s.largest)),) * s.coordinates
+
+
+def _expanded_parallel(event: Parallel) -> tuple[Leaf, ...] | None:
+    if event.parts >= len(event.events):
+        return _expanded(Together(event.events))
+    if len(set(event.events)) == 1:
+        return _flattened([_expanded(event.events[0])] * event.parts)
+    if all(PureAccountant.supports(inner) for inner in event.events):
+        epsilons = sorted((PureAccountant().compose(inner).spent.value for inner in event.events), reverse=True)
+        return tuple(Pure(epsilon) for epsilon in epsilons[: event.parts])
+    return None
+
+
+def _flattened(parts: list[tuple[Leaf, ...] | None]) -> tuple[Leaf, ...] | None:
+    flat: list[Leaf] = []
+    for part in parts:
+        if part is None:
+            return None
+        flat.extend(part)
+    return tuple(flat)
+
+
+def _distribution_of(leaf: Leaf) -> Any:  # noqa: ANN401 - dp-accounting is untyped
+    common, pld = _modules()
+    if isinstance(leaf, LaplaceNoise):
+        rate = math.nextafter(float(1 / leaf.scale), math.inf)
+        return pld.from_discrete_laplace_mechanism(rate, sensitivity=leaf.sensitivity.largest)
+    if isinstance(leaf, GaussianNoise):
+        sigma = math.nextafter(math.sqrt(float(leaf.scale)), 0) * (1 - 1e-15)
+        return pld.from_discrete_gaussian_mechanism(sigma, sensitivity=leaf.sensitivity.largest)
+    epsilon = math.nextafter(float(leaf.epsilon), math.inf)
+    delta = math.nextafter(float(leaf.delta), 1) if isinstance(leaf, Approximate) and leaf.delta else 0.0
+    return pld.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, delta))
+
+
+def _modules() -> tuple[Any, Any]:
+    """Return dp-accounting's modules; it is imported here only (some seconds of CPU), and it is an extra."""
+    try:
+        return import_module("dp_accounting.pld.common"), import_module("dp_accounting.pld.privacy_loss_distribution")
+    except ImportError as error:
+        code, message = "D301", "the PLD accountant needs dp-accounting"
+        raise InputError(code, message, hint="pip install 'privrelease[dp]'") from error

@@ -1,0 +1,241 @@
+"""A noisy number before it is drawn: what is noised, by which law, at what cost; and the one door through which it is drawn.
+
+A :class:`Draw` cannot be built with a claim smaller than its cost: construction recomputes the cost from mechanism, sensitivity and scale.
+It holds only what the plan knows, no figure of the data, so a ledger can store it (:meth:`Draw.record`) before anything is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, get_args
+
+from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Pure, Together
+from privrelease.dp.conversion import delta_of_rho
+from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, PermuteAndFlip, Thresholding, add_noise
+from privrelease.dp.sensitivity import Sensitivity
+from privrelease.units import Delta, Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from privrelease.dp.accountants.events import Event
+    from privrelease.dp.randomness import Randomness
+
+__all__ = ["Draw", "Drawn", "Law", "Target", "charge_then_draw"]
+
+Law = Literal["discrete_laplace", "discrete_gaussian", "permute_and_flip", "public"]
+Figure = Literal["rows", "persons", "sum", "squares", "quantile", "mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The exact integer statistic that a draw is about, by group or bin where the draw has several numbers.
+
+    ``rows``, ``persons``: counts (of non-missing ``column`` where one is given). ``sum``: of x - centre over rows, x the column in grid
+    steps clamped to [low, high]. ``squares``: of (x - centre)^2 - offset. ``quantile``: scores of the candidates low..high for the
+    numerator/denominator quantile. ``mode``: counts by category of ``column``, used as scores.
+    """
+
+    figure: Figure
+    column: str | None = None
+    low: int = 0
+    high: int = 0
+    centre: int = 0
+    offset: int = 0
+    quantile: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One invocation of a mechanism: ``size`` numbers of one law (None: as many as private keys exist).
+
+    ``scale``: b, sigma squared, or the scale of a choice. ``grid``: what one integer step is worth. ``threshold``: keys are private and are
+    published at or above it; one person holds at most ``groups`` of them. ``monotone``: scores only grow when a person is added.
+    ``epsilon``, ``delta``: what is charged, never less than the cost.
+    """
+
+    query: str
+    target: Target
+    mechanism: Law
+    sensitivity: Sensitivity
+    scale: Fraction
+    epsilon: Epsilon
+    delta: Delta = field(default_factory=lambda: Delta(0))
+    grid: Fraction = Fraction(1)
+    size: int | None = 1
+    threshold: int | None = None
+    groups: int = 1
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in get_args(Law):
+            msg = "a draw needs a known mechanism"
+            raise ValueError(msg)
+        if self.sensitivity.is_public != (self.mechanism == "public"):
+            msg = "a statistic is public if and only if no person changes it"
+            raise ValueError(msg)
+        if (self.size is None) != (self.threshold is not None):
+            msg = "private keys, and only they, need a threshold"
+            raise ValueError(msg)
+        if self._least_epsilon() > self.epsilon.value or self._least_delta() > self.delta.value:
+            msg = "a draw cannot claim less than it costs"
+            raise ValueError(msg)
+
+    # ------------------------------------------------------------------------------------------------------------------ cost
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Query and figure: unique within a release."""
+        return self.query, self.target.figure
+
+    @property
+    def noise(self) -> DiscreteLaplace | DiscreteGaussian | None:
+        """The noise that is added; None for a choice and for a public figure."""
+        if self.mechanism == "discrete_laplace":
+            return DiscreteLaplace(self.scale)
+        return DiscreteGaussian(self.scale) if self.mechanism == "discrete_gaussian" else None
+
+    @property
+    def selection(self) -> Thresholding | None:
+        """The selection of private keys, where there is one."""
+        noise = self.noise
+        if noise is None or self.threshold is None:
+            return None
+        return Thresholding(noise, self.threshold, self.groups)
+
+    def _least_epsilon(self) -> Fraction:
+        if self.mechanism == "discrete_laplace":
+            return Fraction(self.sensitivity.l1) / self.scale
+        if self.mechanism == "permute_and_flip":
+            return (1 if self.monotone else 2) * Fraction(self.sensitivity.l1) / self.scale
+        return Fraction(0)
+
+    def _least_delta(self) -> Fraction:
+        delta = Fraction(0)
+        if self.mechanism == "discrete_gaussian":
+            noise = DiscreteGaussian(self.scale)
+            if self.sensitivity.coordinates == 1:
+                delta = Fraction(noise.delta(self.sensitivity.largest, self.epsilon.value))
+            else:
+                delta = delta_of_rho(noise.rho(self.sensitivity.l2_squared), self.epsilon.value)
+        selection = self.selection
+        return delta + selection.delta() if selection is not None else delta
+
+    @property
+    def event(self) -> Event:
+        """What an accountant composes: the mechanism, and the (epsilon, delta) that is charged for it."""
+        parts: tuple[Event, ...] = ()
+        if self.mechanism == "discrete_laplace":
+            parts = (LaplaceNoise(self.scale, self.sensitivity),)
+        elif self.mechanism == "discrete_gaussian":
+            parts = (GaussianNoise(self.scale, self.sensitivity),)
+        elif self.mechanism == "permute_and_flip":
+            parts = (Pure(self._least_epsilon()),)
+        selection = self.selection
+        if selection is not None:
+            parts = (*parts, Approximate(Fraction(0), selection.delta()))
+        return Charged(Together(parts), self.epsilon.value, self.delta.value)
+
+    # ---------------------------------------------------------------------------------------------------------------- record
+
+    def record(self) -> dict[str, str | int | bool | None]:
+        """Return the draw as flat plain data, exact numbers as fractions in text; what a ledger stores."""
+        flat: dict[str, str | int | bool | None] = {}
+        for name, value in _flat(self):
+            flat[name] = value if value is None or isinstance(value, bool | int | str) else _text(value)
+        return flat
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, str | int | bool | None]) -> Draw:
+        """Return the draw of a record; raises ValueError where the record is not one, or claims less than it costs."""
+        try:
+            rest = dict(record)
+            target = Target(**{f.name: rest.pop(f"target.{f.name}") for f in fields(Target)})  # type: ignore[arg-type] # checked by _restored
+            sensitivity = Sensitivity(**{f.name: rest.pop(f"sensitivity.{f.name}") for f in fields(Sensitivity)})  # type: ignore[arg-type] # its own checks refuse
+            return _restored(target, sensitivity, rest)
+        except (KeyError, TypeError, AttributeError) as error:
+            msg = "not the record of a draw"
+            raise ValueError(msg) from error
+
+
+def _flat(draw: Draw) -> list[tuple[str, object]]:
+    pairs: list[tuple[str, object]] = []
+    for f in fields(Draw):
+        value = getattr(draw, f.name)
+        if f.name in {"target", "sensitivity"}:
+            pairs.extend((f"{f.name}.{inner.name}", getattr(value, inner.name)) for inner in fields(value))
+        else:
+            pairs.append((f.name, value))
+    return pairs
+
+
+def _text(value: object) -> str:
+    return str(value.value if isinstance(value, Epsilon | Delta) else value)
+
+
+def _restored(target: Target, sensitivity: Sensitivity, rest: dict[str, str | int | bool | None]) -> Draw:
+    def exact(name: str) -> Fraction:
+        return Fraction(str(rest.pop(name)))
+
+    if target.quantile is not None:
+        target = Target(
+            target.figure, target.column, target.low, target.high, target.centre, target.offset, Fraction(target.quantile)
+        )
+    return Draw(
+        target=target,
+        sensitivity=sensitivity,
+        scale=exact("scale"),
+        grid=exact("grid"),
+        epsilon=Epsilon(exact("epsilon")),
+        delta=Delta(exact("delta")),
+        **rest,  # type: ignore[arg-type] # the dataclass refuses unknown names, its checks refuse wrong values
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------------- the door
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a draw gave, in integer steps: ``values`` (None: a key that is not published), or the chosen candidates' positions.
+
+    ``private``: False where the randomness was a test's; such figures cannot be published.
+    """
+
+    draw: Draw
+    values: tuple[int | None, ...]
+    private: bool
+
+
+def charge_then_draw(
+    work: Sequence[tuple[Draw, Sequence[int] | Sequence[Sequence[int]]]],
+    charge: Callable[[tuple[Draw, ...]], object],
+    randomness: Randomness,
+) -> tuple[Drawn, ...]:
+    """Charge for every draw, then draw each of them once: the only way from an exact figure to a released one.
+
+    ``work``: draws with their exact integers (for a choice: one list of scores per number drawn). ``charge`` records the draws durably or
+    raises; it is called once, before the first byte of noise, and nothing is drawn where it raises. All checks that could fail come before.
+    """
+    draws = tuple(draw for draw, _ in work)
+    if len({draw.key for draw in draws}) != len(draws):
+        msg = "the same figure of a query is drawn twice"
+        raise ValueError(msg)
+    for draw, exact in work:
+        if draw.size is not None and len(exact) != draw.size:
+            msg = "a draw with declared keys has one exact figure per key, empty ones included"
+            raise ValueError(msg)
+    charge(draws)
+    return tuple(Drawn(draw, _perform(draw, exact, randomness), randomness.private) for draw, exact in work)
+
+
+def _perform(draw: Draw, exact: Sequence[int] | Sequence[Sequence[int]], randomness: Randomness) -> tuple[int | None, ...]:
+    if draw.mechanism == "permute_and_flip":
+        mechanism = PermuteAndFlip(draw.scale)
+        return tuple(mechanism.choose(scores, randomness) for scores in exact)  # type: ignore[arg-type] # scores per number
+    figures = tuple(int(value) for value in exact)  # type: ignore[arg-type] # plain integers for additive laws
+    selection, noise = draw.selection, draw.noise
+    if selection is not None:
+        return selection.select(figures, randomness)
+    return figures if noise is None else add_noise(noise, figures, randomness)
