@@ -7,7 +7,7 @@ their ranks and packing goes on (any number of columns).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sqlglot import exp
@@ -31,15 +31,32 @@ __all__ = ["Codes", "classes", "codes_of", "group", "person_codes"]
 _KEY_BITS = 64
 
 
+class Packable(Protocol):
+    """Codes or ranks of a column, 0..size."""
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """(n,) unsigned."""
+        ...
+
+    @property
+    def bits(self) -> int:
+        """Bits that hold every code."""
+        ...
+
+
 class Codes:
     """Codes of a column: ``values`` (n,) unsigned, 0 = missing, 1..v ascending; ``dictionary``: the v values as an Arrow array."""
 
-    __slots__ = ("dictionary", "size", "values")
-
     def __init__(self, values: NDArray[Any], dictionary: pa.Array) -> None:
-        self.values = values
+        self._values = values
         self.dictionary = dictionary
         self.size = len(dictionary)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """(n,) unsigned codes, in source order."""
+        return self._values
 
     @property
     def bits(self) -> int:
@@ -89,7 +106,7 @@ def _by_dictionary(connection: Connection, staged: StagedTable, name: exp.Expr) 
     return Codes(np.concatenate(parts), values.take(pa.array(order)))
 
 
-def pack(columns: Sequence[Codes], n_rows: int) -> tuple[NDArray[np.uint64], int]:
+def pack(columns: Sequence[Packable], n_rows: int) -> tuple[NDArray[np.uint64], int]:
     """Return one key per row and the bits in use; keys compare as the tuples of codes do."""
     keys = np.zeros(n_rows, np.uint64)
     used = 0

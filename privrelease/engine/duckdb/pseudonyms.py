@@ -7,14 +7,10 @@ every column under one key. The key enters as prepared parameters, never as text
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["key_pads", "pseudonym"]
 
@@ -28,8 +24,14 @@ def key_pads(key: bytes) -> tuple[bytes, bytes]:
     return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)
 
 
-def pseudonym(value: exp.Expr, key: bytes, parameter: Callable[[bytes], exp.Expr]) -> exp.Expr:
-    """Return the token of a text value (NULL stays NULL); ``parameter`` takes a secret and returns its placeholder."""
+def pseudonym(value: exp.Expr, key: bytes, secrets: list[bytes]) -> exp.Expr:
+    """Return the token of a value, as its text (NULL stays NULL); what the query needs as parameters is added to ``secrets``."""
+
+    def parameter(secret: bytes) -> exp.Expr:
+        if secret not in secrets:
+            secrets.append(secret)
+        return exp.Parameter(this=exp.Literal.number(secrets.index(secret) + 1))
+
     inner, outer = key_pads(key)
     message = exp.DPipe(this=parameter(inner), expression=sql.call("encode", sql.cast(value, "VARCHAR")))
     digest = sql.call("from_hex", sql.call("sha256", message))
