@@ -48,10 +48,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One invocation of a mechanism: ``size`` numbers of one law (None: as many as private keys exist).
+    """One invocation of a mechanism: ``size`` numbers of one law (None: one for each private key).
 
-    ``scale``: b, sigma squared, or the scale of a choice. ``grid``: what one integer step is worth. ``threshold``: keys are private and are
-    published at or above it; one person holds at most ``groups`` of them. ``monotone``: scores only grow when a person is added.
+    ``scale``: b, sigma squared, or the scale of a choice. ``grid``: what one integer step is worth. ``threshold``: this draw selects the
+    private keys of its query, those at or above it; one person holds at most ``groups`` of them. ``monotone``: scores that only grow when
+    a person is added.
     ``epsilon``, ``delta``: what is charged, never less than the cost.
     """
 
@@ -75,8 +76,11 @@ class Draw:
         if self.sensitivity.is_public != (self.mechanism == "public"):
             msg = "a statistic is public if and only if no person changes it"
             raise ValueError(msg)
-        if (self.size is None) != (self.threshold is not None):
-            msg = "private keys, and only they, need a threshold"
+        if self.threshold is not None and (self.size is not None or self.target.figure != "persons" or self.noise is None):
+            msg = "a threshold is for a noisy count of persons by private keys"
+            raise ValueError(msg)
+        if self.monotone and self.target.figure != "mode":
+            msg = "only counts are scores that one person moves in one direction"
             raise ValueError(msg)
         if self._least_epsilon() > self.epsilon.value or self._least_delta() > self.delta.value:
             msg = "a draw cannot claim less than it costs"
@@ -215,19 +219,32 @@ def charge_then_draw(
 ) -> tuple[Drawn, ...]:
     """Charge for every draw, then draw each of them once: the only way from an exact figure to a released one.
 
-    ``work``: draws with their exact integers (for a choice: one list of scores per number drawn). ``charge`` records the draws durably or
-    raises; it is called once, before the first byte of noise, and nothing is drawn where it raises. All checks that could fail come before.
+    ``work``: draws with their exact integers (for a choice: one list of scores per number drawn); private keys in one order for all draws
+    of a query, the selecting one first: the others give None where it published nothing. ``charge`` records the draws durably or raises;
+    it is called once, before the first byte of noise, and nothing is drawn where it raises. All checks that could fail come before.
     """
     draws = tuple(draw for draw, _ in work)
     if len({draw.key for draw in draws}) != len(draws):
         msg = "the same figure of a query is drawn twice"
         raise ValueError(msg)
+    private_keys: dict[str, int] = {}
     for draw, exact in work:
-        if draw.size is not None and len(exact) != draw.size:
-            msg = "a draw with declared keys has one exact figure per key, empty ones included"
+        if draw.threshold is not None:
+            private_keys[draw.query] = len(exact)
+        if len(exact) != (private_keys.get(draw.query) if draw.size is None else draw.size):
+            msg = "a draw has one exact figure per declared key, empty ones included, or per key that a selection went before"
             raise ValueError(msg)
     charge(draws)
-    return tuple(Drawn(draw, _perform(draw, exact, randomness), randomness.private) for draw, exact in work)
+    published: dict[str, tuple[bool, ...]] = {}
+    result: list[Drawn] = []
+    for draw, exact in work:
+        values = _perform(draw, exact, randomness)
+        if draw.threshold is not None:
+            published[draw.query] = tuple(value is not None for value in values)
+        elif draw.size is None:
+            values = tuple(value if shown else None for value, shown in zip(values, published[draw.query], strict=True))
+        result.append(Drawn(draw, values, randomness.private))
+    return tuple(result)
 
 
 def _perform(draw: Draw, exact: Sequence[int] | Sequence[Sequence[int]], randomness: Randomness) -> tuple[int | None, ...]:

@@ -22,6 +22,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
+from privrelease.dp.accountants.approximate import ApproximateAccountant
 from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.dp.accountants.pure import PureAccountant
@@ -65,31 +66,32 @@ class PldAccountant(Accountant):
         """Return the epsilon of the composed distribution at ``delta``, rounded up."""
         if not self.counts:
             return Epsilon(0)
-        if all(not isinstance(leaf, Approximate | GaussianNoise) for leaf, _ in self.counts) and delta.value == 0:
-            return self._pure().epsilon(delta)
+        simple = self._basic()
+        known = simple.epsilon(delta) if simple is not None else None
         if delta.value == 0:
-            return None
+            return known
         found = float(self._distribution().get_epsilon_for_delta(math.nextafter(float(delta.value), 0)))
         if math.isinf(found):
-            return None
+            return known
         rounded = Epsilon(float_up(found * (1 + _MARGIN) + _MARGIN))
-        if PureAccountant.supports(self._event()):
-            return min(rounded, self._pure().spent)
-        return rounded
+        return rounded if known is None else min(rounded, known)
 
     def delta(self, epsilon: Epsilon) -> Delta:
         """Return the delta of the composed distribution at ``epsilon``, rounded up."""
-        if not self.counts or (PureAccountant.supports(self._event()) and epsilon.value >= self._pure().spent.value):
-            return Delta(0)
+        simple = self._basic()
+        known = simple.delta(epsilon) if simple is not None else Delta(1)
+        if known.value == 0:
+            return known
         at = max(0.0, math.nextafter(float(epsilon.value), 0) * (1 - _MARGIN) - _MARGIN)
-        return Delta(min(Fraction(1), float_up(float(self._distribution().get_delta_for_epsilon(at)) * (1 + _MARGIN) + 1e-30)))
+        found = float(self._distribution().get_delta_for_epsilon(at)) * (1 + _MARGIN) + 1e-30
+        return min(known, Delta(min(Fraction(1), float_up(found))))
 
-    def _event(self) -> Together:
-        return Together(tuple(leaf for leaf, _ in self.counts))
-
-    def _pure(self) -> PureAccountant:
-        total = PureAccountant()
+    def _basic(self) -> ApproximateAccountant | None:
+        """Return basic composition where it applies: its exact sums cut what the grid of losses adds."""
+        total = ApproximateAccountant()
         for leaf, times in self.counts:
+            if not total.supports(leaf):
+                return None
             total = total.compose(leaf, times)
         return total
 

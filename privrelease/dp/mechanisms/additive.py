@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,12 @@ BATCH: Final = 1 << 18
 
 
 class AdditiveNoise(Protocol):
-    """A symmetric law on the integers that is added to an integer statistic. Frozen; ``name`` is what a ledger stores."""
+    """A symmetric law on the integers that is added to an integer statistic. Frozen."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """What a ledger stores."""
+        ...
 
     @property
     def scale(self) -> Fraction:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, bernoulli_exp_batch, geometric_batch
 from privrelease.dp.bounds import rounded_up
@@ -59,7 +59,7 @@ class DiscreteGaussian:
     Fraction(50, 1)
     """
 
-    name: ClassVar[str] = "discrete_gaussian"
+    name: ClassVar[Literal["discrete_gaussian"]] = "discrete_gaussian"
 
     #: Sigma squared, exact and positive.
     scale: Fraction

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import (
     bernoulli_exp,
@@ -58,7 +58,7 @@ class DiscreteLaplace:
     1.357
     """
 
-    name: ClassVar[str] = "discrete_laplace"
+    name: ClassVar[Literal["discrete_laplace"]] = "discrete_laplace"
 
     #: b, exact and positive; the noise has mean absolute value near b.
     scale: Fraction

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, bernoulli_exp_batch, geometric_batch, uniform_below
 from privrelease.dp.mechanisms.additive import SMALL
@@ -48,7 +48,7 @@ class PermuteAndFlip:
     Fraction(2, 1)
     """
 
-    name: ClassVar[str] = "permute_and_flip"
+    name: ClassVar[Literal["permute_and_flip"]] = "permute_and_flip"
 
     #: factor · D / epsilon, exact and positive, in units of the score.
     scale: Fraction

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from privrelease.dp.mechanisms.additive import add_noise
 
@@ -44,7 +44,7 @@ class Thresholding:
     (15, '6.08e-07')
     """
 
-    name: ClassVar[str] = "thresholding"
+    name: ClassVar[Literal["thresholding"]] = "thresholding"
 
     noise: AdditiveNoise
     threshold: int
