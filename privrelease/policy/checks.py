@@ -43,7 +43,7 @@ class Check(Frozen):
 
     id: Identifier
     """Name of the check."""
-    release: Identifier
+    release: Text
     """The release that it is about."""
     expect: Text
     """What is measured: one of the built-in checks."""
@@ -53,7 +53,7 @@ class Check(Frozen):
     """The smallest allowed figure."""
     severity: Annotated[Literal["error", "warn"], CHOICE] = "error"
     """What a failure means: the release fails, or it is only shown."""
-    threat: Identifier | None = None
+    threat: Text | None = None
     """The threat whose columns are measured; the worst of all protected ones where none is named."""
     column: ColumnName | None = None
     """The column that is measured."""

@@ -23,7 +23,7 @@ from privrelease.policy.values import (
 )
 from privrelease.relational.schema import ColumnType, Role
 
-__all__ = ["ColumnSpec", "Dataset", "DomainSpec", "FormatSpec", "SourceSpec", "UnitSpec"]
+__all__ = ["RANGED", "ColumnSpec", "Dataset", "DomainSpec", "FormatSpec", "SourceSpec", "UnitSpec"]
 
 
 def _one_character(value: object) -> object:
@@ -182,7 +182,8 @@ def _domain(value: object) -> object:
 
 Domain = Annotated[DomainSpec, BeforeValidator(_domain, json_schema_input_type=DomainSpec | tuple[AnyText, ...])]
 
-_RANGED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
+#: Types whose domain of two values is a range.
+RANGED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 
 
 class ColumnSpec(Frozen):
@@ -210,7 +211,7 @@ class ColumnSpec(Frozen):
     @model_validator(mode="after")
     def _range_of_a_list(self) -> ColumnSpec:
         domain = self.domain
-        if domain is not None and domain.values is not None and self.type in _RANGED and len(domain.values) == 2:
+        if domain is not None and domain.values is not None and self.type in RANGED and len(domain.values) == 2:
             low, high = domain.values
             object.__setattr__(self, "domain", DomainSpec(range=(low, high)))
         return self

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from privrelease.policy.datasets import RANGED, ColumnSpec, SourceSpec
+from privrelease.policy.releases import MicrodataRelease, OutputSpec
+from privrelease.relational.schema import ColumnType
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -20,12 +24,22 @@ __all__ = ["canonical", "dump", "plain_values", "yaml_text"]
 _Place = tuple[str | int, ...]
 
 
+class _Bare(str):
+    """A text that is written without quotes: a number of a domain."""
+
+    __slots__ = ()
+
+
 def plain_values(value: object) -> object:
-    """Return a model as dict, list, str, int, bool, Decimal and None, by the names of the policy; what is not set is left out."""
+    """Return a model as dict, list, str, int, bool, Decimal and None, by the names of the policy and in its short forms.
+
+    What is not set is left out.
+    """
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         named = ((field.alias or name, field, getattr(value, name)) for name, field in fields.items())
-        return {key: plain_values(item) for key, field, item in named if field.is_required() or item != _default(field)}
+        found = {key: plain_values(item) for key, field, item in named if field.is_required() or item != _default(field)}
+        return _short(value, found)
     if isinstance(value, dict):
         return {str(key): plain_values(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -33,6 +47,22 @@ def plain_values(value: object) -> object:
     if isinstance(value, Enum):
         return str(value.value)
     return value
+
+
+def _short(value: BaseModel, found: dict[str, object]) -> object:
+    """The form that a person would write."""
+    if isinstance(value, SourceSpec | OutputSpec) and set(found) == {"path"}:
+        return found["path"]
+    if isinstance(value, MicrodataRelease) and len(value.output) == 1:
+        found["output"] = plain_values(value.output[0])
+    if isinstance(value, ColumnSpec) and value.domain is not None:
+        numeric = value.type in {ColumnType.INTEGER, ColumnType.NUMBER}
+        texts = value.domain.range if value.domain.range is not None else value.domain.values or ()
+        listed = [_Bare(text) if numeric and _PLAIN_NUMBER.fullmatch(text) else text for text in texts]
+        ranged = value.type in RANGED and len(texts) == 2
+        if ranged == (value.domain.range is not None):
+            found["domain"] = listed
+    return found
 
 
 def _default(field: object) -> object:
@@ -64,6 +94,7 @@ def canonical(policy: Policy) -> str:
 
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _WIDTH = 110
@@ -88,7 +119,7 @@ def _scalar(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Decimal):
         return _number(value)
-    if isinstance(value, int):
+    if isinstance(value, int | _Bare):
         return str(value)
     return yaml_text(str(value))
 

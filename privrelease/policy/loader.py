@@ -33,6 +33,8 @@ __all__ = ["LoadedPolicy", "check_policy", "load_policy"]
 
 #: Files that one policy may be made of.
 MAX_FILES = 32
+#: Findings that are told at once.
+MAX_FINDINGS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,12 @@ def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
 
 def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     unique = dict.fromkeys(findings)
-    return tuple(sorted(unique, key=lambda finding: (finding.location or Location(""), finding.code, finding.message)))
+    ordered = sorted(unique, key=lambda finding: (finding.location or Location(""), finding.code, finding.message))
+    if len(ordered) <= MAX_FINDINGS:
+        return tuple(ordered)
+    kept = set(sorted(ordered, key=lambda finding: finding.severity is not Severity.ERROR)[:MAX_FINDINGS])
+    last = Finding("P107", f"{len(ordered) - MAX_FINDINGS} more findings are not shown", Severity.INFO, ordered[-1].location)
+    return (*(finding for finding in ordered if finding in kept), last)
 
 
 class _Files:

@@ -100,7 +100,7 @@ def _columns(reading: Reading, number: int, release: MicrodataRelease, dataset: 
 def _protection(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
     path = ("releases", number)
     for index, name in twice(release.protect):
-        yield reading.error("P408", f"{name} stands twice in protect", *path, "protect", index, hint="remove one")
+        yield reading.error("P408", f"{shown(name)} stands twice in protect", *path, "protect", index, hint="remove one")
     for index, name in enumerate(release.protect):
         threat = reading.policy.threats.get(name)
         if threat is not None and threat.dataset != release.from_ and threat.dataset in reading.policy.datasets:
@@ -114,7 +114,8 @@ def _protection(reading: Reading, number: int, release: MicrodataRelease, datase
     threats = [reading.policy.threats[name] for name in release.protect if name in reading.policy.threats]
     if len(threats) == len(release.protect) and all(threat.dataset in reading.policy.datasets for threat in threats):
         known = {column for threat in threats if threat.dataset == release.from_ for column in threat.knows}
-        yield from _suppression(reading, number, release, dataset, out, known)
+        if known <= set(dataset.columns):
+            yield from _suppression(reading, number, release, dataset, out, known)
         yield from _unprotected(reading, number, release, dataset, out, known)
     yield from _persons(reading, number, release, dataset, out)
 

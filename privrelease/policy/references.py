@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["check_references"]
 
 
+_MOST_HINTS = 50
+
+
 def check_references(tree: Node, gone: frozenset[tuple[str, str]] = frozenset()) -> tuple[Finding, ...]:
     """Return a finding for each name that points at nothing; ``gone`` holds (kind, name) of elements that were refused already."""
     return tuple(_References(tree, gone).follow())
@@ -45,6 +48,7 @@ class _References:
         self._releases = [_mapping(item) for item in _items(top.get("releases"))]
         self._checks = [_mapping(item) for item in _items(top.get("checks"))]
         self._gone = gone
+        self._hints = _MOST_HINTS
         self._columns = {name: tuple(_mapping(_mapping(node).get("columns"))) for name, node in self._datasets.items()}
 
     def follow(self) -> Iterator[Finding]:
@@ -110,12 +114,17 @@ class _References:
         known = list(names)
         if node is None or name is None or name in known or (kind, name) in self._gone:
             return
-        hint = did_you_mean(name, known)
+        hint = self._meant(name, known)
         if hint is None and table and ("/" in name or "." in name):
             hint = "declare the population under `datasets` and write its name here"
         if hint is None:
             hint = f"there is: {', '.join(known)}" if known else f"there are no {kind}"
         yield Finding(code, f"{what} {shown(name)} does not exist", location=node.location, hint=hint)
+
+    def _meant(self, name: str, names: Iterable[str]) -> str | None:
+        """The closest name, for the first dangling ones: looking for it among many names takes its time."""
+        self._hints -= 1
+        return did_you_mean(name, names) if self._hints >= 0 else None
 
     def _column(self, dataset: str | None, node: Node | None) -> Iterator[Finding]:
         name = _text(node)
@@ -123,7 +132,7 @@ class _References:
             return
         columns = self._columns[dataset]
         if name not in columns:
-            hint = did_you_mean(name, columns) or _listed(columns)
+            hint = self._meant(name, columns) or _listed(columns)
             yield Finding(
                 "P302", f"column {shown(name)} does not exist in dataset {shown(dataset)}", location=node.location, hint=hint
             )

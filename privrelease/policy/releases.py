@@ -104,9 +104,9 @@ class MicrodataRelease(Frozen):
     """Name of the release."""
     kind: Annotated[Literal["microdata"], CHOICE]
     """What kind of release it is."""
-    from_: Annotated[Identifier, Field(alias="from")]
+    from_: Annotated[Text, Field(alias="from")]
     """The dataset that it is made of."""
-    protect: tuple[Identifier, ...] = ()
+    protect: tuple[Text, ...] = ()
     """The threats that must hold on what leaves."""
     columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)] | None = None
     """The columns that leave, in this order; all but the direct identifiers where it is not given."""
@@ -117,11 +117,11 @@ class MicrodataRelease(Frozen):
     output: Annotated[
         tuple[OutputSpec, ...],
         BeforeValidator(_outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
-        Field(min_length=1),
+        Field(min_length=1, max_length=10),
     ]
     """The files that are published, all of the same content."""
     description: Text | None = None
     """What the release is for."""
 
 
-Releases = Annotated[tuple[MicrodataRelease, ...], Field(min_length=1)]
+Releases = Annotated[tuple[MicrodataRelease, ...], Field(min_length=1, max_length=100)]

@@ -184,6 +184,8 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object) -> tuple[
             code, message, hint = "P202", f"{name} is no transform step", _step_hint(value) or f"steps: {steps}"
         case "too_short":
             code, message = "P203", f"{name} must not be empty"
+        case "too_long":
+            code, message = "P203", f"{name} must have at most {ctx.get('max_length')} items"
         case _:
             code, message = "P203", f"{name} {_wrong_shape(kind)}, got {_what(value)}"
     return code, message, hint, at_key

@@ -18,6 +18,7 @@ from privrelease.policy.values import (
     Level,
     Risk,
     Share,
+    Text,
     problem,
 )
 
@@ -52,7 +53,7 @@ class AlsoSpec(Frozen):
 class PopulationSpec(Frozen):
     """Where the size of a class in the population comes from: a dataset, sampling weights, or an estimate."""
 
-    table: Identifier | None = None
+    table: Text | None = None
     """A dataset of this policy that holds the population, with the known columns under the same names."""
     weight: ColumnName | None = None
     """A column of sampling weights."""
@@ -75,7 +76,7 @@ class PopulationSpec(Frozen):
 class Threat(Frozen):
     """An attacker against one dataset. Several threats may stand; each must hold on what leaves."""
 
-    dataset: Identifier
+    dataset: Text
     """The dataset it is about."""
     knows: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
     """The columns that the attacker knows."""

@@ -240,7 +240,10 @@ def exact_number(value: object) -> Decimal:
     if not isinstance(value, Plain):
         message = f"needs a number, got {'a float' if isinstance(value, float) else shown(value)}"
         raise problem(message)
-    if _NUMBER.fullmatch(value) and len(value) <= _LONGEST_NUMBER:
+    if len(value) > _LONGEST_NUMBER:
+        message = f"needs a number, got {shown(value)}"
+        raise problem(message)
+    if _NUMBER.fullmatch(value):
         number = Decimal(value)
         if number == 0 or abs(number.adjusted()) <= _LARGEST_EXPONENT:
             return number
@@ -261,7 +264,7 @@ def _why_no_number(text: str) -> tuple[str, str | None]:
     elif _BASED.fullmatch(text):
         words = f"must be written in decimal digits, {got}"
     elif _NUMBER.fullmatch(text):
-        words = "has too many digits or too large an exponent"
+        words = f"is too large or too close to 0, {got}"
     elif re.fullmatch(r"[-+]?[0-9]+,[0-9]+", text):
         words, hint = f"needs a number, {got}", f"write {text.replace(',', '.')}"
     else:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.findings import Finding, Location
 from privrelease.policy.nodes import Entry, Mapping, Node, Scalar, Sequence_
+from privrelease.policy.values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -232,9 +233,9 @@ class _Builder:
     def _alias(self, event: Any) -> None:  # noqa: ANN401
         place = self._place(event)
         if event.anchor in self._open_anchors:
-            raise _StopReading(Finding("P106", f"*{event.anchor} stands inside itself", location=place))
+            raise _StopReading(Finding("P106", f"*{shown(event.anchor)} stands inside itself", location=place))
         if event.anchor not in self._anchors:
-            raise _StopReading(Finding("P102", f"*{event.anchor} names no anchor above it", location=place))
+            raise _StopReading(Finding("P102", f"*{shown(event.anchor)} names no anchor above it", location=place))
         node = self._anchors[event.anchor]
         self._count(node.size, place)
         self._add(node)
@@ -278,7 +279,7 @@ class _Builder:
             refusal = Finding("P105", "a key is empty", location=node.location)
         elif node.text in top.entries:
             first = top.entries[node.text].location.line
-            message = f"duplicate key {node.text} (lines {first} and {node.location.line})"
+            message = f"duplicate key {shown(node.text)} (lines {first} and {node.location.line})"
             refusal = Finding("P103", message, location=node.location, hint="keep one of the two")
         else:
             top.key = node.text
