@@ -149,7 +149,7 @@ def _worst(threats: Iterable[ThreatResult]) -> WorstFigure | None:
         return (not pair[1].holds, ratio is None, ratio or Fraction(0))
 
     threat, verdict = max(pairs, key=rank)
-    what = f"{verdict.measure} of threat {threat.name}"
+    what = f"{verdict.measure.replace('_', ' ')} of threat {threat.name}"
     return WorstFigure(what=what, figure=verdict.figure, threshold=verdict.threshold, holds=verdict.holds)
 
 

@@ -70,12 +70,12 @@ def risk(value: Fraction) -> str:
 
 
 def part_of(part: int, whole: int) -> str:
-    """Write a part of a whole with its share; where there is no whole, there is no share.
+    """Write a part of a whole, with its share where there is one.
 
-    >>> part_of(2, 6000), part_of(0, 0)
-    ('2 of 6,000 (<0.1 %)', '0 of 0')
+    >>> part_of(2, 6000), part_of(0, 6000), part_of(0, 0)
+    ('2 of 6,000 (<0.1 %)', '0 of 6,000', '0 of 0')
     """
-    share = f" ({percent(Fraction(part, whole))})" if whole else ""
+    share = f" ({percent(Fraction(part, whole))})" if part and whole else ""
     return f"{count(part)} of {count(whole)}{share}"
 
 

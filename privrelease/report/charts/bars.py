@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["Bar", "Group", "GroupedBars", "HorizontalBar", "HorizontalBars", "grouped_bars", "horizontal_bars", "nice_top"]
 
 #: Drawing width in user units; a page is 320 px or wider, so text of 12 units stays legible.
-WIDTH = 360
-_LEFT, _RIGHT, _TOP, _BASE = 46, 352, 24, 164
-_LINE_CHARS = 40
+WIDTH = 330
+_LEFT, _RIGHT, _TOP, _BASE = 46, 324, 24, 164
+_LINE_CHARS = 38
 _TOPS = tuple(Fraction(top) for top in ("0.001", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.8", "1"))
 
 

@@ -72,6 +72,7 @@ class DecisionBody:
     remaining: tuple[str, ...]
     tiles: tuple[Tile, ...]
     checks: tuple[CheckRow, ...]
+    held: tuple[CheckRow, ...]
     findings: tuple[Noted, ...]
 
 
@@ -85,7 +86,8 @@ def build(context: Context) -> DecisionBody:
         counts = numbers.count(decision.checks_passed), numbers.count(decision.checks_total)
         said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
     sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
-    checks = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
+    ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
+    checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
         outcome=outcome,
         headline=catalogue.text(f"decision.{outcome}"),
@@ -93,7 +95,8 @@ def build(context: Context) -> DecisionBody:
         reasons=decision.reasons,
         remaining=decision.assessment_remaining,
         tiles=tuple(_tiles(audit, catalogue)),
-        checks=tuple(_check(check, catalogue) for check in checks),
+        checks=tuple(check for check in checks if check.status != "pass" or check.observed),
+        held=tuple(check for check in checks if check.status == "pass" and not check.observed),
         findings=tuple(_noted(finding) for finding in audit.findings if context.edition is Edition.INTERNAL),
     )
 

@@ -84,6 +84,7 @@ class ThreatBody:
     other_reading: str
     measured_before: bool
     measured_other: bool
+    limited: bool
     rows: tuple[MeasureRow, ...]
     chart: GroupedBars | None
     buckets: tuple[BucketRow, ...]
@@ -122,10 +123,18 @@ def _holds(threat: ThreatResult) -> Holds:
 def _overview(threat: ThreatResult, union: bool, catalogue: Catalogue) -> OverviewRow:
     def pair(name: str) -> tuple[Shown, Shown]:
         before = getattr(threat.before, name) if threat.before is not None else None
-        return shown(before, catalogue), shown(getattr(threat.after, name), catalogue)
+        return _plain(before, catalogue), _plain(getattr(threat.after, name), catalogue)
 
     name = catalogue.text("risk.union_name") if union else threat.name
     return OverviewRow(name, threat.columns, pair("highest"), pair("average"), pair("at_risk"), pair("k"), _holds(threat))
+
+
+def _plain(figure: Figure | None, catalogue: Catalogue) -> Shown:
+    """Write a risk as per cent alone, where there is little room."""
+    value = exact(figure)
+    if figure is None or value is None or figure.unit != "risk":
+        return shown(figure, catalogue)
+    return Shown(numbers.percent(value), str(value))
 
 
 def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue) -> ThreatBody:
@@ -147,6 +156,7 @@ def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue)
         other_reading="risk.after_category" if threat.missing == "wildcard" else "risk.after_wildcard",
         measured_before=_any_number(threat.before),
         measured_other=_any_number(threat.after_other_reading),
+        limited=bool(threat.verdicts),
         rows=tuple(_rows(threat, catalogue)),
         chart=_chart(threat, union, place, buckets, catalogue),
         buckets=tuple(

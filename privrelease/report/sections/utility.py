@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.model import ColumnLoss
     from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.report.view import Context
 
 __all__ = ["LossRow", "UtilityBody", "build"]
 
@@ -38,7 +38,7 @@ class UtilityBody:
     """Totals (label, figure, beside), a row per column, and the chart."""
 
     totals: tuple[tuple[str, Shown, str | None], ...]
-    limit: Sentence
+    no_limit: bool
     rows: tuple[LossRow, ...]
     chart: HorizontalBars | None
     rest: Mapping[str, str] | None
@@ -61,7 +61,7 @@ def build(context: Context) -> UtilityBody | Absent:
             (catalogue.text("utility.cells_share"), share, limit.text if limit else None),
             (catalogue.text("utility.rows_dropped"), shown(utility.rows_dropped, catalogue), None),
         ),
-        limit=("utility.limit", {"limit": limit.text}) if limit else ("utility.no_limit", {}),
+        no_limit=limit is None,
         rows=tuple(_row(loss, catalogue) for loss in by_share),
         chart=_chart(bars, catalogue),
         rest={"shown": numbers.count(_MOST_BARS)} if len(bars) > _MOST_BARS else None,

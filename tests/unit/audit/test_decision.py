@@ -76,7 +76,7 @@ def test_the_worst_figure_is_the_one_that_fills_most_of_its_threshold(made):
     )
     worst = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 2]], [5, 4]))).decision.worst
     assert (worst.what, worst.figure.exact, worst.threshold.exact, worst.holds) == (
-        "highest_risk of threat a",
+        "highest risk of threat a",
         "1/4",
         "1/2",
         True,
@@ -89,7 +89,7 @@ def test_a_failing_figure_is_worse_than_any_that_holds(made):
         ThreatPlan("b", ("region",), Thresholds(average=Fraction(1, 10))),
     )
     worst = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 2]], [5, 4]))).decision.worst
-    assert worst.what == "average_risk of threat b"
+    assert worst.what == "average risk of threat b"
     assert not worst.holds
 
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from privrelease.report.edition import Edition
+from privrelease.report.html import render_html
+from privrelease.report.json_report import read_audit, render_json
+from privrelease.report.text import render_text
+
+HERE = Path(__file__).parent / "report"
+
+
+@pytest.fixture(scope="module")
+def audit():
+    return read_audit(HERE / "audit.json")
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_the_page_of_a_hand_made_audit_keeps_its_bytes(audit, edition, golden):
+    golden(HERE / f"{edition.value}.html", render_html(audit, edition).encode())
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_the_json_of_a_hand_made_audit_keeps_its_bytes(audit, edition, golden):
+    golden(HERE / f"{edition.value}.json", render_json(audit, edition))
+
+
+def test_the_summary_of_a_hand_made_audit_keeps_its_bytes(audit, golden):
+    golden(HERE / "summary.txt", render_text(audit).encode())
+
+
+def test_rendering_takes_less_than_a_cpu_second_and_a_megabyte(audit):
+    before = time.process_time()
+    page = render_html(audit, Edition.INTERNAL)
+    assert time.process_time() - before < 1
+    assert len(page.encode()) < 1_000_000
