@@ -6,13 +6,17 @@ rows cannot be found, the prosecutor's figure stands, which is never below the j
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
 
 from privrelease.audit.model import Figure
 from privrelease.disclosure.class_sizes import ClassSizes
+from privrelease.disclosure.grouping import is_residual
+from privrelease.disclosure.individual_risk import global_risk, individual_risk
 from privrelease.disclosure.journalist import journalist_risk
 from privrelease.disclosure.marketer import marketer_risk
-from privrelease.disclosure.population import sizes_from_population, sizes_from_weights
+from privrelease.disclosure.population import sizes_from_population, sizes_from_weights, weight_sums
 from privrelease.disclosure.population_uniqueness import estimate_population_uniqueness
 from privrelease.disclosure.prosecutor import prosecutor_risk
 from privrelease.disclosure.verdict import RiskMeasures
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STANDS_IN", "attacker_risk"]
 
+_METHODS: Final[tuple[Literal["exact", "approximate"], ...]] = ("exact", "approximate")
 STANDS_IN = "the prosecutor's figure: class sizes in the population are not known, and are at least those in the file"
 
 
@@ -64,10 +69,25 @@ def attacker_risk(
     further["journalist_highest"] = Figure.of(journalist.highest, "risk")
     further["journalist_average"] = Figure.of(journalist.average, "risk")
     further["marketer"] = Figure.of(marketer.average, "risk")
+    if table is not None and table.weights is not None and size.reading == "category":
+        further |= _reidentifications(table, residual)
     if sizes.short:
         note = "classes for which the population has fewer than the file itself: counted as in the file"
         further["population_short"] = Figure.of(sizes.short, "count", note=note)
     return (marketer if threat.attacker == "marketer" else journalist), further
+
+
+def _reidentifications(table: ClassTable, residual: Residual) -> dict[str, Figure]:
+    """Expected re-identifications from sampling weights: the exact form, and sdcMicro's approximation, each by its name (case k09)."""
+    kept = ~is_residual(table.codes) if residual == "lost" else np.ones(table.n_classes, np.bool_)
+    counts = table.counts[kept]
+    sums = weight_sums(table)[kept]
+    found = {}
+    for method in _METHODS:
+        expected = global_risk(individual_risk(counts, sums, method), counts).expected if len(counts) else 0.0
+        name = "approximation" if method == "approximate" else method
+        found[f"expected_reidentifications_{name}"] = Figure.of(expected, "number")
+    return found
 
 
 def _estimated(threat: ThreatPlan, size: Measured) -> dict[str, Figure]:

@@ -12,12 +12,14 @@ import numpy as np
 
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
+from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import (
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
         UnitFacts,
     )
     from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, Staged
-    from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+    from privrelease.plan.model import MicrodataPlan, PopulationPlan, ReleasedColumn
     from privrelease.relational.schema import Column, Sink
 
 __all__ = ["Evidence", "FileEvidence", "gather"]
@@ -74,6 +76,7 @@ class Evidence:
     persons: UnitFacts | None = None
     row_map: RowMapFaults | None = None
     row_map_refused: str | None = None
+    row_map_sha256: str | None = None
     left: LeftRows | None = None
     changes: tuple[ColumnChange, ...] | None = None
     tokens: tuple[TokenFacts, ...] | None = None
@@ -95,12 +98,18 @@ class Evidence:
         return set(columns) <= {column.name for column in self.usable}
 
     def residual(self, columns: Sequence[str]) -> int | None:
-        """Count released records (persons where they have several rows) with every one of ``columns`` missing; None: not measurable."""
+        """Count released records with every one of ``columns`` missing; None: not measurable.
+
+        Persons where they have several rows: those with such a row, or, where their rows stay linkable, with no other row.
+        """
         if self.after is None or not self.measurable(columns):
             return None
         if self.person_after is None:
             return _residual_records(self.after, columns)
-        return _residual_persons(self.person_after, columns)
+        table, pair_rows = self.person_after.table, self.person_after.pair_rows
+        if self.linkable:
+            return linkable_class_sizes(table, list(columns), pair_rows=pair_rows).residual
+        return person_class_sizes(table, list(columns)).residual
 
     @property
     def linkable(self) -> bool:
@@ -109,7 +118,12 @@ class Evidence:
         leaves = unit is not None and any(
             column.name == unit.column or column.treatment == "pseudonym" for column in self.plan.columns
         )
-        return leaves and self.persons is not None and self.persons.most_rows > 1
+        return leaves and (self.persons is None or self.persons.most_rows > 1)
+
+    @property
+    def one_each(self) -> bool:
+        """Whether a unit is declared and every person has one row: records are then persons."""
+        return self.persons is not None and self.persons.most_rows <= 1 and not self.persons.missing
 
 
 def is_sound(faults: RowMapFaults) -> bool:
@@ -126,18 +140,16 @@ def _residual_records(table: ClassTable, columns: Sequence[str]) -> int:
     return int(table.counts[is_residual(table.codes[:, list(column_indices(table, columns))])].sum())
 
 
-def _residual_persons(classes: PersonClasses, columns: Sequence[str]) -> int:
-    """Persons with a row of which nothing is left; each counts once."""
-    table = classes.table
-    if table.pairs_class is None or table.pairs_person is None:
-        return _residual_records(table, columns)
-    lost = is_residual(table.codes[:, list(column_indices(table, columns))])
-    return len(np.unique(table.pairs_person[lost[table.pairs_class]]))
-
-
 def planned_columns(plan: MicrodataPlan) -> tuple[Column, ...]:
     """Give the columns that the plan releases, as the source declares them, typed as they leave."""
     return tuple(replace(plan.source.column(column.name), type=column.type) for column in plan.columns)
+
+
+def _digest(path: Path | None) -> str | None:
+    try:
+        return None if path is None else sha256_of(path)
+    except OSError:
+        return None
 
 
 def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileEvidence:
@@ -199,9 +211,10 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
         usable=usable,
         source=source,
         persons=None if unit is None or source is None else engine.unit_facts(source, unit),
+        row_map_sha256=_digest(target.row_map),
         order_breaks=_order_breaks(plan, main, usable, engine),
     )
-    return _traced(_with_classes(evidence, engine), engine, unit)
+    return _traced(_with_classes(evidence, engine), engine)
 
 
 def _order_breaks(
@@ -235,56 +248,82 @@ def _everything(n_rows: int) -> ClassTable:
 
 def _with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add the population of every threat that has a table or weights."""
-    source, main = evidence.source, evidence.main
-    if source is None or main is None:
-        return evidence
     outside: dict[str, Outside] = {}
     for threat in evidence.plan.threats:
-        known = threat.population
-        if known is None or not threat.columns or not evidence.measurable(threat.columns):
-            continue
-        if known.table is not None:
-            before, after, population = engine.class_tables((source, main, engine.stage(known.table)), threat.columns)
-            outside[threat.name] = Outside(before, after, population)
-        elif known.weight is not None:
-            row_map = evidence.target.row_map if evidence.sound_map else None
-            ours = engine.weighted_classes(source, None, None, threat.columns, known.weight)
-            theirs = None if row_map is None else engine.weighted_classes(source, main, row_map, threat.columns, known.weight)
-            outside[threat.name] = Outside(ours, theirs)
+        if threat.population is not None and threat.columns and evidence.measurable(threat.columns):
+            found = _outside(evidence, engine, threat.columns, threat.population)
+            if found is not None:
+                outside[threat.name] = found
     return replace(evidence, outside=outside)
 
 
-def _with_persons(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
-    """Add classes by persons where some person has several rows; one row each, and records are persons."""
-    persons, source, before = evidence.persons, evidence.source, evidence.before
-    if unit is None or persons is None or source is None or before is None or (persons.most_rows <= 1 and not persons.missing):
+def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> Outside | None:
+    source, main = evidence.source, evidence.main
+    row_map = evidence.target.row_map if evidence.sound_map else None
+    if source is None or main is None:
+        return None
+    if known.table is not None:
+        before, after, population = engine.class_tables((source, main, engine.stage(known.table)), columns)
+        ours, theirs = before, after
+    elif known.weight is not None:
+        population = None
+        ours = engine.weighted_classes(source, None, None, columns, known.weight)
+        if row_map is None:
+            return Outside(ours, None)
+        theirs = engine.weighted_classes(source, main, row_map, columns, known.weight)
+    else:
+        return None
+    unit = evidence.plan.unit
+    if unit is None or evidence.one_each:
+        return Outside(ours, theirs, population)
+    persons = engine.person_classes(source, None, None, columns, unit.column)
+    released = None if row_map is None else engine.person_classes(source, main, row_map, columns, unit.column)
+    return Outside(_in_persons(ours, persons), _in_persons(theirs, released), population)
+
+
+def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add classes by persons where some person may have several rows; one row each, and records are persons.
+
+    The persons of released rows are found in the source through a sound row map, else in the file's own column of the unit.
+    """
+    unit, source, main, after = evidence.plan.unit, evidence.source, evidence.main, evidence.after
+    if unit is None or main is None or after is None or evidence.one_each:
         return evidence
-    row_map, main = evidence.target.row_map, evidence.main
-    return replace(
-        evidence,
-        person_before=engine.person_classes(source, None, None, before.columns, unit),
-        person_after=None if row_map is None else engine.person_classes(source, main, row_map, before.columns, unit),
-    )
+    before = None if source is None else engine.person_classes(source, None, None, after.columns, unit.column)
+    row_map = evidence.target.row_map if evidence.sound_map else None
+    theirs = None
+    if source is not None and row_map is not None:
+        theirs = engine.person_classes(source, main, row_map, after.columns, unit.column)
+    elif evidence.measurable([unit.column]):
+        theirs = engine.person_classes(None, main, None, after.columns, unit.column)
+    return replace(evidence, person_before=before, person_after=theirs)
 
 
-def _traced(evidence: Evidence, engine: AuditEngine, unit: str | None) -> Evidence:
-    """Add what the row map makes measurable."""
+def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
+    """Count persons for records. Both tables list the same classes in the same order: codings ascend with the values."""
+    if persons is None or persons.table.pairs_class is None:
+        return table
+    counts = np.bincount(persons.table.pairs_class, minlength=table.n_classes).astype(np.int64)
+    return replace(table, counts=counts)
+
+
+def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add what the row map makes measurable, then persons and populations, which need it."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
-    if row_map is None or source is None or main is None:
-        return _with_populations(evidence, engine)
-    try:
-        faults = engine.row_map_faults(source, main, row_map)
-    except PrivreleaseError as error:
-        return _with_populations(replace(evidence, row_map_refused=error.code), engine)
-    evidence = _with_populations(replace(evidence, row_map=faults), engine)
-    if not evidence.sound_map:
+    if row_map is not None and source is not None and main is not None:
+        try:
+            evidence = replace(evidence, row_map=engine.row_map_faults(source, main, row_map))
+        except PrivreleaseError as error:
+            evidence = replace(evidence, row_map_refused=error.code)
+    evidence = _with_populations(_with_persons(evidence, engine), engine)
+    if row_map is None or source is None or main is None or not evidence.sound_map:
         return evidence
-    quasi = evidence.plan.quasi_identifiers
+    unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment == "as_is"]
     tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym"]
     return replace(
-        _with_persons(evidence, engine, unit),
-        left=engine.left_rows(source, row_map, quasi, unit),
+        evidence,
+        left=engine.left_rows(source, row_map, evidence.plan.quasi_identifiers, unit),
         changes=engine.changes(source, main, row_map, plain),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, evidence.usable)),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.attackers import attacker_risk
 from privrelease.audit.figures import Audience, minimum_of
-from privrelease.audit.model import Figure, ThreatResult, ThresholdVerdict, Visibility
-from privrelease.audit.readings import Table, compatible, measured
+from privrelease.audit.model import Figure, SubsetFacts, ThreatResult, ThresholdVerdict, Visibility
+from privrelease.audit.readings import Table, compatible, measured, person_sets, subsets
 from privrelease.audit.risk import NO_RECORDS, risk_facts, undefined_risk
 from privrelease.disclosure.prosecutor import prosecutor_risk
 from privrelease.disclosure.thresholds import Thresholds
@@ -22,6 +22,7 @@ from privrelease.plan.model import ThreatPlan
 if TYPE_CHECKING:
     from privrelease.audit.evidence import Evidence
     from privrelease.audit.model import RiskFacts
+    from privrelease.audit.readings import Residual
     from privrelease.audit.risk import Measured, Reading
     from privrelease.disclosure.verdict import Judgement, RiskMeasures
 
@@ -51,8 +52,10 @@ def _sides(evidence: Evidence) -> _Sides | None:
     lost = marked or evidence.plan.suppress is not None
     before = None
     if evidence.before is not None:
-        before = Table(evidence.before, evidence.person_before, "lost" if marked else "class")
-    after = Table(evidence.after, evidence.person_after, "lost" if lost else "class", evidence.linkable)
+        kind: Residual = "lost" if marked else "class"
+        before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each)
+    kind = "lost" if lost else "class"
+    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each)
     return _Sides(before, after, Audience(minimum_of(evidence.plan.threats)))
 
 
@@ -125,10 +128,11 @@ def _facts(
     evidence: Evidence, threat: ThreatPlan, table: Table, reading: Reading, audience: Audience
 ) -> tuple[RiskFacts, Measured, RiskMeasures]:
     above = None if threat.thresholds.at_risk is None else threat.thresholds.at_risk.above
-    size = measured(table, threat.columns, reading)
+    size = measured(table, threat.columns, reading, knows_rows=threat.knows_rows)
     outside = evidence.outside.get(threat.name)
     side = None if outside is None else outside.before if audience.minimum is None else outside.after
     risk, further = attacker_risk(threat, size, side, outside, table.residual)
+    further |= _linkable(threat, table)
     return risk_facts(size, k=threat.thresholds.k, above=above, audience=audience, risk=risk, further=further), size, risk
 
 
@@ -145,6 +149,8 @@ def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True
     if threat.missing == "wildcard" and sides.before is not None:
         after = after.model_copy(update={"further": after.further | _compatible(threat, sides.before, sides.after)})
     verdicts = _verdicts(threat, risk, size, after)
+    looked, further_verdicts = _subsets(threat, sides, size)
+    verdicts += further_verdicts
     return ThreatResult(
         name=threat.name,
         columns=threat.columns,
@@ -155,8 +161,46 @@ def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True
         after=after,
         after_other_reading=other,
         verdicts=verdicts,
+        subsets=looked,
         holds=risk.n_records > 0 and all(verdict.holds for verdict in verdicts),
     )
+
+
+def _linkable(threat: ThreatPlan, table: Table) -> dict[str, Figure]:
+    """Both counts where rows of a person stay linkable: persons with the same set, and with the same multiset, of rows."""
+    found = {}
+    for name, multiset in (("k_person_sets", False), ("k_person_multisets", True)):
+        sizes = person_sets(table, threat.columns, multiset=multiset)
+        if sizes is not None:
+            found[name] = Figure.of(sizes.smallest, "count", note=None if sizes.n_records else NO_RECORDS)
+    return found
+
+
+def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetFacts | None, tuple[ThresholdVerdict, ...]]:
+    """Look at combinations of the threat's columns. None is skipped in silence: how many were not looked at is said."""
+    limit = threat.subsets
+    if limit is None or not threat.columns:
+        return None, ()
+    report = subsets(sides.after, threat.columns, limit.up_to, limit.k)
+    smallest = [found.smallest for found in report.combinations if found.smallest is not None]
+    facts = SubsetFacts(
+        up_to=limit.up_to,
+        k=limit.k,
+        by_size=tuple((columns, looked, least or 0, below) for columns, looked, least, below in report.by_size()),
+        looked_at=len(report.combinations),
+        not_looked_at=report.not_looked_at,
+    )
+    least = min(smallest, default=None)
+    shown = Visibility.INTERNAL if least is None else sides.audience.of(least)
+    what = "records" if size.counted == "records" else "persons"
+    verdict = ThresholdVerdict(
+        measure="subsets",
+        figure=Figure.of(least, "count", shown, None if smallest else NO_RECORDS),
+        threshold=Figure.of(limit.k, "count", Visibility.RECIPIENT),
+        holds=bool(smallest) and not report.failing,
+        means=f"every combination of at most {report.up_to} columns has classes of at least {limit.k} {what}",
+    )
+    return facts, (verdict,)
 
 
 def _compatible(threat: ThreatPlan, before: Table, after: Table) -> dict[str, Figure]:

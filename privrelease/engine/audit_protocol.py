@@ -111,9 +111,12 @@ class AuditEngine(Engine, Protocol):
         ...
 
     def person_classes(
-        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
+        self, source: Staged | None, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
     ) -> PersonClasses:
-        """Collapse rows to classes by persons, found in the source through the row map; codes are local to the call."""
+        """Collapse rows to classes by persons, found in the source through the row map; codes are local to the call.
+
+        ``source`` None: ``unit`` is a column of the released file.
+        """
         ...
 
     def weighted_classes(

@@ -51,6 +51,7 @@ INTEGRITY_CHECKS: tuple[IntegrityCheck, ...] = (
     IntegrityCheck("AUDIT-SAME", "A205", "All files hold the same", files.files_same),
     IntegrityCheck("AUDIT-ROWMAP", "A206", "Row map is sound", rows.row_map_sound),
     IntegrityCheck("AUDIT-ROWS", "A207", "Rows add up", rows.rows_add_up),
+    IntegrityCheck("AUDIT-PERSONS", "A220", "Persons, not rows", rows.persons_counted),
     IntegrityCheck("AUDIT-DROPPED", "A208", "Rows left only as residual", rows.rows_left_residual),
     IntegrityCheck("AUDIT-CHANGED", "A209", "No value changed", cells.none_changed),
     IntegrityCheck("AUDIT-INVENTED", "A210", "No value made up", cells.none_invented),

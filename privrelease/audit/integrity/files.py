@@ -35,12 +35,15 @@ def records_released(evidence: Evidence) -> Judged:
 
 
 def digests_agree(evidence: Evidence) -> Judged:
-    """The SHA-256 of every file is the one in the manifest, and the manifest names no other file."""
+    """The SHA-256 of every file, and of the row map, is the one in the manifest, and the manifest names no other file."""
     manifest = evidence.target.manifest
     if manifest is None:
         return absent("there is no manifest to compare with")
-    claimed = {output.label: output.sha256 for output in manifest.outputs}
+    claimed: dict[str, str | None] = {output.label: output.sha256 for output in manifest.outputs}
     found = {file.sink.label: file.sha256 for file in evidence.files}
+    internal = evidence.target.internal
+    if internal is not None:
+        claimed["the row map"], found["the row map"] = internal.row_map.sha256, evidence.row_map_sha256
     wrong = sorted(label for label in claimed.keys() | found.keys() if claimed.get(label) != found.get(label))
     if wrong:
         return failed(f"the SHA-256 differs from the manifest: {_listed(wrong)}")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from privrelease.audit.figures import count
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from privrelease.audit.evidence import Evidence
+    from privrelease.plan.model import ThreatPlan
 
 __all__ = [
     "claims_agree",
     "most_droppable",
     "no_small_residual",
     "order_says_nothing",
+    "persons_counted",
     "row_map_sound",
     "rows_add_up",
     "rows_left_residual",
@@ -44,6 +49,23 @@ def row_map_sound(evidence: Evidence) -> Judged:
     return failed("; ".join(f"{amount} {what}" for what, amount in found if amount))
 
 
+def persons_counted(evidence: Evidence) -> Judged:
+    """Where a person is declared, every row has one, none has more rows than declared, and released rows could be led to theirs."""
+    unit, persons = evidence.plan.unit, evidence.persons
+    if unit is None:
+        return passed("no person is declared: every row counts as a person of its own")
+    if persons is None:
+        known = evidence.person_after is not None
+        return passed("persons are counted by the file's own column") if known else absent("rows were counted as persons")
+    if persons.missing:
+        return failed(f"{persons.missing} rows of the source have no person", count(persons.missing), count(0))
+    if unit.max_rows is not None and persons.most_rows > unit.max_rows:
+        return failed(f"a person has {persons.most_rows} rows", count(persons.most_rows), count(unit.max_rows))
+    if persons.most_rows > 1 and evidence.person_after is None:
+        return unevaluated("some person has several rows, and released rows cannot be led to their persons")
+    return passed("classes count persons, not rows")
+
+
 def rows_add_up(evidence: Evidence) -> Judged:
     """Released rows are the source's rows less those that the run says it dropped; in every file."""
     source, main, internal = evidence.source, evidence.main, evidence.target.internal
@@ -64,21 +86,32 @@ def rows_add_up(evidence: Evidence) -> Judged:
     return passed("no row was lost or added beyond those that the run says it dropped")
 
 
+def _residual_rules(threat: ThreatPlan) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the sets of columns over which a residual group may have been dropped, each with the size that a group needs to stay."""
+    yield threat.columns, threat.thresholds.k
+    limit = threat.subsets
+    if limit is not None:
+        for chosen in combinations(threat.columns, min(limit.up_to, len(threat.columns))):
+            yield chosen, limit.k
+
+
 def most_droppable(evidence: Evidence) -> int | None:
     """Most records (persons where rows are persons') that the residual rule can explain as dropped; None: not measurable.
 
-    A record is dropped where it was in a residual group of 1..k-1 records of some threat. Dropping empties the group, so a threat that
-    still has residual records dropped none; each other threat explains at most k - 1.
+    A record is dropped where it was in a residual group of 1..k-1 records of some threat, or of a combination of columns that a threat
+    protects. Dropping empties the group, so columns over which there still are residual records dropped none; all others explain at most
+    k - 1 each. Which records were suppressed to the last cell the solver chose, so more than this bound cannot be told from the files.
     """
     step = evidence.plan.suppress
     if step is None or step.residual == "keep":
         return 0
     most = 0
     for threat in evidence.plan.threats:
-        residual = evidence.residual(threat.columns)
-        if residual is None:
-            return None
-        most += threat.thresholds.k - 1 if residual == 0 else 0
+        for columns, k in _residual_rules(threat):
+            residual = evidence.residual(columns)
+            if residual is None:
+                return None
+            most += k - 1 if residual == 0 else 0
     return most
 
 
@@ -142,7 +175,7 @@ def claims_agree(evidence: Evidence) -> Judged:
         wrong += ["dropped_rows"] if claims.dropped_rows != evidence.left.rows else []
     if evidence.changes is not None:
         nulled = {change.column: change.nulled for change in evidence.changes}
-        columns = sorted(nulled.keys() | claims.suppressed.keys())
+        columns = sorted({*evidence.plan.quasi_identifiers, *claims.suppressed})
         wrong += [f"suppressed.{name}" for name in columns if claims.suppressed.get(name, 0) != nulled.get(name, 0)]
     if wrong:
         return failed(f"the run states other counts than found: {', '.join(wrong)}")

@@ -181,9 +181,17 @@ def _codes(block: Any, columns: int) -> NDArray[np.int32]:  # noqa: ANN401 - Arr
 
 
 def person_classes(
-    connection: Connection, source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], unit: str
+    connection: Connection,
+    source: Opened | None,
+    released: Opened | None,
+    row_map: Path | None,
+    columns: Sequence[str],
+    unit: str,
 ) -> PersonClasses:
     """Group by the columns and the person; classes are then runs of equal codes."""
+    if source is None:
+        assert released is not None
+        source, released, row_map = released, None, None
     block = _grouped(connection, source, released, row_map, columns, person=source.cell(unit, "s"))
     codes, person, rows = _codes(block, len(columns)), _coded(block.column("person")), np.asarray(block.column("n"), np.int64)
     order = np.lexsort((person, *codes.T[::-1]))
@@ -217,8 +225,8 @@ class AuditQueries:
     def _opened(self, of: Staged | ReleasedFile) -> Opened:
         raise NotImplementedError
 
-    def _side(self, released: ReleasedFile | None) -> Opened | None:
-        return None if released is None else self._opened(released)
+    def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
+        return None if of is None else self._opened(of)
 
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
         """Count the source rows that did not leave."""
@@ -243,10 +251,10 @@ class AuditQueries:
         return unit_facts(self._connection, self._opened(source), unit)
 
     def person_classes(
-        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
+        self, source: Staged | None, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
     ) -> PersonClasses:
         """Collapse rows to classes by persons."""
-        return person_classes(self._connection, self._opened(source), self._side(released), row_map, columns, unit)
+        return person_classes(self._connection, self._side(source), self._side(released), row_map, columns, unit)
 
     def weighted_classes(
         self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str

@@ -126,6 +126,7 @@ def evidence_of(plan: MicrodataPlan | None = None, **changes: object) -> Evidenc
         usable=plan.columns,
         source=Staged("s", plan.source.columns, 6),
         row_map=RowMapFaults(0, 0, 0, 0, 1),
+        row_map_sha256=DIGEST,
         left=LeftRows(1, None, (("sex", 1), ("region", 1))),
         changes=(
             ColumnChange("sex", 5, 0, 0, 0),
