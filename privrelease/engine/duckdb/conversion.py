@@ -316,7 +316,12 @@ def _text_number(found: Expr, column: Column, *, any_digits: bool) -> tuple[Expr
         value = _canonical(double, found, exact, exp.and_(short, sql.call("isfinite", double.copy())))
     return value, (
         no_number,
-        Fault("D203", "does not fit number", "the number is too large or too small for 64 bits", exp.Not(this=finite.copy())),
+        Fault(
+            "D203",
+            "does not fit number",
+            "the number is too large or too small for 64 bits",
+            exp.Not(this=sql.call("coalesce", finite.copy(), exp.false())),
+        ),
         _too_long(exp.true()),
     )
 

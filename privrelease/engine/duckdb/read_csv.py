@@ -106,7 +106,7 @@ def load_csv(
     statement = sql.create_table(into, rows) if first else exp.Insert(this=sql.table(into), expression=rows)
     failed = connection.attempt(statement)
     if failed is not None:
-        message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 64 MiB"
+        message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 16 MiB"
         other = refusal(message, "D112", hint="write all line breaks the same way", location=Location(label))
         raise fault_of(path, format_, label, len(names)) or other
     loaded = int(connection.row(exp.select(sql.count_all()).from_(sql.table(into)))[0]) - before

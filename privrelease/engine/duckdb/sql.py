@@ -35,6 +35,9 @@ __all__ = [
 
 Expr = exp.Expr
 
+#: Bytes of the longest line of a CSV file.
+LONGEST_LINE = 16 << 20
+
 
 def render(tree: Expr) -> str:
     """Return the tree as DuckDB's SQL."""
@@ -167,7 +170,8 @@ def read_csv(path: str, names: Sequence[str], *, delimiter: str, quote: str, quo
         allow_quoted_nulls=exp.Boolean(this=quoted_missing),
         strict_mode=exp.true(),
         null_padding=exp.false(),
-        max_line_size=integer(64 * 1024 * 1024),
+        max_line_size=integer(LONGEST_LINE),
+        buffer_size=integer(2 * LONGEST_LINE),
     )
 
 

@@ -104,8 +104,7 @@ def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
             _, reader = _records(stream, format_)
             names = next(reader, None)
     except UnicodeDecodeError:
-        names = None
-        raise _encoding(label, format_, 0) from None
+        raise _encoding(label, format_, _bad_line(path)) from None
     except csv.Error:
         raise _quotes(label, 1) from None
     except (OSError, EOFError):
