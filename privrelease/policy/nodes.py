@@ -14,7 +14,20 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Location
 
-__all__ = ["Entry", "Mapping", "Node", "Plain", "Quoted", "Scalar", "Sequence_", "entry_at", "place_of", "plain_data", "walk"]
+__all__ = [
+    "Entry",
+    "Mapping",
+    "Node",
+    "Plain",
+    "Quoted",
+    "Scalar",
+    "Sequence_",
+    "as_written",
+    "entry_at",
+    "place_of",
+    "plain_data",
+    "walk",
+]
 
 #: The plain scalars that mean "nothing" in YAML 1.2 (core schema).
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -109,27 +122,41 @@ def _step(node: Node, part: str | int) -> tuple[Node, Location] | None:
     return None
 
 
+def as_written(root: Node, path: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Return ``path`` less the parts that the models know and the file does not have.
+
+    These are: variants of a model (in angle brackets), and the keys and numbers that a short form leaves out, such as ``path`` where a
+    text stands for a source, or ``values`` where a list stands for a domain.
+    """
+    node: Node | None = root
+    kept: list[str | int] = []
+    for part in path:
+        if isinstance(part, str) and part.startswith("<"):
+            continue
+        fits = isinstance(node, Sequence_) if isinstance(part, int) else isinstance(node, Mapping) or part == "[key]"
+        if node is not None and not fits:
+            continue
+        kept.append(part)
+        step = _step(node, part) if node is not None else None
+        node = step[0] if step is not None else None
+    return tuple(kept)
+
+
 def place_of(root: Node, path: Sequence[str | int], *, key: bool = False) -> Location:
     """Return the place of the value at ``path`` (of its key with ``key``); of the deepest part that exists.
 
-    Parts in angle brackets name a variant of a model, not a key, and are skipped; an index into something that was written without
-    a list is skipped too.
+    A mapping or list stands where its key stands.
     """
+    parts = as_written(root, path)
     node: Node = root
     place = root.location
-    for index, part in enumerate(path):
-        if isinstance(part, str) and part.startswith("<"):
-            continue
+    for index, part in enumerate(parts):
         step = _step(node, part)
         if step is None:
-            if isinstance(part, int):
-                continue
-            # the key is lacking: name where it should stand, or the text that stands for the whole mapping
-            return node.location if isinstance(node, Scalar) and not key else place
+            break
         node, key_place = step
-        following = path[index + 1] if index + 1 < len(path) else None
-        last = following is None
-        place = key_place if (not last or key or following == "[key]" or not isinstance(node, Scalar)) else node.location
+        last = index == len(parts) - 1
+        place = node.location if last and isinstance(node, Scalar) and not key else key_place
     return place
 
 

@@ -6,12 +6,25 @@ import re
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, Tag, ValidationError
+from pydantic import BaseModel, Field, Tag, ValidationError
 
-from privrelease.findings import Finding, Location
+from privrelease.findings import Finding
+from privrelease.policy.datasets import Dataset  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.models import Policy
-from privrelease.policy.nodes import Entry, Mapping, Node, Plain, Quoted, Scalar, Sequence_, place_of, plain_data, walk
-from privrelease.policy.releases import STEPS
+from privrelease.policy.nodes import (
+    Entry,
+    Mapping,
+    Node,
+    Plain,
+    Quoted,
+    Scalar,
+    Sequence_,
+    as_written,
+    place_of,
+    plain_data,
+    walk,
+)
+from privrelease.policy.releases import STEPS, MicrodataRelease
 from privrelease.policy.unavailable import pruned
 from privrelease.policy.values import did_you_mean, no_choice, shown
 
@@ -74,12 +87,28 @@ def check_structure(tree: Node) -> Structure:
     except ValidationError as error:
         problems = error.errors(include_url=False)
     findings = tuple(_finding(tree, item) for item in _first_causes(tree, problems))
-    partial, broken = _faultless(tree, [tuple(item["loc"]) for item in problems])
-    try:
-        policy = Policy.model_validate(plain_data(partial))
-    except ValidationError:
-        return Structure(None, findings, tree, whole=False, broken=broken)
-    return Structure(policy, findings, partial, whole=False, broken=broken)
+    partial: Node = tree
+    broken: frozenset[tuple[str, ...]] = frozenset()
+    for _ in range(_ROUNDS):
+        partial, gone = _faultless(partial, [tuple(item["loc"]) for item in problems])
+        broken |= gone
+        try:
+            return Structure(_Part.model_validate(plain_data(partial)), findings, partial, whole=False, broken=broken)
+        except ValidationError as error:
+            # what was left out left something empty
+            problems = error.errors(include_url=False)
+    return Structure(None, findings, tree, whole=False, broken=broken)
+
+
+#: Leaving out a column may empty its dataset, and that everything.
+_ROUNDS = 4
+
+
+class _Part(Policy):
+    """What is left of a policy without its faulty elements; it may be nothing."""
+
+    datasets: dict[str, Dataset] = Field(default_factory=dict)
+    releases: tuple[MicrodataRelease, ...] = ()
 
 
 def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
@@ -107,7 +136,7 @@ def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
 _STAND_INS = {"apiVersion": "privrelease/v1", "kind": "ReleasePolicy", "id": "unnamed", "version": "0", "title": "unnamed"}
 
 
-def _faultless(tree: Mapping, faults: Sequence[_Path]) -> tuple[Node, frozenset[tuple[str, ...]]]:
+def _faultless(tree: Node, faults: Sequence[_Path]) -> tuple[Node, frozenset[tuple[str, ...]]]:
     """The tree less every named element with a fault, and the names of these."""
     removed: set[_Path] = set()
     broken: set[tuple[str, ...]] = set()
@@ -135,12 +164,10 @@ def _faultless(tree: Mapping, faults: Sequence[_Path]) -> tuple[Node, frozenset[
 
 def _finding(tree: Node, item: Any) -> Finding:  # noqa: ANN401  the shape of a pydantic error
     path: _Path = tuple(item["loc"])
-    code, message, hint, at_key = _words(item["type"], path, item.get("ctx") or {}, item.get("input"))
-    return Finding(code, message, location=_place(tree, path, key=at_key), hint=hint, subject=_dotted(path))
-
-
-def _place(tree: Node, path: _Path, *, key: bool) -> Location:
-    return place_of(tree, path, key=key)
+    written = as_written(tree, path)
+    known = keys_at(path[:-1]) if item["type"] == "extra_forbidden" else []
+    code, message, hint, at_key = _words(item["type"], written, item.get("ctx") or {}, item.get("input"), known)
+    return Finding(code, message, location=place_of(tree, written, key=at_key), hint=hint, subject=_dotted(written))
 
 
 def _dotted(path: _Path) -> str:
@@ -149,7 +176,7 @@ def _dotted(path: _Path) -> str:
 
 def name_of(path: _Path) -> str:
     """The words that name a value in a message: its key, with the list's key for an item."""
-    parts = [part for part in path if not (isinstance(part, str) and part.startswith("<"))]
+    parts = list(path)
     if not parts:
         return "the policy"
     if parts[-1] == "[key]":
@@ -162,7 +189,7 @@ def name_of(path: _Path) -> str:
     return shown(parts[-1])
 
 
-def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object) -> tuple[str, str, str | None, bool]:
+def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: list[str]) -> tuple[str, str, str | None, bool]:
     """Code, message, hint, and whether the key rather than the value is the place."""
     name = name_of(path)
     hint: str | None = None
@@ -173,7 +200,7 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object) -> tuple[
             code, message, hint, at_key = ctx["code"], f"{subject} {ctx['message']}", ctx["hint"], False
         case "extra_forbidden":
             key = str(path[-1])
-            code, message, hint = "P200", f"unknown key {shown(key)}{_inside(path[:-1])}", _key_hint(key, path[:-1])
+            code, message, hint = "P200", f"unknown key {shown(key)}{_inside(path[:-1])}", _key_hint(key, known)
         case "missing":
             code, message = "P201", f"{shown(path[-1])} is missing{_inside(path[:-1])}"
         case "literal_error":
@@ -217,8 +244,7 @@ def _inside(path: _Path) -> str:
     return f" in {named}" if named else ""
 
 
-def _key_hint(key: str, path: _Path) -> str | None:
-    known = keys_at(path)
+def _key_hint(key: str, known: list[str]) -> str | None:
     hint = did_you_mean(key, known)
     if hint is not None:
         return hint

@@ -308,7 +308,7 @@ RULES = [
         "an address for a path",
         ((SOURCE, "https://example.org/y.csv"),),
         [
-            "p.yaml:8:13: P203 path must be a path of a file, not an address",
+            "p.yaml:8:13: P203 source must be a path of a file, not an address",
         ],
         ((SOURCE, "data/*.csv"),),
     ),
