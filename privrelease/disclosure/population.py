@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, group_rows, is_residual
 from privrelease.disclosure.journalist import PopulationSizes
 from privrelease.disclosure.wildcard import compatible_counts, match_counts, match_sums
@@ -15,26 +16,33 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.classes import ClassTable
-
 __all__ = ["population_counts", "sizes_from_population", "sizes_from_weights", "weight_sums"]
 
 Missing = Literal["category", "wildcard"]
 
 
 def population_counts(sample: ClassTable, population: ClassTable, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
-    """For every class of ``sample``, the members of ``population`` that agree with it wherever both have a value: (J,) int64.
+    """For every class of ``sample``, the members of ``population`` that have every value which the class shows: (J,) int64.
 
-    The attacker links on what the release shows: a suppressed cell does not narrow the search. Both tables in one coding; codes of values
-    that the sample lacks continue after the sample's.
+    The attacker links on what the release shows: a suppressed cell does not narrow the search. A value missing in the population equals no
+    value shown, so F is rather too small. Both tables in one coding; codes of values that the sample lacks continue after the sample's.
 
-    >>> from privrelease.disclosure.classes import ClassTable
     >>> sample = ClassTable(("a", "b"), np.array([[1, 0], [1, 2]], np.int32), np.array([1, 1]))
     >>> population = ClassTable(("a", "b"), np.array([[1, 2], [1, 3], [4, 2]], np.int32), np.array([5, 7, 9]))
     >>> population_counts(sample, population).tolist()
     [12, 5]
     """
-    return compatible_counts(sample, population, columns, residual="class")
+    names = sample.columns if columns is None else tuple(columns)
+    if not set(names) <= set(population.columns):
+        msg = "the population lacks a column that the attacker knows"
+        raise ValueError(msg)
+    theirs = population.codes[:, list(column_indices(population, names))]
+    unknown = (
+        np.maximum(theirs.max(axis=0, initial=0), sample.codes[:, list(column_indices(sample, names))].max(axis=0, initial=0))
+        + 1
+    )
+    told_apart = np.where(theirs == 0, unknown, theirs).astype(np.int32)
+    return compatible_counts(sample, ClassTable(names, told_apart, population.counts), names, residual="class")
 
 
 def _sample_sizes(
@@ -60,7 +68,6 @@ def sizes_from_population(
 ) -> PopulationSizes:
     """Population sizes for journalist and marketer risk, from a table of the population.
 
-    >>> from privrelease.disclosure.classes import ClassTable
     >>> sample = ClassTable(("a", "b"), np.array([[1, 1], [1, 2]], np.int32), np.array([1, 2]))
     >>> population = ClassTable(("a", "b"), np.array([[1, 1], [1, 2]], np.int32), np.array([5, 7]))
     >>> sizes = sizes_from_population(sample, population, ["a"])
@@ -83,7 +90,6 @@ def weight_sums(
 
     Errors: ValueError where the table has no weights: without them F is unknown, and is not replaced by f.
 
-    >>> from privrelease.disclosure.classes import ClassTable
     >>> table = ClassTable(("a", "b"), np.array([[1, 1], [1, 2]], np.int32), np.array([2, 1]), weights=np.array([30.0, 12.5]))
     >>> weight_sums(table, ["a"]).tolist()
     [42.5, 42.5]
@@ -108,7 +114,6 @@ def sizes_from_weights(
 ) -> PopulationSizes:
     """Population sizes for journalist and marketer risk, estimated as sums of sampling weights (case k09).
 
-    >>> from privrelease.disclosure.classes import ClassTable
     >>> table = ClassTable(("a",), np.array([[1], [2]], np.int32), np.array([2, 1]), weights=np.array([300.0, 90.0]))
     >>> sizes_from_weights(table).sizes.tolist()
     [90.0, 300.0]

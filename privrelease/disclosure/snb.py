@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.class_sizes import ClassSizes
 
-__all__ = ["population_classes", "snb"]
+__all__ = ["population_classes", "snb", "solve_snb"]
 
 _STEPS = 100
 
@@ -74,13 +74,25 @@ def snb(sizes: ClassSizes, population: int) -> float | None:
     if fraction >= 1:
         return float(sizes.uniques)
     classes = population_classes(sizes, population)
-    ones, twos = sizes.uniques, (sizes.records_below(3) - sizes.uniques) // 2
-    if classes is None or twos == 0:
+    uniques = None if classes is None else solve_snb(sizes.uniques, sizes.records_below(3) - sizes.uniques, fraction, classes)
+    return None if uniques is None else min(uniques, float(population))
+
+
+def solve_snb(ones: int, in_twos: int, fraction: float, classes: float) -> float | None:
+    """Population uniques K·β^α of the solution with most of them; None where the equations have none.
+
+    ``ones``: sample classes of size 1. ``in_twos``: records in sample classes of size 2. ``fraction``: π. ``classes``: K.
+
+    >>> round(solve_snb(30, 20, 0.25, 90.0), 1)
+    30.0
+    """
+    ratio = in_twos / 2 / ones
+    if ratio == 0:
         return None
 
     def excess(logit: float) -> float | None:
         beta = 1 / (1 + exp(-logit))
-        alpha = _alpha_for(beta, fraction, twos / ones)
+        alpha = _alpha_for(beta, fraction, ratio)
         if alpha is None:
             return None
         d = (1 - fraction) * (1 - beta)
@@ -89,10 +101,10 @@ def snb(sizes: ClassSizes, population: int) -> float | None:
     solutions = []
     for logit in _roots(excess):
         beta = 1 / (1 + exp(-logit))
-        alpha = _alpha_for(beta, fraction, twos / ones)
+        alpha = _alpha_for(beta, fraction, ratio)
         if alpha is not None:
             solutions.append(classes * beta**alpha)
-    return min(max(solutions), float(population)) if solutions else None
+    return max(solutions, default=None)
 
 
 def _roots(function: Callable[[float], float | None]) -> list[float]:

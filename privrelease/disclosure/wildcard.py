@@ -5,7 +5,7 @@ into classes: each has its own count f, and average risk is the mean of 1/f (DES
 
 Source: the reading of sdcMicro (``freqCalc``; Templ, Kowarik, Meindl 2015) and of ARX's risk analysis. ``alpha`` is sdcMicro's: a record counts
 its own tuple fully, a record with missing cells counts compatible complete records fully, and compatible records that have missing cells
-otherwise count ``alpha`` each; alpha = 1 is the plain definition above.
+otherwise count ``alpha`` each; a record without any value counts all records fully; alpha = 1 is the plain definition above.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def match_sums(
     np.add.at(own, grouping.group, values)
     others = partial.astype(np.float64)
     others[incomplete] -= own[grouping.group[incomplete]].astype(np.float64)
+    others[is_residual(codes)] = 0
     return np.asarray(everything - (1 - alpha) * others, np.float64)
 
 
