@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ class Connection:
     """
 
     def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
         base = settings.temp_folder
         try:
             if base is not None:
@@ -89,6 +91,10 @@ class Connection:
             message = f"the engine does not accept its setting {name}"
             raise refusal(message, "D122", hint="sizes are written like 1GiB, threads as a whole number") from None
         return connection
+
+    def single_threaded(self) -> Connection:
+        """Return another database under the same limits, with one thread: what it writes has the same bytes every time."""
+        return Connection(replace(self._settings, threads=1))
 
     def close(self) -> None:
         """Free the database and remove the spill folder."""

@@ -6,7 +6,7 @@ source through the row map, whatever their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from privrelease.relational.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -61,13 +61,17 @@ Expr = exp.Expr
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Something to measure: ``rows(alias, numbered)`` for FROM, its columns under the names of the policy, the name of the row number."""
+    """Something to measure: ``rows(alias, numbered)`` for FROM, its columns under the names of the policy, the name of the row number.
+
+    ``texts``: columns stored as enumerations; ``enums``: the type of each that another table may share.
+    """
 
     rows: Callable[[str, bool], exp.Table]
     names: dict[str, str]
     texts: frozenset[str]
     row_number: str
     n_rows: int
+    enums: Mapping[str, str] = field(default_factory=dict)
 
     def cell(self, name: str, alias: str) -> Expr:
         """The column of that name; enumerations as the texts they are."""
@@ -96,6 +100,7 @@ def opened_source(staged: StagedTable) -> Opened:
         frozenset(column.name for column, coded in zip(staged.columns, staged.coded, strict=True) if coded is not None),
         "rowid",
         staged.n_rows,
+        {column.name: coded for column, coded in zip(staged.columns, staged.coded, strict=True) if coded is not None},
     )
 
 
@@ -268,17 +273,22 @@ def class_table(
 
 
 def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Sequence[str], person: Expr | None) -> Any:  # noqa: ANN401 - Arrow has no types
-    keys = [of.cell(name, "t") for name in columns]
+    """Groups by the stored keys; only the groups' enumerations become the texts they are."""
+    keys = [of.key(name, "t") for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
     if person is not None:
         keys = [*keys, person]
         named.append(sql.aliased(person.copy(), "person"))
-    groups = (
-        base.select(*named, sql.aliased(sql.count_all(), "n")).group_by(*(key.copy() for key in keys))
-        if keys
-        else base.select(sql.aliased(sql.count_all(), "n"))
-    )
-    return connection.arrow(groups)
+    groups = base.select(*named, sql.aliased(sql.count_all(), "n"))
+    if keys:
+        groups = groups.group_by(*(key.copy() for key in keys))
+    shown = [
+        sql.aliased(sql.cast(sql.column(f"g{place}"), "VARCHAR") if name in of.texts else sql.column(f"g{place}"), f"g{place}")
+        for place, name in enumerate(columns)
+    ]
+    if person is not None:
+        shown.append(sql.column("person"))
+    return connection.arrow(exp.select(*shown, sql.column("n")).from_(groups.subquery("groups")))
 
 
 def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
@@ -338,7 +348,9 @@ def changes(
     """Compare every released row with its source row, column by column."""
     figures: list[Expr] = []
     for name in columns:
-        before, after = source.cell(name, "s"), released.cell(name, "t")
+        alike = name in source.enums and source.enums[name] == released.enums.get(name)
+        before = source.key(name, "s") if alike else source.cell(name, "s")
+        after = released.key(name, "t") if alike else released.cell(name, "t")
         no_before = exp.Is(this=before, expression=exp.null())
         no_after = exp.Is(this=after, expression=exp.null())
         both = exp.and_(exp.Not(this=no_before.copy()), exp.Not(this=no_after.copy()))

@@ -16,6 +16,7 @@ __all__ = ["key_pads", "pseudonym"]
 
 _BLOCK = 64
 _HEX_DIGITS = 32
+_DIGEST = "sha256"
 
 
 def key_pads(key: bytes) -> tuple[bytes, bytes]:
@@ -34,6 +35,6 @@ def pseudonym(value: exp.Expr, key: bytes, secrets: list[bytes]) -> exp.Expr:
 
     inner, outer = key_pads(key)
     message = exp.DPipe(this=parameter(inner), expression=sql.call("encode", sql.cast(value, "VARCHAR")))
-    digest = sql.call("from_hex", sql.call("sha256", message))
-    mac = sql.call("sha256", exp.DPipe(this=parameter(outer), expression=digest))
+    digest = sql.call("from_hex", sql.call(_DIGEST, message))
+    mac = sql.call(_DIGEST, exp.DPipe(this=parameter(outer), expression=digest))
     return sql.call("left", mac, sql.integer(_HEX_DIGITS))

@@ -128,7 +128,9 @@ def _load_sqlite(connection: Connection, source: TableSource, database: sqlite3.
     for column in source.columns:
         cell = sql.column(column.name)
         kinds = {str(row[0]) for row in ask(exp.select(sql.call("typeof", cell)).distinct().from_(sql.table(name)))} - {"null"}
-        if kinds <= {"integer"} and column.type is not ColumnType.NUMBER:
+        if not kinds:
+            physical.append("VARCHAR")
+        elif kinds <= {"integer"} and column.type is not ColumnType.NUMBER:
             physical.append("BIGINT")
         elif kinds <= {"real", "integer"}:
             physical.append("DOUBLE" if "real" in kinds else "BIGINT")

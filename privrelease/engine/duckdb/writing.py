@@ -10,6 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.database_file import write_database
 from privrelease.engine.duckdb.refusals import refusal
 from privrelease.engine.duckdb.released_rows import BLOCK_ROWS, ReleasedRows
 from privrelease.engine.protocol import WrittenOutput
@@ -44,7 +45,8 @@ def write(connection: Connection, staged: StagedTable, output: OutputTable, cach
         _new_file(connection, output.row_map, "the row map", partial(_write_row_map, released, output.row_map), written)
     except BaseException:
         for path in written:
-            path.unlink(missing_ok=True)
+            for left in (path, path.with_name(f"{path.name}.wal")):
+                left.unlink(missing_ok=True)
         raise
     finally:
         released.close()
@@ -81,18 +83,16 @@ def _new_file(connection: Connection, path: Path, label: str, make: Callable[[],
 def _write_sink(connection: Connection, released: ReleasedRows, sink: Sink) -> None:
     if sink.kind is SinkKind.PARQUET:
         _write_parquet(released.stream(), sink.path)
-        return
-    given = connection.fresh("given")
-    connection.register(given, released.stream())
-    rows = exp.select(exp.Star()).from_(sql.table(given))
-    try:
-        if sink.kind is SinkKind.CSV:
-            options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(","), "NULL": sql.text("")}
-            connection.run(sql.copy_to(rows, str(sink.path), options))
-        else:
-            _write_database(connection, rows, sink)
-    finally:
-        connection.unregister(given)
+    elif sink.kind is SinkKind.CSV:
+        given = connection.fresh("given")
+        connection.register(given, released.stream())
+        options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(","), "NULL": sql.text("")}
+        try:
+            connection.run(sql.copy_to(exp.select(exp.Star()).from_(sql.table(given)), str(sink.path), options))
+        finally:
+            connection.unregister(given)
+    else:
+        write_database(connection, released.stream(), sink.path, sink.table)
 
 
 def _write_parquet(blocks: pa.RecordBatchReader, path: Path) -> None:
@@ -104,17 +104,6 @@ def _write_parquet(blocks: pa.RecordBatchReader, path: Path) -> None:
     ):
         for block in blocks:
             writer.write_batch(block, row_group_size=BLOCK_ROWS)
-
-
-def _write_database(connection: Connection, rows: exp.Query, sink: Sink) -> None:
-    catalogue = connection.fresh("sink")
-    connection.run(exp.Attach(this=sql.aliased(sql.text(str(sink.path)), catalogue)))
-    try:
-        connection.run(
-            exp.Create(this=sql.table(sink.table, schema="main", catalogue=catalogue), kind="TABLE", expression=rows)
-        )
-    finally:
-        connection.run(exp.Detach(this=sql.table(catalogue)))
 
 
 def _write_row_map(released: ReleasedRows, path: Path) -> None:

@@ -1,0 +1,187 @@
+"""Parquet, DuckDB and SQLite sources: their types become the declared ones without loss, or the source is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, SourceKind, TableSource
+
+NAN = float("nan")
+I, N, D, T, B, S, C = (  # noqa: E741 - one letter a type keeps the table readable
+    ColumnType.INTEGER,
+    ColumnType.NUMBER,
+    ColumnType.DATE,
+    ColumnType.DATETIME,
+    ColumnType.BOOLEAN,
+    ColumnType.STRING,
+    ColumnType.CATEGORY,
+)
+
+
+def col(name, type_, grid=None, **form):
+    return Column(name, type_, Role.INSENSITIVE, grid=Decimal(grid) if grid else None, format=ColumnFormat(**form))
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    def make(columns, *declared, name="in.parquet", **source):
+        path = tmp_path / name
+        pq.write_table(pa.table(columns), path)
+        return TableSource("d", SourceKind.PARQUET, str(path), name, declared, **source)
+
+    return make
+
+
+STAMP = datetime(2021, 4, 3, 10, 11, 12, 5)  # noqa: DTZ001 - no zone is the claim
+
+
+@pytest.mark.parametrize(
+    ("declared", "array", "stored"),
+    [
+        (col("x", S), pa.array(["007", "", None]), ["007", None, None]),
+        (col("x", S, missing=()), pa.array(["007", "", None]), ["007", "", None]),
+        (col("x", C), pa.array(["b", "a", None]).dictionary_encode(), ["b", "a", None]),
+        (col("x", S), pa.array([7, -5, None], pa.int32()), ["7", "-5", None]),
+        (col("x", S), pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (col("x", I), pa.array([1, None], pa.uint32()), [1, None]),
+        (col("x", I), pa.array([2**63 - 1], pa.uint64()), [2**63 - 1]),
+        (col("x", I), pa.array(["12", None, ""]), [12, None, None]),
+        (col("x", I, missing=("-9",)), pa.array([3, -9], pa.int16()), [3, None]),
+        (col("x", N), pa.array([1.5, NAN, float("inf"), None]), [1.5, None, None, None]),
+        (col("x", N), pa.array([0.1 + 0.2]), [0.1 + 0.2]),
+        (col("x", N, missing=("-99",)), pa.array([1.5, -99.0]), [1.5, None]),
+        (col("x", N), pa.array([2**53]), [2.0**53]),
+        (col("x", N), pa.array([Decimal("1.25")]), [1.25]),
+        (col("x", N, "0.1"), pa.array([0.3, 1.0]), [Decimal("0.3"), Decimal("1.0")]),
+        (col("x", N, "0.1"), pa.array([0.5, 0.1], pa.float32()), [Decimal("0.5"), Decimal("0.1")]),
+        (col("x", N, "0.5"), pa.array([Decimal("1.500")]), [Decimal("1.5")]),
+        (col("x", N, "5"), pa.array([15]), [Decimal(15)]),
+        (col("x", D), pa.array([date(2021, 4, 3), None]), [date(2021, 4, 3), None]),
+        (col("x", D), pa.array(["2021-04-03"]), [date(2021, 4, 3)]),
+        (col("x", T), pa.array([STAMP], pa.timestamp("us")), [STAMP]),
+        (col("x", T), pa.array([STAMP], pa.timestamp("ns")), [STAMP]),
+        (col("x", B), pa.array([True, None]), [True, None]),
+        (col("x", B, aliases=(("1", "true"), ("0", "false"))), pa.array([1, 0], pa.int8()), [True, False]),
+    ],
+)
+def test_a_physical_type_becomes_the_declared_type_without_loss(engine, parquet, values, declared, array, stored):
+    assert [row[0] for row in values(engine.stage(parquet({"x": array}, declared)))] == stored
+
+
+@pytest.mark.parametrize(
+    ("declared", "array", "code", "hint"),
+    [
+        (col("x", I), pa.array([1.0]), "D115", "type: number"),
+        (col("x", S), pa.array([1.5]), "D115", "type: number"),
+        (col("x", S), pa.array([True]), "D115", "type: boolean"),
+        (col("x", S), pa.array([date(2021, 4, 3)]), "D115", "type: date"),
+        (col("x", D), pa.array([STAMP], pa.timestamp("us")), "D115", "type: datetime"),
+        (col("x", T), pa.array([STAMP], pa.timestamp("us", "UTC")), "D115", "unlisted_columns"),
+        (col("x", S), pa.array([[1]]), "D115", "unlisted_columns"),
+        (col("x", S), pa.array([{"a": 1}]), "D115", "unlisted_columns"),
+        (col("x", B), pa.array([1]), "D115", "type: integer"),
+        (col("x", D, missing=("?",)), pa.array([date(2021, 4, 3)]), "D115", "marks"),
+        (col("x", I), pa.array([2**63], pa.uint64()), "D202", "type: string"),
+        (col("x", I), pa.array(["1.0"]), "D201", "digits"),
+        (col("x", N), pa.array([2**53 + 1]), "D204", "integer"),
+        (col("x", N), pa.array([Decimal("12345678901234567.5")]), "D204", "grid"),
+        (col("x", N, "0.1"), pa.array([0.15]), "D205", "grid"),
+        (col("x", T), pa.array([1], pa.timestamp("ns")), "D207", "ISO"),
+    ],
+)
+def test_a_physical_type_that_would_lose_something_is_refused(parquet, refused, declared, array, code, hint):
+    (found,) = refused(parquet({"x": array}, declared))
+    assert found.code == code
+    assert hint in found.hint
+    assert "column x" in found.message
+
+
+def test_a_misfit_in_parquet_is_placed_by_its_row_and_file(parquet, refused, tmp_path):
+    parquet({"x": ["1", "2"]}, name="part1.parquet")
+    source = parquet({"x": ["3", "x4"]}, col("x", I), name="part2.parquet")
+    glob = TableSource("d", SourceKind.PARQUET, str(tmp_path / "part*.parquet"), "data/part*.parquet", source.columns)
+    (found,) = refused(glob)
+    assert found.location.file == "data/part2.parquet"
+    assert "(row 2)" in found.message
+
+
+def test_files_of_a_glob_must_be_alike(parquet, refused, tmp_path):
+    parquet({"x": ["1"]}, name="part1.parquet")
+    source = parquet({"x": [3]}, col("x", S), name="part2.parquet")
+    glob = TableSource("d", SourceKind.PARQUET, str(tmp_path / "part*.parquet"), "part*.parquet", source.columns)
+    assert [one.code for one in refused(glob)] == ["D114"]
+
+
+def test_files_of_a_glob_may_order_their_columns_differently(engine, parquet, values, tmp_path):
+    parquet({"x": ["1"], "y": ["a"]}, name="part1.parquet")
+    source = parquet({"y": ["b"], "x": ["2"]}, col("x", S), col("y", S), name="part2.parquet")
+    glob = TableSource("d", SourceKind.PARQUET, str(tmp_path / "part*.parquet"), "part*.parquet", source.columns)
+    assert values(engine.stage(glob)) == [("1", "a"), ("2", "b")]
+
+
+def test_parquet_headers_are_checked_as_the_file_writes_them(parquet, refused):
+    assert [one.code for one in refused(parquet({"Age": [1], "AGE": [2]}, col("Age", I), unlisted_columns="drop"))] == ["D106"]
+    assert [one.code for one in refused(parquet({"a": [1], "b": [2]}, col("a", I), name="two.parquet"))] == ["D108"]
+    assert [one.code for one in refused(parquet({"A": [1]}, col("a", I), name="three.parquet"))] == ["D107", "D108"]
+
+
+@pytest.mark.parametrize("kind", [SourceKind.PARQUET, SourceKind.DUCKDB, SourceKind.SQLITE])
+@pytest.mark.parametrize("data", [b"", b"a,b\n1,2\n", b"PAR1" + b"\0" * 100 + b"PAR1"])
+def test_a_file_of_another_kind_is_refused(tmp_path, refused, kind, data):
+    path = tmp_path / "in.file"
+    path.write_bytes(data)
+    (found,) = refused(TableSource("d", kind, str(path), "in.file", (col("a", S),), table="t"))
+    assert found.code in {"D103", "D116"}
+    assert "SQL" not in found.message.replace("SQLite", "")
+
+
+def test_a_duckdb_table_is_read_by_its_exact_names(engine, values, refused, tmp_path):
+    import duckdb
+
+    path = tmp_path / "in.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute('CREATE TABLE "my table" AS SELECT * FROM (VALUES (\'007\', 5), (NULL, 6)) t("a ""b", n)')
+    source = TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col('a "b', S), col("n", I)), table="my table")
+    assert values(engine.stage(source)) == [("007", 5), (None, 6)]
+    other = TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", source.columns, table="no table")
+    assert [one.code for one in refused(other)] == ["D116"]
+    with duckdb.connect(str(path)) as con:  # the engine holds it no longer
+        con.execute('DROP TABLE "my table"')
+
+
+def test_a_sqlite_table_is_read_by_the_types_of_its_cells(engine, values, refused, tmp_path):
+    path = tmp_path / "in.sqlite"
+    with sqlite3.connect(path) as con:
+        con.execute('CREATE TABLE "my ""table" (zip, n INTEGER, r REAL, mixed, day TEXT)')
+        con.executemany(
+            'INSERT INTO "my ""table" VALUES (?, ?, ?, ?, ?)',
+            [("007", 5, 0.1 + 0.2, "x", "2021-04-03"), (None, 2**62, 2, 12, None)],
+        )
+    columns = (col("zip", S), col("n", I), col("r", N), col("mixed", S), col("day", D))
+    source = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", columns, table='my "table')
+    assert values(engine.stage(source)) == [("007", 5, 0.1 + 0.2, "x", date(2021, 4, 3)), (None, 2**62, 2.0, "12", None)]
+    wrong = TableSource(
+        "d", SourceKind.SQLITE, str(path), "in.sqlite", (col("r", I),), table='my "table', unlisted_columns="drop"
+    )
+    assert [one.code for one in refused(wrong)] == ["D115"]
+    none = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", columns, table="other")
+    assert [one.code for one in refused(none)] == ["D116"]
+    with sqlite3.connect(path) as con:
+        con.execute("CREATE TABLE b (x)")
+        con.execute("INSERT INTO b VALUES (x'00ff')")
+    blob = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", (col("x", S),), table="b")
+    assert [one.code for one in refused(blob)] == ["D115"]
+    with sqlite3.connect(path) as con:
+        con.execute("CREATE TABLE bad AS SELECT CAST(x'ff41' AS TEXT) AS x")
+        con.execute("CREATE TABLE empty (x)")
+    bad = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", (col("x", S),), table="bad")
+    (found,) = refused(bad)
+    assert found.code == "D103"
+    empty = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", (col("x", D),), table="empty")
+    assert engine.stage(empty).n_rows == 0
