@@ -82,6 +82,11 @@ class PopulationSizes:
         """n, the number of records in the statistics."""
         return int(self.records.sum())
 
+    @property
+    def uniques(self) -> int:
+        """Records that are unique in the population, and so in the sample."""
+        return int(self.records[self.sizes == 1].sum())
+
     def mean_reciprocal(self) -> RatioSum:
         """(1/n) Σ over records of 1/F, which is (1/n) Σ f/F over classes. Needs a record."""
         n_records = self.n_records

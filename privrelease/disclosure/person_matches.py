@@ -71,7 +71,8 @@ def person_match_sizes(
     trie = build_trie(np.concatenate([distinct[shown], meets]))
     rows = np.arange(len(shown) + len(meets))
     matches = compatible_sums(trie, rows[: len(shown)], rows[len(shown) :], signs).astype(np.int64)
-    return MatchSizes.of(matches, held[shown], residual=int(held[lost].sum()))
+    at_least = np.maximum(matches, held[shown])  # those who hold the tuple itself match it, looked at or not
+    return MatchSizes.of(at_least, held[shown], residual=int(held[lost].sum()))
 
 
 def _meets(

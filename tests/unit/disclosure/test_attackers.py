@@ -94,6 +94,10 @@ def test_a_population_smaller_than_the_sample_counts_as_the_sample():
     assert (risk.highest, risk.population_short) == (Fraction(1, 3), 1)
 
 
+def test_population_uniques_are_records_alone_in_the_population():
+    assert PopulationSizes.of(np.array([1, 1, 2]), np.array([1, 3, 2])).uniques == 1
+
+
 def test_weights_enter_risk_as_the_exact_values_of_their_floats():
     sizes = PopulationSizes.of(np.array([1]), np.array([2.5]))
     assert journalist_risk(sizes).highest == Fraction(2, 5)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.person_matches import person_match_sizes
+from privrelease.disclosure.person_matches import MOST_TUPLES, person_match_sizes
 from privrelease.disclosure.prosecutor import prosecutor_risk
 from privrelease.disclosure.wildcard import compatible_counts, compatible_sizes, match_counts, match_sizes, match_sums
 
@@ -74,3 +74,10 @@ def test_a_person_whose_rows_contradict_each_other_is_matched_by_missing_cells_o
     table = table_of([(1, 1), (1, 2), (1, 3), (1, None)], persons=["p", "p", "p", "q"])
     sizes = person_match_sizes(table)
     assert (sizes.sizes.tolist(), sizes.records.tolist()) == ([2], [4])
+
+
+def test_persons_with_too_many_tuples_match_no_fewer_than_hold_the_tuple(table_of):
+    values = range(1, MOST_TUPLES + 3)
+    table = table_of([(v, None) for v in values] * 2, persons=["p"] * len(values) + ["q"] * len(values))
+    sizes = person_match_sizes(table)
+    assert (sizes.sizes.tolist(), sizes.n_records) == ([2], 2 * len(values))
