@@ -13,6 +13,7 @@ import numpy as np
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
 from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
+from privrelease.engine.audit_protocol import LeftRows
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import (
         AuditEngine,
-        LeftRows,
         PersonClasses,
         SameCells,
         TokenFacts,
@@ -164,6 +164,14 @@ def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileE
     return FileEvidence(sink, digest, size, released)
 
 
+def _held(engine: AuditEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
+    """Hold the first readable file, of which most is asked, in memory."""
+    for place, file in enumerate(files):
+        if file.released is not None:
+            return (*files[:place], replace(file, released=engine.hold(file.released, source)), *files[place + 1 :])
+    return files
+
+
 def _compared(engine: AuditEngine, files: Sequence[FileEvidence], main: ReleasedFile | None) -> tuple[FileEvidence, ...]:
     """Compare every further readable file of the same columns with the main one, row by row."""
     done = []
@@ -197,10 +205,12 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
     """Measure everything that the checks need. Raises InputError where the source itself cannot be read."""
     columns = planned_columns(plan)
     opened = tuple(_opened(engine, sink, columns) for sink in target.files)
-    main = next((file.released for file in opened if file.released is not None), None)
     source = target.source
     if source is None and not target.without_source:
         source = engine.stage(plan.source)
+    if source is not None:
+        opened = _held(engine, opened, source)
+    main = next((file.released for file in opened if file.released is not None), None)
     usable = _usable(plan, main)
     unit = plan.unit.column if plan.unit is not None else None
     evidence = Evidence(
@@ -307,6 +317,16 @@ def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
     return replace(table, counts=counts)
 
 
+def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | None) -> LeftRows | None:
+    """Count source rows that did not leave; no query where the row map names them all."""
+    quasi, faults, source = evidence.plan.quasi_identifiers, evidence.row_map, evidence.source
+    if faults is None or source is None:
+        return None
+    if not faults.sources_absent:
+        return LeftRows(0, None if unit is None else 0, tuple((column, 0) for column in quasi))
+    return engine.left_rows(source, row_map, quasi, unit)
+
+
 def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add what the row map makes measurable, then persons and populations, which need it."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
@@ -323,7 +343,7 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
     tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym"]
     return replace(
         evidence,
-        left=engine.left_rows(source, row_map, evidence.plan.quasi_identifiers, unit),
+        left=_left(evidence, engine, row_map, unit),
         changes=engine.changes(source, main, row_map, plain),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, evidence.usable)),

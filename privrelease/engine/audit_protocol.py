@@ -88,6 +88,10 @@ class AuditEngine(Engine, Protocol):
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.
     """
 
+    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
+        """Read a released file once into memory, for many questions; no cell is lost or changed by it."""
+        ...
+
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
         """Count the source rows that did not leave."""
         ...

@@ -5,6 +5,7 @@ Like :mod:`privrelease.engine.duckdb.measuring`, nothing here is shared with cod
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +14,16 @@ from sqlglot import exp
 from privrelease.disclosure.classes import ClassTable
 from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.measuring import Opened
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
     from privrelease.engine.protocol import ReleasedFile, Staged
 
 __all__ = ["AuditQueries"]
@@ -58,6 +59,48 @@ def _pairs(released: Opened, row_map: Path, source: Opened) -> exp.Select:
     on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
     rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
     return rows.join(source.rows("s", True), on=on_source, join_type="inner")
+
+
+def held(connection: Connection, released: Opened, source: Opened) -> Opened:
+    """Copy a released file into memory, texts as codes of the source's enumerations where that loses none: asked many questions, read once.
+
+    A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text.
+    """
+    alike = {name: source.enums[name] for name in released.names if name in source.enums and name not in released.enums}
+    given = dict(zip(alike, _counts(connection, released, alike), strict=True))
+    while True:
+        copy = _copied(connection, released, alike)
+        kept = dict(zip(alike, _counts(connection, copy, alike), strict=True))
+        lossy = [name for name in alike if kept[name] != given[name]]
+        if not lossy:
+            return copy
+        connection.drop("TABLE", copy.rows("t", False).name)
+        alike = {name: enum for name, enum in alike.items() if name not in lossy}
+
+
+def _counts(connection: Connection, of: Opened, names: Iterable[str]) -> list[int]:
+    figures = [exp.Count(this=of.key(name, "t")) for name in names]
+    return [int(found) for found in connection.row(exp.select(*figures).from_(of.rows("t", False)))] if figures else []
+
+
+def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) -> Opened:
+    name = connection.fresh("h")
+    cells = [
+        sql.aliased(
+            sql.try_cast_enum(released.key(column, "t"), enums[column]) if column in enums else released.key(column, "t"),
+            f"c{place}",
+        )
+        for place, column in enumerate(released.names)
+    ]
+    connection.run(sql.create_table(name, exp.select(*cells).from_(released.rows("t", False))))
+    return Opened(
+        lambda alias, _: sql.table(name, alias=alias),
+        {column: f"c{place}" for place, column in enumerate(released.names)},
+        released.texts | frozenset(enums),
+        "rowid",
+        released.n_rows,
+        {**released.enums, **enums},
+    )
 
 
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
@@ -221,12 +264,19 @@ class AuditQueries:
     """The auditor's half of the DuckDB engine; see :class:`privrelease.engine.audit_protocol.AuditEngine`."""
 
     _connection: Connection
+    _released: dict[str, Opened]
 
     def _opened(self, of: Staged | ReleasedFile) -> Opened:
         raise NotImplementedError
 
     def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
         return None if of is None else self._opened(of)
+
+    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
+        """Copy a released file into memory, to be asked many questions."""
+        copy = replace(released, handle=f"{released.handle}-held")
+        self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source))
+        return copy
 
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
         """Count the source rows that did not leave."""

@@ -346,25 +346,24 @@ def changes(
     connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
 ) -> tuple[ColumnChange, ...]:
     """Compare every released row with its source row, column by column."""
-    figures: list[Expr] = []
+    if not columns:
+        return ()
+    figures: list[Expr] = [sql.count_all()]
     for name in columns:
         alike = name in source.enums and source.enums[name] == released.enums.get(name)
         before = source.key(name, "s") if alike else source.cell(name, "s")
         after = released.key(name, "t") if alike else released.cell(name, "t")
-        no_before = exp.Is(this=before, expression=exp.null())
-        no_after = exp.Is(this=after, expression=exp.null())
-        both = exp.and_(exp.Not(this=no_before.copy()), exp.Not(this=no_after.copy()))
-        same = exp.EQ(this=before.copy(), expression=after.copy())
-        figures += [
-            sql.count_all(where=exp.or_(exp.and_(no_before.copy(), no_after.copy()), exp.and_(both, same))),
-            sql.count_all(where=exp.and_(exp.Not(this=no_before.copy()), no_after.copy())),
-            sql.count_all(where=exp.and_(both.copy(), exp.Not(this=same.copy()))),
-            sql.count_all(where=exp.and_(no_before.copy(), exp.Not(this=no_after.copy()))),
-        ]
-    if not columns:
-        return ()
-    found = connection.row(_joined(released, row_map, source).select(*figures))
-    return tuple(ColumnChange(name, *map(int, found[4 * i : 4 * i + 4])) for i, name in enumerate(columns))
+        same = exp.EQ(this=before.copy(), expression=after.copy())  # NULL where either is missing
+        figures += [exp.Count(this=part) for part in (before, after, same)]
+        figures.append(sql.count_all(where=same.copy()))
+    n_rows, *found = map(int, connection.row(_joined(released, row_map, source).select(*figures)))
+    return tuple(_change(name, n_rows, *found[4 * i : 4 * i + 4]) for i, name in enumerate(columns))
+
+
+def _change(name: str, n_rows: int, before: int, after: int, both: int, same: int) -> ColumnChange:
+    """From rows, cells with a value before, after and in both, and cells with the same value."""
+    neither = n_rows - before - after + both
+    return ColumnChange(name, same + neither, before - both, both - same, after - both)
 
 
 def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
