@@ -89,7 +89,9 @@ class Sensitivity:
         if not (0 <= self.largest <= self.l1 <= self.largest * self.coordinates):
             msg = "inconsistent L1 sensitivity"
             raise ValueError(msg)
-        if not (self.largest**2 <= self.l2_squared <= self.largest * self.l1):
+        if not (
+            self.largest**2 <= self.l2_squared <= self.largest * self.l1 and self.l1**2 <= self.l2_squared * self.coordinates
+        ):
             msg = "inconsistent L2 sensitivity"
             raise ValueError(msg)
 
