@@ -19,8 +19,6 @@ ENGLISH: Final[dict[str, str]] = {
     "page.release": "release {release}",
     "page.audited": "audited {date}",
     "page.foot": "Every figure stands in audit.json, which this page was rendered from. It holds no cell of the source.",
-    "page.basis": "Basis: {basis}",
-    "page.scroll": "{what}: a table that scrolls sideways",
     # words
     "word.none": "none",
     "word.yes": "yes",
@@ -37,8 +35,6 @@ ENGLISH: Final[dict[str, str]] = {
     "word.undefined": "not defined",
     "word.not_measured": "not measured",
     "word.not_stated": "not stated in the policy",
-    "word.no_limit": "no limit",
-    "word.information": "information",
     "units.bytes": "{n} bytes",
     # statuses
     "status.pass": "holds",
@@ -204,7 +200,6 @@ ENGLISH: Final[dict[str, str]] = {
     "risk.records_below_k": "Records in classes below the limit",
     "risk.classes_below_k": "Classes below the limit",
     "risk.residual": "Records with every known value missing",
-    "risk.means": "means {meaning}",
     "risk.no_records": "No records were released, so no class can be measured.",
     "risk.nothing_lost_all": "k is not defined where nothing is released: this is no pass.",
     "risk.subsets_said": "Combinations of at most {up_to} columns: {looked} looked at, {not_looked} not looked at.",
@@ -247,7 +242,6 @@ ENGLISH: Final[dict[str, str]] = {
     # 13 utility
     "utility.heading": "Utility",
     "utility.basis": "sdcMicro, EMA",
-    "utility.said": "{lost} cells of the columns that attackers know were lost, {share}; {rows} rows left altogether.",
     "utility.no_limit": "The policy sets no limit on lost cells.",
     "utility.caption": "Cells lost per column: set to missing, or in rows that were dropped.",
     "utility.suppressed": "Set to missing",

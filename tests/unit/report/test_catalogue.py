@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import privrelease.report
+from privrelease.report.catalogue import english
+from privrelease.report.english import ENGLISH
+from privrelease.report.sections import SECTIONS
+
+ROOT = Path(privrelease.report.__file__).parent
+SOURCES = {
+    path: path.read_text(encoding="utf-8")
+    for pattern in ("**/*.py", "**/*.j2")
+    for path in ROOT.glob(pattern)
+    if path.name != "english.py"
+}
+#: Beginnings of keys that are put together from a name of the audit.
+COMPOSED = re.compile(r"f\"([a-z_]+\.(?:[a-z_]+\.)?)\{|\"([a-z_]+\.)\" ~|\"([a-z]+\.[a-z]+\.)\" ~")
+
+
+def composed() -> set[str]:
+    return {next(filter(None, match)) for text in SOURCES.values() for match in COMPOSED.findall(text)}
+
+
+def test_every_text_that_a_template_asks_for_is_in_the_catalogue():
+    asked = {key for text in SOURCES.values() for key in re.findall(r"\btt?\([\"']([a-z0-9_.]+)[\"']\s*[,)]", text)}
+    assert len(asked) > 60
+    assert asked <= ENGLISH.keys()
+
+
+def test_every_text_of_the_catalogue_is_used():
+    everything = "\n".join(SOURCES.values()).replace("'", '"')
+    beginnings = tuple(composed()) + tuple(f"{section.name}." for section in SECTIONS)
+    unused = [
+        key
+        for key in ENGLISH
+        if f'"{key}"' not in everything
+        and not key.startswith(beginnings)
+        and f'"{key.removesuffix("_after")}"' not in everything
+    ]
+    assert unused == []
+
+
+def test_every_section_has_a_heading_and_a_basis():
+    assert [section.number for section in SECTIONS] == list(range(17))
+    for section in SECTIONS:
+        assert ENGLISH[f"{section.name}.heading"]
+        assert ENGLISH[f"{section.name}.basis"]
+
+
+def test_values_are_escaped_and_isolated_in_markup():
+    assert str(english().html("page.policy", id="<a>", version="{1}")) == "policy <bdi>&lt;a&gt;</bdi> version <bdi>{1}</bdi>"

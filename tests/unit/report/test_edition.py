@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import BaseModel
+
+from privrelease.audit.model import AuditResult, CheckResult, Figure, FindingRecord, Outcome, Visibility
+from privrelease.report.edition import Edition, for_edition
+from privrelease.report.html import render_html
+from privrelease.report.json_report import render_json
+from privrelease.report.text import render_text
+
+
+def figures(value):
+    if isinstance(value, Figure):
+        yield value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from figures(getattr(value, name))
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from figures(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from figures(item)
+
+
+def marked(value, marks):
+    """The same audit with every internal figure replaced by a number that occurs nowhere else."""
+    if isinstance(value, Figure):
+        if value.visibility is not Visibility.INTERNAL:
+            return value
+        marks.append(7310000 + len(marks))
+        return value.model_copy(update={"value": marks[-1], "exact": str(marks[-1]), "unit": "count", "note": None})
+    if isinstance(value, BaseModel):
+        return value.model_copy(update={name: marked(getattr(value, name), marks) for name in type(value).model_fields})
+    if isinstance(value, tuple):
+        return tuple(marked(item, marks) for item in value)
+    if isinstance(value, dict):
+        return {name: marked(item, marks) for name, item in value.items()}
+    return value
+
+
+@pytest.mark.parametrize("render", [render_html, render_text, lambda audit, edition: render_json(audit, edition).decode()])
+def test_the_recipient_edition_shows_no_internal_figure_in_any_form(audit, render):
+    marks: list[int] = []
+    planted = marked(audit, marks)
+    assert len(marks) > 50
+    internal, recipient = render(planted, Edition.INTERNAL), render(planted, Edition.RECIPIENT)
+    for mark in marks:
+        assert str(mark) not in recipient
+        assert f"{mark:,}" not in recipient
+    assert any(str(mark) in internal or f"{mark:,}" in internal for mark in marks)
+
+
+def test_the_recipient_json_is_a_valid_audit_with_the_released_figures(audit):
+    kept = AuditResult.model_validate_json(render_json(audit, Edition.RECIPIENT))
+    assert kept.threats[0].after.k == audit.threats[0].after.k
+    assert kept.threats[0].before.k.value is None
+    assert all(figure.value is None for figure in figures(kept) if figure.visibility is Visibility.INTERNAL)
+
+
+def test_the_recipient_edition_has_no_digest_of_the_input_no_reasons_and_no_findings(audit):
+    secret = "only-for-those-inside"
+    planted = audit.model_copy(
+        update={
+            "decision": audit.decision.model_copy(update={"reasons": (secret,)}),
+            "identity": audit.identity.model_copy(update={"input_digest": secret, "run": secret}),
+            "findings": (FindingRecord(code="A1", message=secret, severity="warn"),),
+            "checks": (
+                CheckResult(
+                    id="X", title=secret, outcome=Outcome.FAIL, severity="error", message=secret, visibility=Visibility.INTERNAL
+                ),
+            ),
+            "sections": {"9": {"rate": secret}},
+        }
+    )
+    assert secret in render_html(planted, Edition.INTERNAL)
+    assert secret not in render_html(planted, Edition.RECIPIENT)
+    assert secret not in render_json(planted, Edition.RECIPIENT).decode()
+
+
+def test_the_impact_assessment_and_security_measures_stay_with_the_controller(audit):
+    page = render_html(audit, Edition.RECIPIENT)
+    assert "encryption at rest" not in page
+    assert "Yearly extract" not in page
+    assert "encryption at rest" in render_html(audit, Edition.INTERNAL)
+    assert "stays with the controller" in page
+
+
+def test_smallest_classes_of_single_combinations_are_internal(audit):
+    kept = for_edition(audit, Edition.RECIPIENT)
+    assert audit.threats[1].subsets.by_size
+    assert kept.threats[1].subsets.by_size == ()
+
+
+def test_the_internal_edition_is_the_audit_itself(audit):
+    assert for_edition(audit, Edition.INTERNAL) is audit
+    assert json.loads(render_json(audit, Edition.INTERNAL)) == json.loads(audit.model_dump_json())

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privrelease.report.numbers import beside, number, part_of, percent, risk
+
+SHARES = st.fractions(min_value=0, max_value=1, max_denominator=10**7)
+
+
+def test_two_of_six_thousand_is_neither_nothing_nor_all():
+    assert part_of(2, 6000) == "2 of 6,000 (<0.1 %)"
+    assert percent(Fraction(5998, 6000)) == ">99.9 %"
+
+
+@given(SHARES, st.integers(0, 4))
+def test_a_share_reads_as_nothing_or_all_only_if_it_is(share, decimals):
+    text = percent(share, decimals)
+    assert (text in {"0 %", "0.0 %"}) == (share == 0)
+    assert (text in {"100 %", "100.0 %"}) == (share == 1)
+
+
+@given(SHARES, SHARES)
+def test_a_figure_is_never_written_like_a_threshold_it_differs_from(share, threshold):
+    figure, limit = beside(share, threshold)
+    assert (figure == limit) == (share == threshold) or "<" in figure or ">" in figure
+
+
+@pytest.mark.parametrize(
+    ("share", "threshold", "figure"),
+    [("0.2", "0.2", "20 %"), ("0.20001", "0.2", "20.001 %"), ("0.334", "0.333", "33.4 %"), ("0.0004", "0.0005", "0.04 %")],
+)
+def test_a_figure_has_as_many_decimals_as_tell_it_from_its_threshold(share, threshold, figure):
+    assert beside(Fraction(share), Fraction(threshold))[0] == figure
+
+
+def test_a_difference_beyond_nine_decimals_is_said_in_words():
+    assert beside(Fraction(1, 5) + Fraction(1, 10**14), Fraction(1, 5)) == ("just above 20 %", "20 %")
+
+
+@given(SHARES)
+def test_rounding_is_off_by_at_most_half_a_unit_of_the_last_place(share):
+    text = percent(share)
+    if text[0] not in "<>":
+        assert abs(Fraction(text.removesuffix(" %")) - share * 100) <= Fraction(1, 20)
+
+
+def test_short_numbers_are_exact_and_long_ones_have_four_digits():
+    assert [number(Fraction(value)) for value in ("0.05", "7", "1/3", "1234567.891", "-2.5")] == [
+        "0.05",
+        "7",
+        "0.3333",
+        "1,234,567.891",
+        "-2.5",
+    ]
+
+
+def test_a_risk_of_one_in_k_says_so():
+    assert risk(Fraction(1, 12)) == "8.3 % (1 in 12)"
+    assert risk(Fraction(3, 4)) == "75 %"
