@@ -1,0 +1,97 @@
+"""What a privacy-budget ledger does, whatever it is stored in: reserve, then draw, then commit the answers.
+
+A reservation is spent from the moment it is durable. A run that dies between ``reserve`` and ``commit`` gives nothing back, because
+nobody can tell what it had drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from privrelease.dp.budget import Budget, total
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.dp.draws import Draw
+
+__all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a run is about to draw, and what it costs; refused as a whole where it does not fit.
+
+    ``cost``: at least what the accountant makes of the draws. ``content``: the keyed digest of the source; the same ``snapshot`` label
+    of a dataset with another content is an error. ``queries``: the keys under which answers will be stored.
+    """
+
+    population: str
+    dataset: str
+    release: str
+    policy_sha256: str
+    draws: tuple[Draw, ...]
+    cost: Budget
+    snapshot: str | None = None
+    content: str | None = None
+    accountant: str = "approximate"
+    run: str | None = None
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last entry: which ledger, its number, its hash."""
+
+    ledger: str
+    sequence: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A claim that is durably spent; ``head``: its entry."""
+
+    id: str
+    claim: Claim
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What a population has spent and may spend. ``cap`` None: the ledger sets none."""
+
+    population: str
+    cap: Budget | None
+    spent: Budget
+    spenders: tuple[tuple[str, Budget], ...] = field(default=())
+
+    @classmethod
+    def of(cls, population: str, cap: Budget | None, spenders: tuple[tuple[str, Budget], ...]) -> Balance:
+        """Return the balance of what each release (by its name) spent."""
+        return cls(population, cap, total(spent for _, spent in spenders), spenders)
+
+
+class Ledger(Protocol):
+    """A ledger. Raises BudgetError (exit 4) where a claim does not fit, or where the ledger cannot be used."""
+
+    def reserve(self, claim: Claim) -> Reservation:
+        """Spend the claim's cost durably, before anything is drawn; all of it or nothing."""
+        ...
+
+    def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
+        """Store the answers by query key. Once per reservation."""
+        ...
+
+    def answer(self, query: str) -> bytes | None:
+        """Return the stored answer to a query, which costs nothing to serve again; None where there is none."""
+        ...
+
+    def balance(self, population: str) -> Balance:
+        """Return what is spent and allowed."""
+        ...
+
+    def head(self) -> Head:
+        """Return the last entry, for manifests to anchor."""
+        ...
