@@ -33,7 +33,8 @@ def _one_character(value: object) -> object:
     raise problem(message)
 
 
-Character = Annotated[str, BeforeValidator(_one_character), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 1})]
+_CHARACTER = {"type": ["string", "integer"], "minLength": 1, "maxLength": 1, "minimum": 0, "maximum": 9}
+Character = Annotated[str, BeforeValidator(_one_character), WithJsonSchema(_CHARACTER)]
 
 #: strptime directives whose reading depends on nothing but the text (no locale, no zone name).
 _DIRECTIVES = frozenset("YymdHMSfjBb%")

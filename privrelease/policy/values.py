@@ -157,7 +157,7 @@ def _filled(value: object) -> object:
 
 
 #: A text with something in it.
-Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "minLength": 1})]
+Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S"})]
 
 
 def _column_name(value: object) -> object:
@@ -169,7 +169,7 @@ def _column_name(value: object) -> object:
 
 
 #: A column's name, exactly as in the source.
-ColumnName = Annotated[str, BeforeValidator(_column_name), WithJsonSchema({**_ANY_SCALAR, "minLength": 1, "maxLength": 255})]
+ColumnName = Annotated[str, BeforeValidator(_column_name), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S", "maxLength": 255})]
 
 
 def _path(value: object) -> object:
@@ -185,7 +185,9 @@ def _path(value: object) -> object:
 
 
 #: A path of a file.
-PathText = Annotated[str, BeforeValidator(_path), WithJsonSchema({**_ANY_SCALAR, "minLength": 1, "maxLength": 1000})]
+PathText = Annotated[
+    str, BeforeValidator(_path), WithJsonSchema({**_ANY_SCALAR, "pattern": r"^(?!.*://).*\S", "maxLength": 1000})
+]
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
