@@ -37,12 +37,14 @@ class MemoryLedger:
         """Spend the claim, or raise BudgetError."""
         balance = self.balance(claim.population)
         if self._cap is not None and not (balance.spent + claim.cost).fits(self._cap):
-            raise BudgetError("L120", "the budget that is left does not cover this release", hint="lower its epsilon or delta")
+            raise BudgetError(
+                code="L120", message="the budget that is left does not cover this release", hint="lower its epsilon or delta"
+            )
         for other in self._claims:
             same = (other.dataset, other.snapshot) == (claim.dataset, claim.snapshot) and claim.snapshot is not None
             if same and other.content != claim.content:
                 message = f"the snapshot of {claim.dataset} has another content than when it was first used"
-                raise BudgetError("L121", message, hint="give new data a new `snapshot` label")
+                raise BudgetError(code="L121", message=message, hint="give new data a new `snapshot` label")
         self._claims.append(claim)
         entry = json.dumps([self._head.hash, [draw.record() for draw in claim.draws]], sort_keys=True)
         self._head = Head(self._head.ledger, self._head.sequence + 1, hashlib.sha256(entry.encode()).hexdigest())
