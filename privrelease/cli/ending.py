@@ -6,6 +6,7 @@ every other exception only its type and the place in our code are named, since i
 
 from __future__ import annotations
 
+import os
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
 
-__all__ = ["MEANINGS", "Ending", "ended", "ending_of"]
+__all__ = ["MEANINGS", "Ending", "ended", "ending_of", "gone"]
 
 #: What each exit code means (POLICY.md, "The command line").
 MEANINGS: Final[dict[int, str]] = {
@@ -64,11 +65,17 @@ def ended(command: Callable[[], Ending], *, crash_folder: Path | None = None) ->
     try:
         return command()
     except BrokenPipeError:
-        raise
+        return gone()
     except Exception as error:  # noqa: BLE001 -- the last place before the user: nothing may pass as a traceback
         return ending_of(error, crash_folder=crash_folder)
     except KeyboardInterrupt:
         return Ending(3, "interrupted; nothing was published by what was interrupted")
+
+
+def gone() -> Ending:
+    """End after whoever read stdout went away: nothing more can be said there, and the interpreter must not try at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return Ending(3, "the reader of stdout went away")
 
 
 def ending_of(error: Exception, *, crash_folder: Path | None = None) -> Ending:

@@ -15,7 +15,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli import options as o
 from privrelease.cli.console import Console, FailOn, Format
-from privrelease.cli.ending import MEANINGS, Ending, ended, ending_of
+from privrelease.cli.ending import MEANINGS, Ending, ended, ending_of, gone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,9 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ending = _called(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        # whoever read stdout has gone; nothing more can be said there, and the interpreter must not try at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        ending = Ending(3, "the reader of stdout went away")
+        ending = gone()
     if ending is None:
         return 0
     console = Console()

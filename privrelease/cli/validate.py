@@ -53,8 +53,10 @@ def counted(findings: list[Finding], noun: str) -> str:
 def _explain(loaded: LoadedPolicy, console: Console) -> None:
     """Say which class size every threshold means."""
     from privrelease.plan.build import build_plan
+    from privrelease.plan.explain import explain
 
-    for release in build_plan(loaded).releases:
+    for release in explain(build_plan(loaded)).releases:
         for threat in release.threats:
-            k = threat.thresholds.k
-            console.data(f"release {release.id}, threat {threat.name}: k >= {k}")
+            for limit in threat.thresholds:
+                k = f"k = {limit.k}: " if limit.k is not None else ""
+                console.data(f"release {release.id}, threat {threat.name}: {limit.threshold} {limit.value}: {k}{limit.meaning}")

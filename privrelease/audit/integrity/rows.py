@@ -73,6 +73,8 @@ def rows_add_up(evidence: Evidence) -> Judged:
         return absent(_NO_SOURCE)
     if source is None or main is None:
         return unevaluated("no file can be read")
+    if internal is None and evidence.left is None and main.n_rows < source.n_rows:
+        return absent("the file has fewer rows than the source, and nothing says which left")
     claimed = 0 if internal is None else internal.claims.dropped_rows
     unexplained = 0 if evidence.left is None else evidence.left.rows
     expected = source.n_rows - (claimed if internal is not None else unexplained)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from privrelease.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA = (
+    "id,area,job,pay\n"
+    + "".join(f"{n},{'north' if n < 6 else 'south'},clerk,{100 + n}\n" for n in range(12))
+    + "12,west,smith,900\n"
+)
+POLICY = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Made-up
+datasets:
+  d:
+    source: data.csv
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category}
+      job: {role: quasi, type: category}
+      pay: {role: sensitive, type: integer}
+threats:
+  t: {dataset: d, knows: [area, job], highest_risk: 0.2}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    transform: [{suppress: cells}]
+    output: {path: out/r.csv}
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        return self.err.splitlines()[-1]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder with made-up data and a policy, on which commands run in this process."""
+
+    folder: Path
+    capture: pytest.CaptureFixture[str]
+
+    def policy(self, text: str = POLICY) -> None:
+        (self.folder / "policy.yaml").write_text(text, encoding="utf-8")
+
+    def data(self, text: str) -> None:
+        (self.folder / "data.csv").write_text(text, encoding="utf-8")
+
+    def __call__(self, *arguments: str) -> Said:
+        self.capture.readouterr()
+        code = main(list(arguments))
+        captured = self.capture.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        return Said(code, captured.out, captured.err)
+
+    def run(self, *options: str) -> Said:
+        return self("run", "policy.yaml", *options)
+
+    @property
+    def released(self) -> Path:
+        return self.folder / "out" / "r.csv"
+
+
+@pytest.fixture
+def desk(tmp_path, capsys, monkeypatch) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    made = Desk(tmp_path, capsys)
+    made.policy()
+    made.data(DATA)
+    return made

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import privrelease
+from privrelease.cli.console import harmless
+from privrelease.cli.ending import MEANINGS, ended, ending_of
+from privrelease.errors import InputError
+
+COMMANDS = ("init", "validate", "plan", "run", "audit", "report", "show", "schema")
+CELL = "a made-up cell 7731"
+
+
+def failing(error):
+    def command():
+        raise error
+
+    return command
+
+
+def test_every_documented_exit_code_has_a_meaning():
+    assert sorted(MEANINGS) == [0, 1, 2, 3, 4, 5, 70]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ValueError(CELL), 70),
+        (KeyError(CELL), 70),
+        (RecursionError(CELL), 70),
+        (MemoryError(CELL), 3),
+        (OSError(28, "No space left on device"), 3),
+        (KeyboardInterrupt(), 3),
+        (InputError(code="D1", message="known"), 3),
+    ],
+)
+def test_whatever_is_raised_becomes_a_documented_code_without_a_cell(error, code):
+    ending = ended(failing(error))
+    assert ending.code == code
+    assert CELL not in ending.said + ending.last_line
+
+
+def test_an_engines_message_is_never_shown_since_it_may_hold_a_cell():
+    import duckdb
+
+    for error, code in (
+        (duckdb.ConversionException(CELL), 70),
+        (duckdb.OutOfMemoryException(CELL), 3),
+        (duckdb.IOException(CELL), 3),
+    ):
+        ending = ending_of(error)
+        assert ending.code == code
+        assert CELL not in ending.said + ending.last_line
+
+
+def test_a_fault_of_ours_names_its_place_and_leaves_a_file_without_values(tmp_path):
+    def command():
+        return harmless(7731)
+
+    ending = ended(command, crash_folder=tmp_path)
+    assert ending.code == 70
+    assert "AttributeError in privrelease/cli/console.py:" in ending.said
+    kept = (tmp_path / "crash.txt").read_text(encoding="utf-8")
+    assert "console.py" in kept
+    assert "7731" not in kept
+
+
+def test_no_crash_file_is_written_into_a_folder_that_does_not_exist(tmp_path):
+    ended(failing(ValueError()), crash_folder=tmp_path / "none")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["rnu"],
+        ["run"],
+        ["run", "a.yaml", "--fial-on", "warn"],
+        ["run", "a.yaml", "--format", "xml"],
+        ["run", "a", "--threads", "0"],
+    ],
+)
+def test_bad_usage_is_exit_two_and_says_so_last(desk, arguments):
+    said = desk(*arguments)
+    assert said.code == 2
+    assert said.last.startswith("exit 2: bad usage or bad policy")
+
+
+def test_a_memory_limit_needs_a_unit(desk):
+    said = desk.run("--memory-limit", "lots")
+    assert said.code == 2
+    assert "4GiB" in said.err
+
+
+def test_the_version_is_printed(desk):
+    said = desk("--version")
+    assert (said.code, said.out) == (0, f"privrelease {privrelease.__version__}\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_in_its_help(desk, command):
+    said = desk(command, "--help")
+    assert said.code == 0
+    assert f"privrelease {command}" in " ".join(said.out.split())
+    assert "Example" in said.out
+
+
+def test_help_lists_the_commands_in_less_than_a_third_of_a_cpu_second():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-m", "privrelease.cli.main", "--help"], capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert all(command in done.stdout for command in COMMANDS)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3
+
+
+def test_help_loads_no_heavy_library():
+    code = (
+        "import sys; from privrelease.cli.main import main; main(['--help']); "
+        "print([name for name in ('duckdb', 'numpy', 'pydantic', 'jinja2', 'sqlglot', 'numba', 'pyarrow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "privrelease.cli.main", "schema", "policy"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == ["exit 3: input or environment: the reader of stdout went away"]
+
+
+def test_what_a_terminal_would_obey_is_written_out():
+    assert harmless("name\x1b]0;title\x07 \u202eabc\u200b\n\tend") == "name\\x1b]0;title\\x07 \\u202eabc\\u200b\n\tend"
+
+
+def test_names_from_a_policy_cannot_command_the_terminal(desk):
+    desk.policy((desk.folder / "policy.yaml").read_text(encoding="utf-8").replace("title: Made-up", 'title: "\\e[31mred"'))
+    said = desk("plan", "policy.yaml")
+    assert "\x1b" not in said.out
