@@ -8,10 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from privrelease.disclosure.class_sizes import ClassSizes, SizeHistogram
-from privrelease.disclosure.grouping import group_rows, is_residual
+from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
 from privrelease.disclosure.prosecutor import prosecutor_risk
 from privrelease.disclosure.wildcard import match_sizes
 from privrelease.execute.limit import limit_exceeded
@@ -36,12 +34,12 @@ class ThreatForecast:
     """Risk of the source for one threat, as a prosecutor meets it, before anything is suppressed.
 
     ``k``: what the threshold demands; ``smallest``: size of the smallest class (None: no record). ``counted``: what a class
-    counts. ``below_k``: records (or persons of a class) in classes smaller than ``k``.
+    counts; where rows stay linkable, persons with the same set of rows. ``below_k``: records (or persons of a class) in classes smaller than ``k``.
     """
 
     name: str
     columns: tuple[str, ...]
-    counted: Literal["records", "persons"]
+    counted: Literal["records", "persons", "person_sets"]
     reading: Literal["category", "wildcard"]
     k: int
     smallest: int | None
@@ -96,7 +94,7 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -
         source_rows=protected.source.n_rows,
         source_persons=protected.persons.number,
         classes=table.n_classes,
-        threats=tuple(_before(threat, table) for threat in plan.threats),
+        threats=tuple(_before(threat, table, linkable=protected.persons.linkable) for threat in plan.threats),
         columns=tuple(
             ColumnForecast(name, cells, lost[name] - cells) for name, cells in zip(names, nulled.tolist(), strict=True)
         ),
@@ -107,11 +105,16 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -
     )
 
 
-def _before(threat: ThreatPlan, table: ClassTable) -> ThreatForecast:
+def _before(threat: ThreatPlan, table: ClassTable, *, linkable: bool) -> ThreatForecast:
     columns = tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
     sizes: SizeHistogram
-    if table.pairs_class is not None:
-        sizes = _person_sizes(table, columns)
+    counted: Literal["records", "persons", "person_sets"] = "records"
+    if table.pairs_class is not None and linkable:
+        counted = "person_sets"
+        sizes = linkable_class_sizes(table, columns)
+    elif table.pairs_class is not None:
+        counted = "persons"
+        sizes = person_class_sizes(table, columns)
     elif threat.missing == "wildcard":
         sizes = match_sizes(table, columns)
     else:
@@ -121,7 +124,7 @@ def _before(threat: ThreatPlan, table: ClassTable) -> ThreatForecast:
     return ThreatForecast(
         name=threat.name,
         columns=columns,
-        counted="records" if table.pairs_class is None else "persons",
+        counted=counted,
         reading="category" if isinstance(sizes, ClassSizes) else "wildcard",
         k=k,
         smallest=sizes.smallest,
@@ -131,15 +134,3 @@ def _before(threat: ThreatPlan, table: ClassTable) -> ThreatForecast:
         highest=risk.highest,
         average=risk.average,
     )
-
-
-def _person_sizes(table: ClassTable, columns: tuple[str, ...]) -> ClassSizes:
-    """Distinct persons in each class on ``columns``."""
-    assert table.pairs_class is not None
-    assert table.pairs_person is not None
-    codes = table.codes[:, [table.columns.index(column) for column in columns]]
-    grouping = group_rows(codes)
-    pairs = np.unique(np.stack([grouping.group[table.pairs_class], table.pairs_person.astype(np.intp)]), axis=1)
-    counts = np.bincount(pairs[0], minlength=grouping.n_groups)
-    lost = is_residual(codes[grouping.first])
-    return ClassSizes.from_counts(counts[~lost], residual=int(counts[lost].sum()))
