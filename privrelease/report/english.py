@@ -288,5 +288,8 @@ ENGLISH: Final[dict[str, str]] = {
     "console.review": "REVIEW",
     "console.release": "release {release}: {verdict} ({passed} of {total} checks hold)",
     "console.threat": "threat {name}",
+    "console.k": "k {k}",
+    "console.no_k": "no k: {k}",
+    "console.before": " (before: {k})",
     "console.cells": "cells lost",
 }

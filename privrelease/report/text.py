@@ -57,9 +57,10 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
 
 def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:
     name = catalogue.plain("console.threat", name=threat.name)
-    k = shown(threat.after.k, catalogue).text
-    before = shown(threat.before.k, catalogue).text if threat.before is not None else None
-    yield _figure(name, f"k {k}" + (f" (before: {before})" if before is not None else ""), None, None, catalogue)
+    k = shown(threat.after.k, catalogue)
+    before = shown(threat.before.k, catalogue) if threat.before is not None else None
+    was = catalogue.plain("console.before", k=before.text) if before is not None and not before.gap else ""
+    yield _figure(name, catalogue.plain("console.no_k" if k.gap else "console.k", k=k.text) + was, None, None, catalogue)
     for verdict in threat.verdicts:
         figure, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
         label = catalogue.plain(f"risk.{verdict.measure}") if catalogue.has(f"risk.{verdict.measure}") else verdict.measure
