@@ -36,6 +36,7 @@ __all__ = [
 
 #: Combinations of columns of one threat that are protected one by one; the audit looks at them all.
 MOST_SUBSETS = 500
+_BLOCK_ROWS = 1 << 20
 
 
 def weight_column(plan: MicrodataPlan) -> str | None:
@@ -213,7 +214,16 @@ def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64],
     stays = np.where(solution.dropped, 0, solution.records)
     nulled = (solution.suppressed * stays[:, None]).sum(axis=0).astype(np.int64)
     part = _part_of_row(solution, rows)
-    return words[part], solution.dropped[part], nulled
+    n_rows = len(part)
+    masks = np.empty((n_rows, words.shape[1]), np.uint64)
+    dropped = np.empty(n_rows, np.bool_)
+    for start in range(
+        0, n_rows, _BLOCK_ROWS
+    ):  # in blocks: indices take eight bytes a row, which tens of millions of rows notice
+        block = slice(start, start + _BLOCK_ROWS)
+        np.take(words, part[block], axis=0, out=masks[block])
+        np.take(solution.dropped, part[block], out=dropped[block])
+    return masks, dropped, nulled
 
 
 def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -224,15 +234,15 @@ def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return words
 
 
-def _part_of_row(solution: Solution, rows: RowClasses) -> NDArray[np.intp]:
-    n_parts = len(solution.records)
-    if n_parts == len(rows.table.counts):
-        return rows.row_class.astype(np.intp)
-    first = np.searchsorted(solution.class_index, np.arange(len(rows.table.counts)), side="left")
+def _part_of_row(solution: Solution, rows: RowClasses) -> NDArray[np.uint32]:
+    n_classes = len(rows.table.counts)
+    if len(solution.records) == n_classes:
+        return rows.row_class
+    first = np.searchsorted(solution.class_index, np.arange(n_classes), side="left").astype(np.uint32)
     part = first[rows.row_class]
-    several = np.bincount(solution.class_index, minlength=len(rows.table.counts)) > 1
+    several = np.bincount(solution.class_index, minlength=n_classes) > 1
     split_rows = np.flatnonzero(several[rows.row_class])
     in_order = split_rows[np.argsort(rows.row_class[split_rows], kind="stable")]
     split_parts = np.flatnonzero(several[solution.class_index])
     part[in_order] = np.repeat(split_parts, solution.records[split_parts])
-    return part.astype(np.intp)
+    return part

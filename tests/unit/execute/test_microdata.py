@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from fractions import Fraction
 
 import pyarrow.parquet as pq
@@ -234,3 +235,31 @@ def test_several_sinks_hold_the_same_rows(desk):
     assert [output.rows for output in parked.manifest.outputs] == [6, 6]
     lines = (desk.folder / "out" / "data.csv").read_text().splitlines()
     assert lines[1:] == [",".join("" if value is None else str(value) for value in row.values()) for row in desk.rows()]
+
+
+@pytest.fixture
+def full_disk():
+    """Files of more than 20 kB cannot be written, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "duckdb"])
+def test_a_disk_that_fills_while_writing_leaves_the_previous_release_and_nothing_else(desk, request, ending):
+    sinks = (f"out/data.{ending}",)
+    desk.publish(desk.plan(desk.source(DATA, COLUMNS), threats=[], sinks=sinks))
+    old = (desk.folder / sinks[0]).read_bytes()
+    big = {"id": list("pq") * 4000, "sex": list("fm") * 4000, "region": list("ns") * 4000, "x": [n * 7919 for n in range(8000)]}
+    plan = desk.plan(desk.source(big, COLUMNS), threats=[("t", ["sex", "region"], 2)], sinks=sinks)
+    request.getfixturevalue("full_disk")
+    with pytest.raises(InputError) as caught:
+        desk.run(plan)
+    assert caught.value.exit_code == 3
+    assert caught.value.hint
+    assert (desk.folder / sinks[0]).read_bytes() == old
+    record = desk.store.records()[-1]
+    assert record.state is RunState.FAILED
+    folder = desk.store.folder(record.run)
+    assert sorted(path.name for path in folder.path.rglob("*")) == ["internal", "lock", "state.json"]
