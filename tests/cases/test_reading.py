@@ -174,7 +174,7 @@ def test_an_undeclared_decimal_comma_is_an_error_and_never_a_number(case, form):
     case.policy(F07.replace("FORMAT", form))
     ran = case("run", "policy.yaml")
     assert ran.code == 3
-    assert "amount" in ran.err
+    assert "amount" in ran.err or "delimiter" in ran.err
     assert not (case.folder / "out/r.parquet").exists()
 
 
