@@ -15,7 +15,7 @@ from privrelease.disclosure.wildcard import match_sizes
 from privrelease.execute.limit import limit_exceeded
 from privrelease.execute.microdata import protect
 from privrelease.execute.progress import silent
-from privrelease.execute.suppression import row_masks
+from privrelease.execute.suppression import nulled_cells
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -84,7 +84,7 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -
     """Forecast one microdata release. Needs no pseudonym key. Raises InputError where the source is not as declared."""
     protected = protect(plan, engine, progress)
     table, solution = protected.rows.table, protected.solution
-    _, _, nulled = row_masks(solution, protected.rows)
+    nulled = nulled_cells(solution)
     names = table.columns
     lost = dict(zip(names, solution.lost_cells.tolist(), strict=True))
     total = protected.source.n_rows * len(names)

@@ -25,6 +25,7 @@ from privrelease.execute.persons import Persons, check_persons
 from privrelease.execute.progress import silent
 from privrelease.execute.suppression import (
     nothing_suppressed,
+    nulled_cells,
     one_class,
     population_classes,
     row_masks,
@@ -166,7 +167,7 @@ def run_microdata(
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
     protected = protect(plan, engine, progress)
     inputs.check_unchanged()
-    masks, dropped, nulled = row_masks(protected.solution, protected.rows)
+    masks, dropped = row_masks(protected.solution, protected.rows)
     progress("write", None)
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     written = engine.write(
@@ -185,7 +186,7 @@ def run_microdata(
     if written.rows + n_dropped != protected.source.n_rows:
         raise InternalError(code="R184", message="the engine wrote another number of rows than it was given")
     progress("manifest", None)
-    claims = _claims(plan, protected, nulled, n_dropped)
+    claims = _claims(plan, protected, n_dropped)
     with speaking("digesting the files of the release"):
         manifest = _manifest(plan, policy, run, written)
         internal = InternalManifest(
@@ -201,9 +202,7 @@ def run_microdata(
     return ParkedRelease(run, manifest, internal, protected.source, findings)
 
 
-def _claims(
-    plan: MicrodataPlan, protected: Protected, nulled: np.ndarray[tuple[int], np.dtype[np.int64]], n_dropped: int
-) -> Claims:
+def _claims(plan: MicrodataPlan, protected: Protected, n_dropped: int) -> Claims:
     names = plan.quasi_identifiers
     n_rows = protected.source.n_rows
     return Claims(
@@ -215,7 +214,7 @@ def _claims(
         released_rows=n_rows - n_dropped,
         dropped_rows=n_dropped,
         cells_total=n_rows * len(names),
-        suppressed=dict(zip(names, nulled.tolist(), strict=True)),
+        suppressed=dict(zip(names, nulled_cells(protected.solution).tolist(), strict=True)),
         lost=dict(zip(names, protected.solution.lost_cells.tolist(), strict=True)),
         feasible=protected.solution.feasible,
     )

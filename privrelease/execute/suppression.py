@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_SUBSETS",
     "nothing_suppressed",
+    "nulled_cells",
     "one_class",
     "population_classes",
     "row_masks",
@@ -194,12 +195,17 @@ def nothing_suppressed(classes: ClassTable) -> Solution:
     )
 
 
-def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.int64]]:
+def nulled_cells(solution: Solution) -> NDArray[np.int64]:
+    """Return how many cells of each column become missing in rows that stay: (q,) int64."""
+    stays = np.where(solution.dropped, 0, solution.records)
+    return np.asarray((solution.suppressed * stays[:, None]).sum(axis=0), np.int64)
+
+
+def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """Spread a solution's parts over the rows: a class's rows go to its parts in source order.
 
-    Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, ``dropped`` (n,) bool, and
-    per column how many cells become missing in rows that stay, (q,) int64. Raises InternalError where the parts do not make up
-    the classes.
+    Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, and ``dropped`` (n,) bool.
+    Raises InternalError where the parts do not make up the classes.
     """
     counts = rows.table.counts
     covered = np.zeros(len(counts), np.int64)
@@ -211,8 +217,6 @@ def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64],
     ):
         raise InternalError(code="R183", message="the solver's parts do not make up the classes")
     words = _packed(solution.suppressed & ~solution.dropped[:, None])
-    stays = np.where(solution.dropped, 0, solution.records)
-    nulled = (solution.suppressed * stays[:, None]).sum(axis=0).astype(np.int64)
     part = _part_of_row(solution, rows)
     n_rows = len(part)
     masks = np.empty((n_rows, words.shape[1]), np.uint64)
@@ -223,7 +227,7 @@ def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64],
         block = slice(start, start + _BLOCK_ROWS)
         np.take(words, part[block], axis=0, out=masks[block])
         np.take(solution.dropped, part[block], out=dropped[block])
-    return masks, dropped, nulled
+    return masks, dropped
 
 
 def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:

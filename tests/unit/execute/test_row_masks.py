@@ -7,7 +7,8 @@ from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.solvers.problem import Solution
 from privrelease.engine.protocol import RowClasses
 from privrelease.errors import InternalError
-from privrelease.execute.suppression import nothing_suppressed, one_class, row_masks
+from privrelease.execute import suppression
+from privrelease.execute.suppression import nothing_suppressed, nulled_cells, one_class, row_masks
 
 
 def solution(parts):
@@ -26,27 +27,29 @@ ROWS = RowClasses(
 )
 
 
-def test_rows_of_a_class_go_to_its_parts_in_source_order():
-    masks, dropped, nulled = row_masks(
-        solution([(0, 1, [True, False], False), (0, 2, [False, True], False), (1, 2, [False, False], False)]), ROWS
-    )
+@pytest.mark.parametrize("block", [1, 2, 5, 1 << 20])
+def test_rows_of_a_class_go_to_its_parts_in_source_order(monkeypatch, block):
+    monkeypatch.setattr(suppression, "_BLOCK_ROWS", block)
+    solved = solution([(0, 1, [True, False], False), (0, 2, [False, True], False), (1, 2, [False, False], False)])
+    masks, dropped = row_masks(solved, ROWS)
     assert masks.tolist() == [[0], [1], [2], [0], [2]]
     assert not dropped.any()
-    assert nulled.tolist() == [1, 2]
+    assert nulled_cells(solved).tolist() == [1, 2]
 
 
 def test_a_dropped_row_loses_no_single_cell():
-    masks, dropped, nulled = row_masks(solution([(0, 3, [True, True], True), (1, 2, [True, False], False)]), ROWS)
+    solved = solution([(0, 3, [True, True], True), (1, 2, [True, False], False)])
+    masks, dropped = row_masks(solved, ROWS)
     assert masks.tolist() == [[1], [0], [0], [1], [0]]
     assert dropped.tolist() == [False, True, True, False, True]
-    assert nulled.tolist() == [2, 0]
+    assert nulled_cells(solved).tolist() == [2, 0]
 
 
 def test_seventy_columns_take_two_words():
     q = 70
     table = ClassTable(tuple(f"c{i}" for i in range(q)), np.ones((1, q), np.int32), np.array([1]))
     gone = [i in {0, 63, 64, 69} for i in range(q)]
-    masks, _, _ = row_masks(solution([(0, 1, gone, False)]), RowClasses(table, np.zeros(1, np.uint32)))
+    masks, _ = row_masks(solution([(0, 1, gone, False)]), RowClasses(table, np.zeros(1, np.uint32)))
     assert masks.tolist() == [[1 | 1 << 63, 1 | 1 << 5]]
 
 
@@ -65,15 +68,15 @@ def test_parts_that_do_not_make_up_the_classes_are_a_fault_of_ours(parts):
 
 
 def test_without_a_suppression_step_every_cell_stays():
-    masks, dropped, nulled = row_masks(nothing_suppressed(ROWS.table), ROWS)
+    masks, dropped = row_masks(nothing_suppressed(ROWS.table), ROWS)
     assert not masks.any()
     assert not dropped.any()
-    assert nulled.tolist() == [0, 0]
+    assert nulled_cells(nothing_suppressed(ROWS.table)).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("n_rows", [0, 4])
 def test_rows_without_quasi_identifiers_are_one_class(n_rows):
     rows = one_class(n_rows)
-    masks, dropped, _ = row_masks(nothing_suppressed(rows.table), rows)
+    masks, dropped = row_masks(nothing_suppressed(rows.table), rows)
     assert masks.shape == (n_rows, 1)
     assert dropped.shape == (n_rows,)

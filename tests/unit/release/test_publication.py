@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 from privrelease.errors import InputError
 from privrelease.release.runs import ReleaseName, RunState
+from privrelease.release.store import ReleaseStore
 
 
 def test_a_published_path_shows_the_file_and_its_manifest(desk):
@@ -169,3 +171,42 @@ def test_published_files_have_the_modes_of_ordinary_files_and_internals_stay_clo
 def test_the_state_folder_keeps_itself_out_of_git(desk):
     desk.park(b"1")
     assert (desk.store.state / ".gitignore").read_text() == "*\n"
+
+
+def test_links_lead_right_where_folders_are_links_themselves(desk, tmp_path):
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    project = tmp_path / "project"
+    (tmp_path / "far" / "deep" / "project").mkdir()
+    project.symlink_to(tmp_path / "far" / "deep" / "project")
+    (tmp_path / "elsewhere").mkdir()
+    here = type(desk)(project)
+    here.out.symlink_to(tmp_path / "elsewhere")
+    here.publish(b"1")
+    first = here.data()
+    here.publish(b"2")
+    assert (first, here.data()) == (b"1", b"2")
+    here.store.withdraw(here.name, "done")
+    assert here.shown() == {}
+
+
+def test_a_state_folder_may_be_named_relatively_and_lie_elsewhere(desk, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    desk.store = ReleaseStore(Path("../states/registry"))
+    desk.publish(b"1")
+    monkeypatch.chdir(tmp_path)
+    assert desk.data() == b"1"
+    desk.publish(b"2")
+    assert desk.data() == b"2"
+    assert (tmp_path / "states" / "registry" / "lock").exists()
+
+
+def test_a_strict_umask_keeps_the_published_files_closed(desk):
+    os.umask(0o077)
+    folder = desk.store.folder(desk.publish(b"1"))
+    assert stat.S_IMODE(folder.data[0].stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.outgoing.stat().st_mode) == 0o700
+
+
+def test_the_default_state_folder_lies_beside_the_policy(tmp_path):
+    assert ReleaseStore.beside(tmp_path / "policy.yaml").state == tmp_path / ".privrelease"
