@@ -20,21 +20,24 @@ from privrelease.policy.values import (
     Text,
     enumerated,
     problem,
+    shown,
 )
 from privrelease.relational.schema import ColumnType, Role
 
 __all__ = ["RANGED", "ColumnSpec", "Dataset", "DomainSpec", "FormatSpec", "SourceSpec", "UnitSpec"]
 
 
-def _one_character(value: object) -> object:
-    if isinstance(value, str) and len(value) == 1 and value not in "\r\n\0":
+_SIGN = "^[^A-Za-z0-9\\r\\n\\x00]$"
+
+
+def _one_sign(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(_SIGN, value):
         return str(value)
-    message = "must be one character"
+    message = "must be one character, no letter and no digit"
     raise problem(message)
 
 
-_CHARACTER = {"type": ["string", "integer"], "minLength": 1, "maxLength": 1, "minimum": 0, "maximum": 9}
-Character = Annotated[str, BeforeValidator(_one_character), WithJsonSchema(_CHARACTER)]
+Character = Annotated[str, BeforeValidator(_one_sign), WithJsonSchema({"type": "string", "pattern": _SIGN})]
 
 #: strptime directives whose reading depends on nothing but the text (no locale, no zone name).
 _DIRECTIVES = frozenset("YymdHMSfjBb%")
@@ -83,10 +86,17 @@ class FormatSpec(Frozen):
     """A text that means a suppressed value."""
 
     @model_validator(mode="after")
-    def _signs_differ(self) -> FormatSpec:
+    def _readable(self) -> FormatSpec:
         if self.thousands == self.decimal:
             message = "decimal and thousands must differ"
             raise problem(message, code="P401")
+        try:
+            "".encode(self.encoding)
+        except (LookupError, ValueError):
+            message = f"encoding is unknown: {shown(self.encoding)}"
+            raise problem(
+                message, code="P401", hint="write utf-8, latin-1, cp1252, utf-16 or another encoding of Python"
+            ) from None
         if self.delimiter == self.quote:
             message = "delimiter and quote must differ"
             raise problem(message, code="P401")

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from privrelease.policy.dump import dump
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -47,6 +49,20 @@ def test_a_value_keeps_the_place_where_it_was_written(folder: Folder, sound: str
         "highest_risk": "p.yaml:20:19",
         "average_risk": "org.yaml:3:80",
     }
+
+
+def test_a_resolved_policy_is_shown_with_the_origin_of_every_value(folder: Folder, sound: str) -> None:
+    loaded, _ = folder.load(extending(sound, "org.yaml"), org=ORGANISATION)
+    assert loaded is not None
+    text = dump(loaded.policy, origin=lambda path: str(loaded.location(*path)).replace(f"{folder.path}/", ""))
+    lines = text.splitlines()
+    assert "    highest_risk: 0.2  # p.yaml:20:19" in lines
+    assert "    average_risk: 0.05  # org.yaml:3:80" in lines
+    assert "      max_rows: 1  # p.yaml:10:42" in lines
+    shown, findings = folder.load(text)
+    assert shown is not None
+    assert shown.policy == loaded.policy
+    assert all(finding.severity.value != "error" for finding in findings)
 
 
 def test_faults_of_all_files_are_told_each_in_its_file(folder: Folder, sound: str) -> None:

@@ -346,10 +346,10 @@ RULES = [
     ),
     # what this version does not do
     Rule(
-        "a statistics release",
-        (("kind: microdata", "kind: statistics"),),
+        "a synthetic release",
+        (("kind: microdata", "kind: synthetic"),),
         [
-            "p.yaml:22:5: P210 a release of kind statistics is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:22:5: P210 a release of kind synthetic is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
         ],
         (("kind: microdata", "kind: 'microdata'"),),
     ),
@@ -586,6 +586,17 @@ RULES = [
             "p.yaml:9:5: P401 format decimal and thousands must differ",
         ],
         (("    unit:", "    format: {decimal: ',', thousands: '.', delimiter: ;}\n    unit:"),),
+    ),
+    Rule(
+        "an encoding that nobody knows",
+        (("    unit:", "    format: {encoding: utf-9}\n    unit:"),),
+        [
+            (
+                "p.yaml:9:5: P401 format encoding is unknown: utf-9\n"
+                "hint: write utf-8, latin-1, cp1252, utf-16 or another encoding of Python"
+            ),
+        ],
+        (("    unit:", "    format: {encoding: cp1252}\n    unit:"),),
     ),
     Rule(
         "columns that differ only in case",
