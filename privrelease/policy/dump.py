@@ -152,7 +152,9 @@ def _lines(values: dict[str, object], depth: int, path: _Place, origin: Callable
     for key, value in values.items():
         here = (*path, key)
         flow = f"{indent}{yaml_text(key)}: {_flow(value)}"
-        if _is_flat(value) and (len(flow) <= _WIDTH or not isinstance(value, dict | list) or not value):
+        # with origins, every value of a mapping has a line of its own: each may come from another file
+        several = isinstance(value, dict) and any(origin((*here, part)) for part in value)
+        if not several and _is_flat(value) and (len(flow) <= _WIDTH or not isinstance(value, dict | list) or not value):
             yield flow + _comment(origin, here)
         elif isinstance(value, dict):
             yield f"{indent}{yaml_text(key)}:" + _comment(origin, here)

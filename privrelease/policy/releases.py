@@ -97,6 +97,9 @@ def _outputs(value: object) -> object:
     raise problem(message)
 
 
+_Outputs = Annotated[tuple[OutputSpec | PathText, ...], Field(min_length=1, max_length=10)]
+
+
 class MicrodataRelease(Frozen):
     """Rows about persons, protected against the named threats."""
 
@@ -116,7 +119,7 @@ class MicrodataRelease(Frozen):
     """Order of the rows: by the released values, or as in the source (which can link rows to persons)."""
     output: Annotated[
         tuple[OutputSpec, ...],
-        BeforeValidator(_outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
+        BeforeValidator(_outputs, json_schema_input_type=_Outputs | OutputSpec | PathText),
         Field(min_length=1, max_length=10),
     ]
     """The files that are published, all of the same content."""
