@@ -69,3 +69,12 @@ def set_layers(codes: NDArray[np.int32], costs: tuple[int, ...]) -> Iterator[NDA
     sets, cost = all_sets(costs) if len(costs) <= ENUMERATED_COLUMNS else beam_sets(codes, costs)
     for _, rows in groupby(range(len(sets)), key=lambda row: int(cost[row])):
         yield sets[list(rows)]
+
+
+def candidate_sets(codes: NDArray[np.int32], costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return the sets to try, by cost, and their costs; the last one is all columns."""
+    sets, cost = all_sets(costs) if len(costs) <= ENUMERATED_COLUMNS else beam_sets(codes, costs)
+    whole = sets.all(axis=1)
+    everything = np.ones((1, len(costs)), np.bool_)
+    total = np.array([sum(costs)], np.int64)
+    return np.concatenate([sets[~whole], everything]), np.concatenate([cost[~whole], total])

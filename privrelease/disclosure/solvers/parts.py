@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "factorise"]
 
 
-def factorise(codes: NDArray[np.int32]) -> NDArray[np.int64]:
+def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Number the distinct rows of ``codes`` (m, q): an (m,) array of ids 0..groups-1, exact for any number of columns.
 
     Columns are packed into 62-bit integers; whenever the next column would not fit, the packed prefix is renumbered first.
@@ -40,6 +40,14 @@ def factorise(codes: NDArray[np.int32]) -> NDArray[np.int64]:
         packed += values
         span *= width
     return np.unique(packed, return_inverse=True)[1].astype(np.int64)
+
+
+def _packed_bits(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Pack (p, q) bits into (p, ceil(q / 16)) integers below 65,536."""
+    bytes_ = np.packbits(masks, axis=1).astype(np.int64)
+    if bytes_.shape[1] % 2:
+        bytes_ = np.pad(bytes_, ((0, 0), (0, 1)))
+    return np.asarray(bytes_[:, ::2] * 256 + bytes_[:, 1::2], np.int64)
 
 
 @dataclass(slots=True)
@@ -67,6 +75,34 @@ class Parts:
         released = self.table.codes[self.class_index][:, chosen]
         released[self.suppressed[:, chosen]] = 0
         return released
+
+    def replace(
+        self,
+        members: NDArray[np.int64],
+        origin: NDArray[np.int64],
+        records: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+    ) -> None:
+        """Put pieces in the place of ``members``: piece i has ``records[i]`` of part ``origin[i]`` and loses ``suppressed[i]`` too.
+
+        The pieces of a member make up its records. Pieces of a class that lose the same cells are joined again.
+        """
+        others = np.ones(len(self), np.bool_)
+        others[members] = False
+        masks = self.suppressed[origin] | (suppressed & (self.table.codes[self.class_index[origin]] > 0))
+        class_index = np.concatenate([self.class_index[others], self.class_index[origin]])
+        masks = np.concatenate([self.suppressed[others], masks])
+        dropped = np.concatenate([self.dropped[others], self.dropped[origin]])
+        counts = np.concatenate([self.records[others], records])
+        alike = factorise(np.column_stack([class_index, _packed_bits(masks), dropped]))
+        first = np.unique(alike, return_index=True)[1]
+        order = np.argsort(class_index[first], kind="stable")
+        self.class_index = class_index[first][order]
+        self.suppressed = masks[first][order]
+        self.dropped = dropped[first][order]
+        totals = np.zeros(len(first), np.int64)
+        np.add.at(totals, alike, counts)
+        self.records = totals[order]
 
     def suppress(self, where: NDArray[np.bool_]) -> None:
         """Take the cells of ``where`` (p, q) away too; cells that are missing in the source are not marked."""

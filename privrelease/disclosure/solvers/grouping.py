@@ -1,0 +1,684 @@
+"""Compiled inner loops of the record search: hash counts over packed class keys.
+
+A class is one 64-bit key with a field of bits per column, 0 = missing, so suppressing a set of columns is one AND with the bits
+that stay. A released class (a *node*) is identified by its masked key alone: the key shows which columns are missing. Node 0
+stands for "nothing shown". All state lives in arrays that the caller owns, grouped into named tuples.
+
+The file is long for a reason: the compiled code is cached on disk under this file's name, size and time, so everything that is
+compiled together has to stand in one file for a change to any of it to be seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+from numba import types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.uint64]
+    Counts = NDArray[np.int64]
+    Indices = NDArray[np.int32]
+
+__all__ = [
+    "Classes",
+    "Nodes",
+    "Places",
+    "Sets",
+    "Waiting",
+    "close_classes",
+    "complete_groups",
+    "count_reached",
+    "find_alternatives",
+    "release_reached",
+]
+
+
+class Classes(NamedTuple):
+    """The classes of the source: packed ``key`` (m,) and ``present`` (m,), the bits of the columns that are not missing."""
+
+    key: Keys
+    present: Counts
+
+
+class Sets(NamedTuple):
+    """Sets of columns by cost, the last one all columns: bits of the key that ``kept`` leaves, column ``bits``, ``cost`` of a record
+    that misses none of them; ``column_cost`` (q,).
+    """
+
+    kept: Keys
+    bits: Counts
+    cost: Counts
+    column_cost: Counts
+
+
+class Places(NamedTuple):
+    """Where parts stand: class ``item``, ``records``, column ``set``, ``node``, and the ``cost`` of each of its records."""
+
+    item: Counts
+    records: Counts
+    set: Indices
+    node: Indices
+    cost: Counts
+
+
+class Nodes(NamedTuple):
+    """Released classes: open-addressing ``slots`` of node numbers (-1 empty), a bit map ``marks`` of the keys, ``key``, ``size``.
+
+    ``used = [parts, nodes]`` counts what is in use; the arrays of places and nodes have room for more.
+    """
+
+    slots: Indices
+    marks: Keys
+    key: Keys
+    size: Counts
+    used: Counts
+
+
+class Waiting(NamedTuple):
+    """Parts that wait, compact: ``part``, ``key``, ``records``; and work space: hash ``table``, its ``totals``, each one's ``slot``."""
+
+    part: Counts
+    key: Keys
+    records: Counts
+    table: Keys
+    totals: Counts
+    slot: Indices
+
+
+def _tuple_type(fields: tuple[Any, ...], kind: type) -> Any:  # noqa: ANN401 # numba's types
+    return types.NamedTuple(fields, kind)  # type: ignore[no-untyped-call] # numba declares no types there
+
+
+_KEYS = types.Array(types.uint64, 1, "C")
+_COUNTS = types.Array(types.int64, 1, "C")
+_INDICES = types.Array(types.int32, 1, "C")
+_CLASSES = _tuple_type((_KEYS, _COUNTS), Classes)
+_SETS = _tuple_type((_KEYS, _COUNTS, _COUNTS, _COUNTS), Sets)
+_PLACES = _tuple_type((_COUNTS, _COUNTS, _INDICES, _INDICES, _COUNTS), Places)
+_NODES = _tuple_type((_INDICES, _KEYS, _KEYS, _COUNTS, _COUNTS), Nodes)
+_WAITING = _tuple_type((_COUNTS, _KEYS, _COUNTS, _KEYS, _COUNTS, _INDICES), Waiting)
+
+_Kernel = TypeVar("_Kernel", bound="Callable[..., Any]")
+
+
+def _compiled(result: Any, *arguments: Any) -> Callable[[_Kernel], _Kernel]:  # noqa: ANN401 # numba's types
+    """Compile without the interpreter lock, from the on-disk cache; where no cache folder is writable, without a cache."""
+
+    def decorate(function: _Kernel) -> _Kernel:
+        kernel: _Kernel
+        try:
+            kernel = numba.njit(result(*arguments), cache=True, nogil=True)(function)
+        except (RuntimeError, OSError):
+            kernel = numba.njit(result(*arguments), nogil=True)(function)
+        return kernel
+
+    return decorate
+
+
+def _inner(function: _Kernel) -> _Kernel:
+    """Compile as a part of the kernels that call it."""
+    return cast("_Kernel", numba.njit(nogil=True)(function))
+
+
+_FAR = 1 << 62
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Fibonacci hashing takes the product's upper bits
+
+
+@_inner
+def _bits_for(count: int) -> int:
+    """Return b with 2^b at least twice ``count``, and at least 4."""
+    bits = 4
+    while (1 << bits) < 2 * count:
+        bits += 1
+    return bits
+
+
+@_inner
+def _probe(table: Keys, key: np.uint64, shift: np.uint64) -> int:
+    """Return the slot of ``key`` in an open-addressing table, or the empty slot (0) where it belongs."""
+    slot = int(np.int64((key * _MULTIPLIER) >> shift))
+    last = len(table) - 1
+    while table[slot] != key and table[slot] != np.uint64(0):
+        slot = (slot + 1) & last
+    return slot
+
+
+@_inner
+def _mark(marks: Keys, key: np.uint64, shift: np.uint64) -> None:
+    """Mark ``key`` in a bit map of 2^(64 - shift) bits."""
+    mark = (key * _MULTIPLIER) >> shift
+    marks[mark >> np.uint64(6)] |= np.uint64(1) << (mark & np.uint64(63))
+
+
+@_inner
+def _marked(marks: Keys, key: np.uint64, shift: np.uint64) -> bool:
+    """Return whether ``key`` may have been marked: no false negatives."""
+    mark = (key * _MULTIPLIER) >> shift
+    return bool((marks[mark >> np.uint64(6)] >> (mark & np.uint64(63))) & np.uint64(1))
+
+
+@_inner
+def _slot_shift(nodes: Nodes) -> np.uint64:
+    return np.uint64(64 - np.int64(np.round(np.log2(len(nodes.slots)))))
+
+
+@_inner
+def _mark_shift(nodes: Nodes) -> np.uint64:
+    return np.uint64(58 - np.int64(np.round(np.log2(len(nodes.marks)))))
+
+
+@_inner
+def _node_of(nodes: Nodes, key: np.uint64, slot_shift: np.uint64, mark_shift: np.uint64) -> int:
+    """Return the node with ``key``, -1 where there is none. The bit map answers most without a look at the nodes."""
+    if not _marked(nodes.marks, key, mark_shift):
+        return -1
+    slot = int(np.int64((key * _MULTIPLIER) >> slot_shift))
+    last = len(nodes.slots) - 1
+    while nodes.slots[slot] >= 0 and nodes.key[nodes.slots[slot]] != key:
+        slot = (slot + 1) & last
+    return int(nodes.slots[slot])
+
+
+@_inner
+def _new_node(nodes: Nodes, key: np.uint64, slot_shift: np.uint64, mark_shift: np.uint64) -> int:
+    """Open a node for ``key``, which has none yet."""
+    slot = int(np.int64((key * _MULTIPLIER) >> slot_shift))
+    last = len(nodes.slots) - 1
+    while nodes.slots[slot] >= 0:
+        slot = (slot + 1) & last
+    node = int(nodes.used[1])
+    nodes.used[1] += 1
+    nodes.slots[slot] = node
+    _mark(nodes.marks, key, mark_shift)
+    nodes.key[node] = key
+    nodes.size[node] = 0
+    return node
+
+
+@_inner
+def _cell_cost(bits: int, column_cost: Counts) -> int:
+    """Return the summed cost of the columns in ``bits``."""
+    total = 0
+    column = 0
+    while bits:
+        if bits & 1:
+            total += int(column_cost[column])
+        bits >>= 1
+        column += 1
+    return total
+
+
+@_inner
+def _spare(part: int, places: Places, nodes: Nodes, need: int, safe: int) -> int:
+    """Return how many records of ``part`` its class can spare: a safe class stays safe, any other keeps ``need``; who waits is free."""
+    node = int(places.node[part])
+    spare = int(places.records[part])
+    if node > 0:
+        size = int(nodes.size[node])
+        spare = min(spare, size - (safe if size >= safe else need))
+    return spare
+
+
+@_compiled(types.int64, _WAITING, types.int64, types.uint64, types.int64)
+def count_reached(waiting: Waiting, count: int, kept: int, need: int) -> int:
+    """Return how many of the ``count`` waiting records are in groups of at least ``need`` when only the bits ``kept`` stay.
+
+    Leaves each one's slot in ``waiting.slot`` (-1: nothing shown) and the group sizes in ``waiting.totals``.
+    """
+    bits = _bits_for(count)
+    shift = np.uint64(64 - bits)
+    table = waiting.table[: 1 << bits]
+    table[:] = np.uint64(0)
+    for row in range(count):
+        key = waiting.key[row] & kept
+        if key == np.uint64(0):
+            waiting.slot[row] = -1
+            continue
+        slot = _probe(table, key, shift)
+        if table[slot] == np.uint64(0):
+            table[slot] = key
+            waiting.totals[slot] = 0
+        waiting.totals[slot] += waiting.records[row]
+        waiting.slot[row] = slot
+    reached = 0
+    for row in range(count):
+        if waiting.slot[row] >= 0 and waiting.totals[waiting.slot[row]] >= need:
+            reached += int(waiting.records[row])
+    return reached
+
+
+@_compiled(types.int64, _WAITING, types.int64, types.int64, types.int64, _CLASSES, _SETS, _PLACES, _NODES)
+def release_reached(
+    waiting: Waiting, count: int, chosen: int, need: int, classes: Classes, sets: Sets, places: Places, nodes: Nodes
+) -> int:
+    """Release what ``count_reached`` just found under set ``chosen``; return how many still wait (moved to the front)."""
+    slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
+    left = 0
+    for row in range(count):
+        part = waiting.part[row]
+        slot = waiting.slot[row]
+        if slot >= 0 and waiting.totals[slot] >= need:
+            key = waiting.key[row] & sets.kept[chosen]
+            node = _node_of(nodes, key, slot_shift, mark_shift)
+            if node < 0:
+                node = _new_node(nodes, key, slot_shift, mark_shift)
+            nodes.size[node] += waiting.records[row]
+            places.node[part] = node
+            places.set[part] = chosen
+            places.cost[part] = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost)
+        else:
+            waiting.part[left] = part
+            waiting.key[left] = waiting.key[row]
+            waiting.records[left] = waiting.records[row]
+            left += 1
+    return left
+
+
+class _Groups(NamedTuple):
+    """Work space of ``complete_groups``, by slot of a hash table: the group's key (``table``), the last row linked to it (``head``), what
+    its gainers gain (``hope``), how many records it lacks, the most one donor may cost it (``bar``), a bit map of who can bear donors.
+
+    By group number: ``slot``. By row of movable parts: the row linked before (``following``), ``took``, ``loss`` of one record.
+    """
+
+    table: Keys
+    head: Indices
+    hope: Counts
+    lacking: Counts
+    bar: Counts
+    marks: Keys
+    slot: Indices
+    following: Indices
+    took: Counts
+    loss: Counts
+
+
+@_inner
+def _work_space(rows: int, most_gainers: int) -> _Groups:
+    size = 1 << _bits_for(most_gainers)
+    return _Groups(
+        np.zeros(size, np.uint64),
+        np.empty(size, np.int32),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size >> 3, np.uint64),
+        np.empty(most_gainers + 1, np.int32),
+        np.empty(rows + 1, np.int32),
+        np.zeros(rows + 1, np.int64),
+        np.empty(rows + 1, np.int64),
+    )
+
+
+@_inner
+def _link_gainers(
+    gainers: int,
+    bits: int,
+    chosen: int,
+    need: int,
+    safe: int,
+    movable: Counts,
+    row_key: Keys,
+    groups: _Groups,
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
+) -> int:
+    """Link the rows that would become cheaper under ``chosen`` to their groups; return the number of groups."""
+    table = groups.table[: 1 << bits]
+    shift = np.uint64(64 - bits)
+    count = 0
+    for row in range(gainers):
+        part = int(movable[row])
+        spare = _spare(part, places, nodes, need, safe)
+        key = row_key[row] & sets.kept[chosen]
+        if spare <= 0 or key == np.uint64(0):
+            continue
+        loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
+        if loss >= 0:
+            continue
+        slot = _probe(table, key, shift)
+        if table[slot] == np.uint64(0):
+            table[slot] = key
+            groups.head[slot] = -1
+            groups.hope[slot] = 0
+            groups.lacking[slot] = need
+            groups.slot[count] = slot
+            count += 1
+        groups.hope[slot] -= spare * loss
+        groups.lacking[slot] -= spare
+        groups.loss[row] = loss
+        groups.following[row] = groups.head[slot]
+        groups.head[slot] = row
+    return count
+
+
+@_inner
+def _set_bars(count: int, groups: _Groups, nodes: Nodes) -> int:
+    """Set the most that one donor may cost each group: what its gainers gain, shared by the donors that it lacks. Return the largest."""
+    slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
+    largest = -1
+    for group in range(count):
+        slot = int(groups.slot[group])
+        groups.bar[slot] = -1
+        if groups.lacking[slot] > 0:
+            node = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
+            if node >= 0:
+                groups.lacking[slot] -= nodes.size[node]
+        if groups.lacking[slot] > 0:
+            groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
+            largest = max(largest, int(groups.bar[slot]))
+    return largest
+
+
+@_inner
+def _renew_marks(count: int, bits: int, dearness: int, groups: _Groups) -> int:
+    """Mark the groups that can bear a donor of this dearness; return the largest bar."""
+    groups.marks[: 1 << (bits - 3)] = np.uint64(0)
+    largest = -1
+    for group in range(count):
+        slot = int(groups.slot[group])
+        largest = max(largest, int(groups.bar[slot]))
+        if groups.bar[slot] >= dearness:
+            _mark(groups.marks, groups.table[slot], np.uint64(64 - bits - 3))
+    return largest
+
+
+@_inner
+def _link_donors(
+    first: int,
+    count: int,
+    bits: int,
+    chosen: int,
+    need: int,
+    safe: int,
+    movable: Counts,
+    row_key: Keys,
+    dear: Counts,
+    groups: _Groups,
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
+) -> None:
+    """Link rows that the groups may take as donors, by rising cost to the group. A bit map turns most rows away at once."""
+    table = groups.table[: 1 << bits]
+    shift, mark_shift = np.uint64(64 - bits), np.uint64(64 - bits - 3)
+    limit = _set_bars(count, groups, nodes)
+    marked_for = -1
+    renewals = 0
+    for row in range(first, len(movable)):
+        dearness = int(sets.cost[chosen] - dear[row])
+        if dearness > limit:
+            return
+        if marked_for < 0 or (dearness > marked_for and (renewals < 16 or dearness >= 2 * marked_for)):
+            marked_for = dearness
+            renewals += 1
+            limit = _renew_marks(count, bits, dearness, groups)
+            if dearness > limit:
+                return
+        key = row_key[row] & sets.kept[chosen]
+        if not _marked(groups.marks, key, mark_shift):
+            continue
+        slot = _probe(table, key, shift)
+        if table[slot] == np.uint64(0) or groups.bar[slot] < dearness:
+            continue
+        part = int(movable[row])
+        node = int(places.node[part])
+        spare = _spare(part, places, nodes, need, safe)
+        if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == key):
+            continue
+        loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
+        groups.loss[row] = loss
+        groups.following[row] = groups.head[slot]
+        groups.head[slot] = row
+        # Twice as many as the group lacks are linked: another group may take some first.
+        groups.hope[slot] -= max(loss, 0) * max(0, min(spare, groups.lacking[slot]))
+        groups.lacking[slot] -= spare
+        if groups.lacking[slot] > 0:
+            groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
+        elif groups.lacking[slot] <= -need:
+            groups.bar[slot] = -1
+
+
+@_inner
+def _next_loss(slot: int, level: int, groups: _Groups) -> int:
+    """Return the smallest loss above ``level`` among the rows of a group; 2^62 where there is none."""
+    after = _FAR
+    at = int(groups.head[slot])
+    while at >= 0:
+        if level < groups.loss[at] < after:
+            after = int(groups.loss[at])
+        at = int(groups.following[at])
+    return after
+
+
+@_inner
+def _take(
+    slot: int, need: int, safe: int, price: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
+) -> tuple[int, int, int]:
+    """Take a group's rows out of their classes: all that become cheaper, then donors from the least dear on until it counts ``need``.
+
+    Returns its size then, what is gained (less ``price`` for a new class), and the number of rows that moved.
+    """
+    size = 0 if target < 0 else int(nodes.size[target])
+    gained = 0 if size >= need else -price
+    moves = 0
+    level = -_FAR
+    while True:
+        level = _next_loss(slot, level, groups)
+        if level == _FAR or (level >= 0 and (size >= need or gained <= level * (need - size))):
+            return size, gained, moves
+        at = int(groups.head[slot])
+        while at >= 0:
+            part = movable[at]
+            if groups.loss[at] == level and places.node[part] != target:
+                spare = _spare(part, places, nodes, need, safe)
+                if level >= 0:
+                    spare = min(spare, need - size)
+                if spare > 0:
+                    groups.took[at] = spare
+                    moves += 1
+                    size += spare
+                    gained -= level * spare
+                    places.records[part] -= spare
+                    if places.node[part] > 0:
+                        nodes.size[places.node[part]] -= spare
+            at = int(groups.following[at])
+
+
+@_inner
+def _put(
+    slot: int, accepted: bool, chosen: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
+) -> None:
+    """Put what a group took into its class, or back where it came from."""
+    at = int(groups.head[slot])
+    while at >= 0:
+        moved = groups.took[at]
+        groups.took[at] = 0
+        part = int(movable[at])
+        if moved > 0 and not accepted:
+            places.records[part] += moved
+            if places.node[part] > 0:
+                nodes.size[places.node[part]] += moved
+        elif moved > 0:
+            into = part
+            if places.records[part] > 0:
+                into = int(nodes.used[0])
+                nodes.used[0] += 1
+                places.item[into] = places.item[part]
+            places.records[into] = moved
+            places.set[into] = chosen
+            places.node[into] = target
+            places.cost[into] = places.cost[part] + groups.loss[at]
+        at = int(groups.following[at])
+
+
+@_compiled(types.int64, _COUNTS, _COUNTS, types.int64, types.int64, types.int64, _CLASSES, _SETS, _PLACES, _NODES)
+def complete_groups(
+    movable: Counts,
+    chosen: Counts,
+    need: int,
+    safe: int,
+    price: int,
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
+) -> int:
+    """Complete groups with donors: return the cost saved.
+
+    For each set of ``chosen`` and each group of parts that agree on what it keeps: parts that would become cheaper move there
+    if their class can spare them, and, where the group does not count ``need`` yet, the least dear other records that their
+    classes can spare join them; done where the whole saves more than ``price`` (the price of one more class). ``movable``: parts
+    that wait (node 0) or whose class has more than it must keep (``need``, or ``safe`` where it has that many), dearest first;
+    they are a hint and checked again.
+    """
+    slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
+    dear = places.cost[movable]
+    row_key = classes.key[places.item[movable]]
+    most = 0
+    for which in range(len(chosen)):
+        most = max(most, int(np.searchsorted(-dear, -sets.cost[chosen[which]])))
+    groups = _work_space(len(movable), most)
+    total = 0
+    for which in range(len(chosen)):
+        under = int(chosen[which])
+        gainers = int(np.searchsorted(-dear, -sets.cost[under]))
+        bits = _bits_for(gainers)
+        count = _link_gainers(gainers, bits, under, need, safe, movable, row_key, groups, classes, sets, places, nodes)
+        _link_donors(gainers, count, bits, under, need, safe, movable, row_key, dear, groups, classes, sets, places, nodes)
+        for group in range(count):
+            slot = int(groups.slot[group])
+            target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
+            size, gained, moves = _take(slot, need, safe, price, target, movable, groups, places, nodes)
+            # Room for every move of this group, and for the nodes that greedy may still open (one per class at most).
+            room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + len(classes.key) < len(nodes.key)
+            accepted = size >= need and gained > 0 and room
+            if accepted:
+                if target < 0:
+                    target = _new_node(nodes, groups.table[slot], slot_shift, mark_shift)
+                nodes.size[target] = size
+                total += gained
+            _put(slot, accepted, under, target, movable, groups, places, nodes)
+            groups.table[slot] = np.uint64(0)
+    return total
+
+
+@_compiled(types.void, _COUNTS, types.int64, _CLASSES, _SETS, _PLACES, _NODES, _INDICES, _INDICES, _COUNTS)
+def find_alternatives(
+    chosen: Counts,
+    least: int,
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
+    other_set: Indices,
+    other_node: Indices,
+    other_cost: Counts,
+) -> None:
+    """Find for every part of ``chosen`` the cheapest other class of at least ``least`` records that it could join.
+
+    Row i of ``other_set``, ``other_node``, ``other_cost`` is for ``chosen[i]``; showing nothing (node 0) is always possible.
+    """
+    slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
+    last = len(sets.cost) - 1
+    for row in range(len(chosen)):
+        part = chosen[row]
+        item = places.item[part]
+        present = classes.present[item]
+        own = nodes.key[places.node[part]]
+        other_set[row] = last
+        other_node[row] = 0
+        other_cost[row] = _cell_cost(sets.bits[last] & present, sets.column_cost)
+        complete = sets.bits[last] & present == sets.bits[last]
+        for which in range(last):
+            if complete and sets.cost[which] >= other_cost[row]:
+                break
+            key = classes.key[item] & sets.kept[which]
+            if key == own or key == np.uint64(0):
+                continue
+            node = _node_of(nodes, key, slot_shift, mark_shift)
+            if node > 0 and nodes.size[node] >= least:
+                cost = _cell_cost(sets.bits[which] & present, sets.column_cost)
+                if cost < other_cost[row]:
+                    other_set[row] = which
+                    other_node[row] = node
+                    other_cost[row] = cost
+
+
+@_inner
+def _can_close(
+    node: int, first: int, last: int, chosen: Counts, other_node: Indices, least: int, places: Places, nodes: Nodes
+) -> bool:
+    """Return whether the parts of ``node`` are still its parts and the classes they would join are still open."""
+    for row in range(first, last):
+        other = other_node[row]
+        if places.node[chosen[row]] != node or (other > 0 and nodes.size[other] < least):
+            return False
+    return True
+
+
+@_compiled(
+    types.void,
+    _COUNTS,
+    _COUNTS,
+    _COUNTS,
+    types.int64,
+    types.int64,
+    _INDICES,
+    _INDICES,
+    _COUNTS,
+    _PLACES,
+    _NODES,
+    _COUNTS,
+)
+def close_classes(
+    closing: Counts,
+    starts: Counts,
+    chosen: Counts,
+    least: int,
+    safe: int,
+    other_set: Indices,
+    other_node: Indices,
+    other_cost: Counts,
+    places: Places,
+    nodes: Nodes,
+    excess: Counts,
+) -> None:
+    """Close nodes in order, their parts joining the alternatives found, until nothing is in ``excess``.
+
+    ``excess`` holds how many classes and how many exposed records (in classes below ``safe``) are too many; it is counted down.
+    Node ``closing[i]`` has the parts ``chosen[starts[i]:starts[i + 1]]``. A class that received records is not closed any more, and
+    one whose parts would join a closed class is left for another round.
+    """
+    received = np.zeros(len(nodes.size), np.bool_)
+    for which in range(len(closing)):
+        if excess[0] <= 0 and excess[1] <= 0:
+            return
+        node = int(closing[which])
+        if received[node] or not _can_close(node, starts[which], starts[which + 1], chosen, other_node, least, places, nodes):
+            continue
+        for row in range(starts[which], starts[which + 1]):
+            part = chosen[row]
+            other = other_node[row]
+            places.set[part] = other_set[row]
+            places.node[part] = other
+            places.cost[part] = other_cost[row]
+            if other > 0:
+                before = nodes.size[other]
+                nodes.size[other] += places.records[part]
+                received[other] = True
+                if before < safe:
+                    excess[1] += places.records[part] if nodes.size[other] < safe else -before
+        excess[0] -= 1
+        if nodes.size[node] < safe:
+            excess[1] -= nodes.size[node]
+        nodes.size[node] = 0
