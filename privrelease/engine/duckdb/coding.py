@@ -46,12 +46,14 @@ class Packable(Protocol):
 
 
 class Codes:
-    """Codes of a column: ``values`` (n,) unsigned, 0 = missing, 1..v ascending; ``dictionary``: the v values as an Arrow array."""
+    """Codes of a column: ``values`` (n,) unsigned, 0 = missing, 1..v ascending; ``size``: v; ``dictionary``: the v values as an Arrow
+    array, None where they are many.
+    """
 
-    def __init__(self, values: NDArray[Any], dictionary: pa.Array) -> None:
+    def __init__(self, values: NDArray[Any], size: int, dictionary: pa.Array | None) -> None:
         self._values = values
         self.dictionary = dictionary
-        self.size = len(dictionary)
+        self.size = size
 
     @property
     def values(self) -> NDArray[Any]:
@@ -72,14 +74,30 @@ def codes_of(connection: Connection, staged: StagedTable, ordinal: int) -> Codes
     """Return the codes of a column, in source order."""
     name = sql.column(f"c{ordinal}")
     coded = staged.coded[ordinal]
-    if coded is None:
+    if coded is None and staged.few[ordinal]:
         return _by_dictionary(connection, staged, name)
+    if coded is None:
+        return _by_rank(connection, staged, name)
     texts = sql.cast(sql.call("unnest", sql.call("enum_range", _null_of(coded))), "VARCHAR")
     dictionary = connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).combine_chunks()
     code: exp.Expr = exp.Add(this=sql.cast(sql.call("enum_code", name), "UINTEGER"), expression=sql.integer(1))
     code = sql.cast(sql.call("coalesce", code, sql.integer(0)), _narrow(len(dictionary)))
     block = connection.arrays(exp.select(sql.aliased(code, "c")).from_(sql.table(staged.table)))
-    return Codes(np.asarray(block["c"]), dictionary)
+    return Codes(np.asarray(block["c"]), len(dictionary), dictionary)
+
+
+def _by_rank(connection: Connection, staged: StagedTable, name: exp.Expr) -> Codes:
+    """Codes of a column of many values: ranked by the database, which spills, and put back by row number."""
+    present = exp.Not(this=exp.Is(this=name, expression=exp.null()))
+    value = exp.Add(this=name.copy(), expression=sql.integer(0)) if staged.floating(name.name) else name.copy()
+    rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=value)]))
+    query = exp.select(
+        sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "r"), sql.aliased(sql.cast(rank, "UINTEGER"), "c")
+    )
+    block = connection.arrays(query.from_(sql.table(staged.table)).where(present))
+    codes = np.zeros(staged.n_rows, np.uint32)
+    codes[np.asarray(block["r"])] = np.asarray(block["c"])
+    return Codes(codes, int(codes.max(initial=0)), None)
 
 
 def _null_of(coded: str) -> exp.Expr:
@@ -96,14 +114,14 @@ def _by_dictionary(connection: Connection, staged: StagedTable, name: exp.Expr) 
         column = pc.add(column, 0.0)  # -0.0 and 0.0 are one value
     encoded = column.dictionary_encode().unify_dictionaries()
     if not encoded.num_chunks:
-        return Codes(np.zeros(0, np.uint8), pa.array([], column.type))
+        return Codes(np.zeros(0, np.uint8), 0, pa.array([], column.type))
     values = encoded.chunk(0).dictionary
     order = np.asarray(pc.array_sort_indices(values.cast(pa.uint8()) if pa.types.is_boolean(values.type) else values))
     rank = np.zeros(len(values) + 1, np.uint32)
     rank[order] = np.arange(1, len(values) + 1, dtype=np.uint32)
     rank = rank.astype(np.uint8 if len(values) < 256 else np.uint16 if len(values) < 65_536 else np.uint32)
     parts = [rank[np.asarray(chunk.indices.fill_null(len(values)))] for chunk in encoded.chunks]
-    return Codes(np.concatenate(parts), values.take(pa.array(order)))
+    return Codes(np.concatenate(parts), len(values), values.take(pa.array(order)))
 
 
 def pack(columns: Sequence[Packable], n_rows: int) -> tuple[NDArray[np.uint64], int]:

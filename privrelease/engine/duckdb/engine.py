@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.engine.duckdb import coding, measuring, staging, writing
+from privrelease.engine.duckdb import aggregates, coding, measuring, staging, writing
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.duckdb.read_csv import read_csv
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Staged,
         WrittenOutput,
     )
+    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
     from privrelease.relational.schema import Column, Sink, TableSource
 
 __all__ = ["DuckDBEngine"]
@@ -93,6 +94,10 @@ class DuckDBEngine(AuditQueries):
     def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
         """Return a code of the person of every row."""
         return coding.person_codes(self._connection, self._staged[staged.handle], unit, self._codes[staged.handle])
+
+    def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
+        """Return exact integers by cell, a person's contribution bounded."""
+        return aggregates.aggregates(self._connection, self._staged[staged.handle], bounding, asked)
 
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
         """Write every sink and the row map."""

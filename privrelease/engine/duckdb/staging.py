@@ -40,6 +40,10 @@ class StagedTable:
     few: tuple[bool, ...]
     n_rows: int
 
+    def floating(self, stored: str) -> bool:
+        """Tell whether a stored column (``c{i}``) holds doubles, where -0.0 and 0.0 are one value."""
+        return storage_type(self.columns[int(stored.removeprefix("c"))]) == "DOUBLE"
+
     def ordinal(self, name: str) -> int:
         """Return the ordinal of the column of that exact name; KeyError where there is none."""
         for place, column in enumerate(self.columns):
