@@ -6,10 +6,18 @@ the loader's. Source: https://json-schema.org/draft-07/schema.
 
 from __future__ import annotations
 
+import ast
 import copy
-from typing import Any
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from privrelease.policy.models import Policy
+from privrelease.policy.values import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 __all__ = ["policy_schema"]
 
@@ -25,6 +33,7 @@ def policy_schema() -> _Schema:
     'http://json-schema.org/draft-07/schema#'
     """
     made = Policy.model_json_schema(by_alias=True, mode="validation", ref_template="#/definitions/{model}")
+    _describe(made)
     definitions: _Schema = {name: _draft7(definition) for name, definition in sorted(made.pop("$defs", {}).items())}
     root = _draft7(made)
     overlays = {f"{_OVERLAY}{name}": _overlay(definition) for name, definition in definitions.items()}
@@ -60,6 +69,47 @@ def policy_schema() -> _Schema:
         **root,
         "definitions": {**definitions, **overlays, f"{_OVERLAY}Policy": overlay},
     }
+
+
+def _describe(made: _Schema) -> None:
+    """Put the text under each field of the models into the schema as its description."""
+    models = {model.__name__: model for model in _models(Frozen)}
+    for name, definition in {**made.get("$defs", {}), "Policy": made}.items():
+        model = models.get(name)
+        if model is None:
+            continue
+        texts = {key: text for base in reversed(model.__mro__) for key, text in _field_texts(base).items()}
+        for field, info in model.model_fields.items():
+            if field in texts:
+                definition["properties"][info.alias or field].setdefault("description", texts[field])
+
+
+def _models(base: type[Frozen]) -> Iterator[type[Frozen]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
+def _field_texts(model: type) -> dict[str, str]:
+    """The text under each field of a class, from its source."""
+    module = inspect.getmodule(model)
+    if module is None or not issubclass(model, Frozen) or model is Frozen:
+        return {}
+    found = (node for node in ast.walk(_tree(module)) if isinstance(node, ast.ClassDef) and node.name == model.__name__)
+    texts = {}
+    for definition in found:
+        for field, below in zip(definition.body, definition.body[1:], strict=False):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = inspect.cleandoc(text)
+                case _:
+                    pass
+    return texts
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
 
 
 def _draft7(schema: Any) -> Any:  # noqa: ANN401  JSON
