@@ -121,6 +121,11 @@ class Roots:
         return path
 
     def _found(self, written: str) -> Path:
+        if any(_GLOB & set(str(root)) for root in self.allowed):
+            message = (
+                "the policy's folder or the data root has one of * ? [ in its name: sources below it would be read as patterns"
+            )
+            raise PathFault(message, "rename the folder", code="P403")
         first = Path(os.path.normpath(self.folder / written))
         if Path(written).is_absolute() or self.data_root is None:
             self._check(_fixed_part(first), written)

@@ -151,6 +151,13 @@ def test_an_absolute_source_must_be_below_a_root(folder: Folder, tmp_path: Path,
     ]
 
 
+def test_a_folder_whose_name_is_a_pattern_is_refused(tmp_path: Path, sound: str) -> None:
+    (tmp_path / "a[b]").mkdir()
+    (tmp_path / "a[b]" / "p.yaml").write_text(sound)
+    _, findings = check_policy(tmp_path / "a[b]" / "p.yaml")
+    assert [finding.code for finding in findings] == ["P403"]
+
+
 def test_a_link_that_leads_outside_is_outside(tmp_path: Path, sound: str) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
