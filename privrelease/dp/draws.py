@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from privrelease.dp.accountants.events import Event
     from privrelease.dp.randomness import Randomness
 
-__all__ = ["Draw", "Drawn", "Law", "Target", "charge_then_draw"]
+__all__ = ["Draw", "Drawn", "Law", "Target", "charge_then_draw", "check_joint"]
 
 Law = Literal["discrete_laplace", "discrete_gaussian", "permute_and_flip", "public"]
 Figure = Literal["rows", "persons", "sum", "squares", "quantile", "mode"]
@@ -52,8 +52,8 @@ class Draw:
 
     ``scale``: b, sigma squared, or the scale of a choice. ``grid``: what one integer step is worth. ``threshold``: this draw selects the
     private keys of its query, those at or above it; one person holds at most ``groups`` of them. ``monotone``: scores that only grow when
-    a person is added.
-    ``epsilon``, ``delta``: what is charged, never less than the cost.
+    a person is added. ``epsilon``, ``delta``: what is charged, never less than the cost. ``joint``: so many Gaussian draws of this query are
+    calibrated together by zCDP, and their charges cover their cost together (:func:`check_joint`), not each its own.
     """
 
     query: str
@@ -68,6 +68,7 @@ class Draw:
     threshold: int | None = None
     groups: int = 1
     monotone: bool = False
+    joint: int = 0
 
     def __post_init__(self) -> None:
         if self.mechanism not in get_args(Law):
@@ -81,6 +82,9 @@ class Draw:
             raise ValueError(msg)
         if self.monotone and self.target.figure != "mode":
             msg = "only counts are scores that one person moves in one direction"
+            raise ValueError(msg)
+        if self.joint and (self.joint < 2 or self.mechanism != "discrete_gaussian"):
+            msg = "several Gaussian draws, and only they, are charged together"
             raise ValueError(msg)
         if self._least_epsilon() > self.epsilon.value or self._least_delta() > self.delta.value:
             msg = "a draw cannot claim less than it costs"
@@ -117,7 +121,7 @@ class Draw:
 
     def _least_delta(self) -> Fraction:
         delta = Fraction(0)
-        if self.mechanism == "discrete_gaussian":
+        if self.mechanism == "discrete_gaussian" and not self.joint:
             noise = DiscreteGaussian(self.scale)
             if self.sensitivity.coordinates == 1:
                 delta = Fraction(noise.delta(self.sensitivity.largest, self.epsilon.value))
@@ -197,6 +201,26 @@ def _restored(target: Target, sensitivity: Sensitivity, rest: dict[str, str | in
     )
 
 
+def check_joint(draws: Sequence[Draw]) -> None:
+    """Raise ValueError unless draws that are charged together are all there and their charges cover what they cost together.
+
+    Their rhos add to rho; the charges, as sums (epsilon, delta) less the deltas of selections, must cover rho by
+    :mod:`privrelease.dp.conversion`.
+    """
+    for query in {draw.query for draw in draws if draw.joint}:
+        together = [draw for draw in draws if draw.query == query and draw.joint]
+        if {draw.joint for draw in together} != {len(together)}:
+            msg = "draws that are charged together are drawn together"
+            raise ValueError(msg)
+        rho = sum((DiscreteGaussian(draw.scale).rho(draw.sensitivity.l2_squared) for draw in together), Fraction(0))
+        epsilon = sum((draw.epsilon.value for draw in together), Fraction(0))
+        delta = sum((draw.delta.value for draw in together), Fraction(0))
+        selected = sum((draw.selection.delta() for draw in together if draw.selection is not None), Fraction(0))
+        if delta_of_rho(rho, epsilon) + selected > delta:
+            msg = "draws cannot claim less together than they cost together"
+            raise ValueError(msg)
+
+
 # -------------------------------------------------------------------------------------------------------------------- the door
 
 
@@ -227,6 +251,7 @@ def charge_then_draw(
     if len({draw.key for draw in draws}) != len(draws):
         msg = "the same figure of a query is drawn twice"
         raise ValueError(msg)
+    check_joint(draws)
     private_keys: dict[str, int] = {}
     for draw, exact in work:
         if draw.threshold is not None:

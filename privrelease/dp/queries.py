@@ -1,6 +1,6 @@
 """Queries as frozen values, and the draws each of them takes: nothing is noised, or read exactly, that is not listed here.
 
-A mean is a noisy sum over a noisy count: two draws. A variance takes three. Private group keys take a thresholded count of persons. Under
+A mean is a noisy sum over a noisy count: two draws. A variance takes three; Gaussian ones share the query's budget by zCDP (``joint``). Private group keys take a thresholded count of persons. Under
 ``replace`` some counts are public (a draw of law ``public``, which costs nothing and is listed all the same). No function here takes a
 number of rows: no scale can depend on one.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.dp import sensitivity as moves
 from privrelease.dp.conversion import rho_within
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
-from privrelease.dp.draws import Draw, Target
+from privrelease.dp.draws import Draw, Target, check_joint
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, PermuteAndFlip, Thresholding
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
@@ -199,12 +199,27 @@ def draws(query: Query, setting: Setting, budget: Budget, noise: Noise = "laplac
     figures = _figures(query, setting)
     paid = sum(not figure.move.is_public for figure in figures)
     if not paid:
-        return tuple(_draw(query, figure, Epsilon(0), Delta(0), noise, 1) for figure in figures)
+        return tuple(_draw(query, figure, _Part(Epsilon(0), Delta(0), noise), 1) for figure in figures)
     epsilon = Epsilon(budget.epsilon.value / paid)
     # of delta, each Gaussian takes a part and the selection of private keys one more
     parts = sum(figure.is_gaussian(noise) + figure.selects for figure in figures)
     delta = Delta(budget.delta.value / parts) if parts else Delta(0)
-    return tuple(_draw(query, figure, epsilon, delta, noise, setting.contribution.groups) for figure in figures)
+    rho = _joint_rho(figures, epsilon, delta, noise)
+    part = _Part(epsilon, delta, noise, rho, sum(figure.is_gaussian(noise) for figure in figures) if rho else 0)
+    result = tuple(_draw(query, figure, part, setting.contribution.groups) for figure in figures)
+    check_joint(result)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one figure of a query may cost: its part of epsilon and delta, or (``rho``) of the zCDP of ``joint`` Gaussian figures."""
+
+    epsilon: Epsilon
+    delta: Delta
+    noise: Noise
+    rho: Fraction | None = None
+    joint: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,39 +322,63 @@ def _on_numbers(
     return (centred, squares, rows)
 
 
-def _draw(query: Query, figure: _Figure, epsilon: Epsilon, delta: Delta, noise: Noise, groups: int) -> Draw:
+def _joint_rho(figures: tuple[_Figure, ...], epsilon: Epsilon, delta: Delta, noise: Noise) -> Fraction | None:
+    """Return each figure's rho where the query's Gaussians, composed by zCDP, need less noise than one by one; else None."""
+    moved = [figure.move for figure in figures if figure.is_gaussian(noise)]
+    if len(moved) < 2:
+        return None
+    rho = rho_within(epsilon.value * len(moved), delta.value * len(moved)) / len(moved)
+    less = all(
+        DiscreteGaussian.for_rho(sensitivity_squared=move.l2_squared, rho=rho).scale < _gaussian(move, epsilon, delta).scale
+        for move in moved
+    )
+    return rho if less else None
+
+
+def _draw(query: Query, figure: _Figure, part: _Part, groups: int) -> Draw:
     """Return the draw of a figure, calibrated to its part of the budget."""
     move = figure.move
     size = None if isinstance(query.by, PrivateKeys) else _size(query)
     if move.is_public:
         return Draw(query.id, figure.target, "public", move, Fraction(1), Epsilon(0), Delta(0), figure.grid, size)
+    epsilon, delta = part.epsilon, part.delta
     if figure.is_choice:
         monotone = figure.monotone
         choice = PermuteAndFlip.calibrated(sensitivity=move.l1, epsilon=epsilon.value, monotone=monotone)
-        return Draw(
-            query.id, figure.target, choice.name, move, choice.scale, epsilon, Delta(0), figure.grid, size, monotone=monotone
-        )
-    law, charged = _noise(move, epsilon, delta, noise)
-    if not figure.selects:
-        return Draw(query.id, figure.target, law.name, move, law.scale, epsilon, charged, figure.grid, size)
-    selection = Thresholding.calibrated(law, delta=delta.value, groups=groups)
-    charged = Delta(charged.value + delta.value)
-    threshold = selection.threshold
-    return Draw(query.id, figure.target, law.name, move, law.scale, epsilon, charged, figure.grid, None, threshold, groups)
+        law = choice.name
+        return Draw(query.id, figure.target, law, move, choice.scale, epsilon, Delta(0), figure.grid, size, monotone=monotone)
+    noise: DiscreteLaplace | DiscreteGaussian
+    if part.noise == "laplace":
+        noise, charged = DiscreteLaplace.calibrated(sensitivity=move.l1, epsilon=epsilon.value), Delta(0)
+    else:
+        noise, charged = _gaussian(move, epsilon, delta, part.rho), delta
+    threshold = None
+    if figure.selects:
+        threshold = Thresholding.calibrated(noise, delta=delta.value, groups=groups).threshold
+        charged = Delta(charged.value + delta.value)
+    return Draw(
+        query.id,
+        figure.target,
+        noise.name,
+        move,
+        noise.scale,
+        epsilon,
+        charged,
+        figure.grid,
+        size,
+        threshold,
+        groups if figure.selects else 1,
+        joint=part.joint,
+    )
 
 
-def _noise(move: Sensitivity, epsilon: Epsilon, delta: Delta, noise: Noise) -> tuple[DiscreteLaplace | DiscreteGaussian, Delta]:
-    """Return the law that costs at most (epsilon, delta), and the delta it is charged.
-
-    Gaussian: by its exact delta where a person moves one number, else by zCDP.
+def _gaussian(move: Sensitivity, epsilon: Epsilon, delta: Delta, rho: Fraction | None = None) -> DiscreteGaussian:
+    """Return the Gaussian noise of that rho; without one, that of (epsilon, delta): by its exact delta where a person moves one
+    number, else by zCDP.
     """
-    if noise == "laplace":
-        return DiscreteLaplace.calibrated(sensitivity=move.l1, epsilon=epsilon.value), Delta(0)
-    if move.coordinates == 1:
-        single = DiscreteGaussian.for_one_number(sensitivity=move.largest, epsilon=epsilon.value, delta=delta.value)
-        return single, delta
-    rho = rho_within(epsilon.value, delta.value)
-    return DiscreteGaussian.for_rho(sensitivity_squared=move.l2_squared, rho=rho), delta
+    if rho is None and move.coordinates == 1:
+        return DiscreteGaussian.for_one_number(sensitivity=move.largest, epsilon=epsilon.value, delta=delta.value)
+    return DiscreteGaussian.for_rho(sensitivity_squared=move.l2_squared, rho=rho or rho_within(epsilon.value, delta.value))
 
 
 def _size(query: Query) -> int:

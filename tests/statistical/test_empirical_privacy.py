@@ -179,7 +179,8 @@ def test_no_query_spends_more_than_its_claim(name, m, relation, noise):
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "variance"])
 def test_a_scale_times_four_fifths_spends_more_than_its_claim(name, noise):
-    factor = Fraction(4, 5) if noise == "laplace" or name not in {"mean", "mean by group"} else Fraction(1, 2)
+    # the Gaussians of a mean are calibrated together by zCDP, whose conversion leaves some 8 % of slack: two thirds there
+    factor = Fraction(4, 5) if noise == "laplace" or name not in {"mean", "mean by group"} else Fraction(2, 3)
     left, right = releases(name, Neighbours.ADD_REMOVE, 1, noise, factor=factor)
     bound, claim, p, r = verdict(left, right, noise, 202)
     assert has_power(p, r, N, beyond_claim(noise))

@@ -9,7 +9,7 @@ import pytest
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
 from privrelease.dp.domains import CategoryDomain, NumericDomain
-from privrelease.dp.draws import Draw, Target, charge_then_draw
+from privrelease.dp.draws import Draw, Target, charge_then_draw, check_joint
 from privrelease.dp.randomness import SystemRandomness, TestRandomness
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
 from privrelease.errors import BudgetError
@@ -94,6 +94,32 @@ def test_a_record_that_was_tampered_with_is_refused():
             del changed[name]
         with pytest.raises(ValueError, match=r"record|claim less|inconsistent|known mechanism"):
             Draw.from_record(changed)
+
+
+def test_draws_that_are_charged_together_cannot_be_torn_apart_or_understate_their_cost():
+    together = q.draws(q.Variance("v", "x", X), ONE, BUDGET, "gaussian")
+    check_joint(together)
+    with pytest.raises(ValueError, match="drawn together"):
+        check_joint(together[:2])
+    for draw in together:
+        others = [other for other in together if other is not draw]
+        for less in (
+            replace(draw, scale=draw.scale * Fraction("0.99")),
+            replace(draw, delta=Delta(draw.delta.value * Fraction("0.9"))),
+            replace(draw, epsilon=Epsilon(draw.epsilon.value * Fraction("0.9"))),
+        ):
+            with pytest.raises(ValueError, match="together than they cost"):
+                check_joint([less, *others])
+    order = []
+    with pytest.raises(ValueError, match="drawn together"):
+        charge_then_draw([(together[0], [1])], Charges(order), Watched(order))
+    assert order == []
+    with pytest.raises(ValueError, match="claim less"):
+        replace(together[0], joint=0)  # on its own it costs more than its part
+    with pytest.raises(ValueError, match="charged together"):
+        a_draw(joint=2)
+    with pytest.raises(ValueError, match="charged together"):
+        replace(together[0], joint=1)
 
 
 class Charges:

@@ -6,6 +6,7 @@ Numbers are those of the reference's list; 5 (domains from the data), 7's synthe
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -173,8 +174,9 @@ def test_wrong_composition_is_found(monkeypatch, fault):
     assert a_budget_of_one_is_spent_once()
     if fault == "each figure at the whole":
         real = q._draw
+        whole = Epsilon(Fraction(1, 3))
         monkeypatch.setattr(
-            q, "_draw", lambda query, figure, _epsilon, *rest: real(query, figure, Epsilon(Fraction(1, 3)), *rest)
+            q, "_draw", lambda query, figure, part, groups: real(query, figure, replace(part, epsilon=whole), groups)
         )
     elif fault == "times is forgotten":
         real_composed = PureAccountant._composed

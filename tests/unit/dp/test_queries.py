@@ -77,7 +77,7 @@ def test_the_count_under_a_mean_is_listed_and_charged():
 
 def test_no_scale_can_depend_on_a_number_of_rows():
     # case d04: the two files of 2 rows and of 1 row give the same draws, since no function takes the number
-    for function in (q.draws, q._figures, q._draw, q._noise):
+    for function in (q.draws, q._figures, q._draw, q._gaussian, q._joint_rho):
         assert not {"n", "rows", "n_rows", "count", "size"} & set(inspect.signature(function).parameters)
 
 
@@ -155,6 +155,24 @@ def test_the_most_frequent_category_takes_half_the_scale_where_people_only_come(
     (replace,) = q.draws(query, q.Setting(Contribution(1), Neighbours.REPLACE), BUDGET)
     assert (add.scale, add.monotone) == (1, True)
     assert (replace.scale, replace.monotone) == (2, False)
+
+
+@pytest.mark.parametrize(
+    "query", [q.Mean("m", "x", X), q.Variance("v", "x", X), q.Mean("mk", "x", X, by=SURNAME)], ids=lambda query: query.id
+)
+def test_gaussians_of_one_query_share_its_budget_by_zcdp_and_need_less_noise(query):
+    from privrelease.dp.accountants import PldAccountant, ZcdpAccountant
+
+    together = q.draws(query, ONE, BUDGET, "gaussian")
+    assert {d.joint for d in together} == {len(together)}
+    each = Budget(Epsilon(Fraction(1, len(together))), Delta(Fraction(1, 10**6 * (len(together) + (query.by is not None)))))
+    for draw in together:
+        alone = q._gaussian(draw.sensitivity, each.epsilon, each.delta)
+        assert draw.scale < alone.scale * Fraction(8, 10)
+    for accountant in (ZcdpAccountant(), PldAccountant()):
+        for draw in together:
+            accountant = accountant.compose(draw.event)  # noqa: PLW2901 - composing returns a new one
+        assert Fraction("0.7") < accountant.epsilon(BUDGET.delta).value <= 1
 
 
 @pytest.mark.parametrize(
