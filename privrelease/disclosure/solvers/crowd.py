@@ -110,7 +110,7 @@ class WeightCrowd:
         if not np.isfinite(weights).all() or (weights < 0).any():
             msg = "weights are finite and not negative"
             raise ValueError(msg)
-        total = max(1.0, float(weights.sum()))
+        total = max(1.0, float(weights.sum()), float(parts.table.n_records))
         self.scale = 1 << max(0, 60 - floor(log2(total)) - 1)
         units = np.floor(weights * float(self.scale)).astype(np.int64)
         self._units = units[parts.class_index]
@@ -123,11 +123,11 @@ class WeightCrowd:
     def in_population(
         self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
     ) -> NDArray[np.int64]:
-        """Sum the weights."""
+        """Sum the weights; at least f, since the sample is part of the population."""
         del codes
         totals = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
         np.add.at(totals, group, self._units[members])
-        return totals[group]
+        return np.maximum(totals[group], self.in_file(members, group) * self.scale)
 
 
 class PopulationCrowd:
@@ -147,8 +147,7 @@ class PopulationCrowd:
     def in_population(
         self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
     ) -> NDArray[np.int64]:
-        """Count the population once per pattern of shown columns."""
-        del members, group
+        """Count the population once per pattern of shown columns; at least f, since the sample is part of the population."""
         sizes = np.zeros(len(codes), np.int64)
         pattern = factorise((codes > 0).astype(np.int32))
         for which in range(int(pattern.max(initial=-1)) + 1):
@@ -156,12 +155,9 @@ class PopulationCrowd:
             shown = np.flatnonzero(codes[rows[0]] > 0)
             both = factorise(np.concatenate([codes[rows][:, shown], self._population.codes[:, shown]]))
             totals = np.zeros(int(both.max()) + 1, np.int64)
-            np.add.at(totals, both[len(rows) :], self._population_sizes())
+            np.add.at(totals, both[len(rows) :], self._population.counts)
             sizes[rows] = totals[both[: len(rows)]]
-        return sizes
-
-    def _population_sizes(self) -> NDArray[np.int64]:
-        return self._population.counts
+        return np.maximum(sizes, self.in_file(members, group))
 
 
 def crowd_of(parts: Parts, requirement: Requirement) -> Crowd:

@@ -27,8 +27,8 @@ def cut_alike(
     """
     ends = np.cumsum(records)
     assigned_ends = np.cumsum(assigned)
-    cuts = np.union1d(ends, assigned_ends)
-    cuts = cuts[cuts > 0]
+    cuts = np.sort(np.concatenate([ends, assigned_ends]), kind="stable")
+    cuts = cuts[np.diff(cuts, prepend=0) > 0]
     sizes = np.diff(cuts, prepend=0)
     middle = cuts - sizes
     return np.searchsorted(ends, middle, side="right"), np.searchsorted(assigned_ends, middle, side="right"), sizes

@@ -557,6 +557,9 @@ def complete_groups(
         _link_donors(gainers, count, bits, under, need, safe, movable, row_key, dear, groups, classes, sets, places, nodes)
         for group in range(count):
             slot = int(groups.slot[group])
+            if groups.lacking[slot] > 0:
+                groups.table[slot] = np.uint64(0)
+                continue
             target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
             size, gained, moves = _take(slot, need, safe, price, target, movable, groups, places, nodes)
             # Room for every move of this group, and for the nodes that greedy may still open (one per class at most).

@@ -64,7 +64,6 @@ class RecordState:
         self._sets = Sets(kept, (self.columns * bit).sum(axis=1).astype(np.int64), 2 * nominal, column_cost)
         band_of = self._sets.cost[:-1] // (2 * self._half_cell)
         self.bands = [np.flatnonzero(band_of == band) for band in np.unique(band_of)]
-        self._start()
 
     def _start(self) -> None:
         """Let every record wait, nothing released."""
