@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.integrity.checks import INTEGRITY_CHECKS
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
+from privrelease.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from privrelease.audit.model import CheckResult, LegalFacts, ThreatResult, ThresholdVerdict
-    from privrelease.findings import Finding
+    from privrelease.engine.protocol import Staged
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["REMAINING", "decide", "finding_record", "findings_of"]
+__all__ = ["REMAINING", "decide", "finding_record", "findings_of", "left_out"]
 
 #: What no audit of a file can settle.
 REMAINING = (
@@ -127,6 +128,16 @@ def findings_of(
             )
         )
     return (*found, *(finding_record(finding) for finding in warnings))
+
+
+def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
+    """Tell of rows that were left out at reading because a domain says so: they are in no figure."""
+    if not source.dropped_outside:
+        return ()
+    message = (
+        f"{source.dropped_outside} rows of the source have a value outside its domain and were left out, as the policy says"
+    )
+    return (Finding("A501", message, Severity.INFO, plan.source.location, subject=f"datasets.{plan.source.dataset}"),)
 
 
 def _ratio(verdict: ThresholdVerdict) -> Fraction | None:

@@ -42,6 +42,7 @@ class FileEvidence:
     """One file: digest and size of its bytes, and the opened file, or the code of the error that kept it shut.
 
     ``differs``: positions at which it holds another row than the first readable file (None: it is that file, or could not be compared).
+    ``leftovers``: what it holds besides its rows, in words.
     """
 
     sink: Sink
@@ -50,6 +51,7 @@ class FileEvidence:
     released: ReleasedFile | None
     refused: str | None = None
     differs: int | None = None
+    leftovers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -161,7 +163,7 @@ def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileE
         released = engine.open_release(sink, columns)
     except InputError as error:
         return FileEvidence(sink, digest, size, None, error.code)
-    return FileEvidence(sink, digest, size, released)
+    return FileEvidence(sink, digest, size, released, leftovers=engine.leftovers(sink))
 
 
 def _held(engine: AuditEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.decision import decide, findings_of
+from privrelease.audit.decision import decide, findings_of, left_out
 from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
 from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts, utility_facts
@@ -38,7 +38,7 @@ def audit_microdata(
     union = union_result(evidence)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine))
     legal = legal_facts(policy.legal, policy.missing_legal)
-    warnings = () if evidence.source is None else evidence.source.warnings
+    warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
     findings = findings_of(plan, threats, checks, warnings)
     return AuditResult(
         decision=decide(threats, union, checks, findings, legal),

@@ -178,7 +178,7 @@ class DataFacts(_Model):
     source_persons: Figure | None
     released_rows: Figure
     columns: tuple[ColumnFacts, ...]
-    order: Literal["values", "source"]
+    order: Literal["values", "source", "policy"]
 
 
 class ClassBucket(_Model):

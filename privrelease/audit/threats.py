@@ -45,7 +45,7 @@ def _marked(evidence: Evidence) -> bool:
     return any(column.format.suppression_mark is not None for column in columns if column.name in known)
 
 
-def _sides(evidence: Evidence) -> _Sides | None:
+def _sides(evidence: Evidence, threat: ThreatPlan) -> _Sides | None:
     if evidence.after is None:
         return None
     marked = _marked(evidence)
@@ -56,7 +56,8 @@ def _sides(evidence: Evidence) -> _Sides | None:
         before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each)
     kind = "lost" if lost else "class"
     after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each)
-    return _Sides(before, after, Audience(minimum_of(evidence.plan.threats)))
+    own = threat.thresholds.k
+    return _Sides(before, after, Audience(own if own > 1 else minimum_of(evidence.plan.threats)))
 
 
 def _other(reading: Reading) -> Reading:
@@ -138,7 +139,7 @@ def _facts(
 
 def threat_result(evidence: Evidence, threat: ThreatPlan, *, limits: bool = True) -> ThreatResult:
     """Measure one threat and judge its thresholds."""
-    sides = _sides(evidence)
+    sides = _sides(evidence, threat)
     if sides is None or not evidence.measurable(threat.columns):
         return _unmeasured(threat, limits=limits)
     after, size, risk = _facts(evidence, threat, sides.after, threat.missing, sides.audience)

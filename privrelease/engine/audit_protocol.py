@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes import ClassTable
     from privrelease.engine.protocol import ReleasedFile, Staged
+    from privrelease.relational.schema import Sink
 
 __all__ = ["AuditEngine", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
 
@@ -90,6 +91,10 @@ class AuditEngine(Engine, Protocol):
 
     def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
         """Read a released file once into memory, for many questions; no cell is lost or changed by it."""
+        ...
+
+    def leftovers(self, sink: Sink) -> tuple[str, ...]:
+        """Say in words what a readable file holds besides its rows: metadata, other tables, dictionary values that no row uses."""
         ...
 
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:

@@ -113,7 +113,7 @@ class Parked:
                 rows, key=lambda row: [(row[name] is None, row[name]) if row[name] is not None else (True,) for name in names]
             )
         schema = schema or pq.read_schema(self.parquet)
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.parquet)
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.parquet, store_schema=False)
         self.csv.unlink()
         with duckdb.connect() as connection:
             connection.execute(f"COPY (FROM read_parquet('{self.parquet}')) TO '{self.csv}' (HEADER, NULL '')")
@@ -403,6 +403,41 @@ def test_a_file_altered_after_its_digest(release):
     with release.csv.open("a", encoding="utf-8") as stream:
         stream.write("\n")
     assert "AUDIT-DIGEST" in release.failing()
+
+
+def test_a_value_that_the_source_never_held(release):
+    rows = release.rows()
+    next(row for row in rows if row["age"] is None)["age"] = "made up"
+    release.put(rows, cover=False)
+    assert {"AUDIT-CHANGED", "threat outsider"} <= release.failing()
+
+
+@pytest.mark.parametrize("place", ["file", "schema", "field"])
+def test_metadata_in_a_file(release, place):
+    table = pq.read_table(release.parquet)
+    author = {"author": "somebody"}
+    if place == "schema":
+        table = table.replace_schema_metadata(author)
+    if place == "field":
+        schema = table.schema.set(4, table.schema.field(4).with_metadata(author))
+        table = pa.Table.from_arrays(table.columns, schema=schema)
+    with pq.ParquetWriter(release.parquet, table.schema, store_schema=place != "file") as writer:
+        writer.write_table(table)
+        if place == "file":
+            writer.add_key_value_metadata(author)
+    release.agree()
+    assert release.failing() == {"AUDIT-LEFTOVER"}
+
+
+def test_a_suppressed_value_left_in_a_dictionary(release):
+    """The rows are right; the value that was made missing can still be read."""
+    table = pq.read_table(release.parquet)
+    place = table.schema.get_field_index("age")
+    codes = table.column("age").combine_chunks().dictionary_encode()
+    with_more = pa.DictionaryArray.from_arrays(codes.indices, pa.concat_arrays([codes.dictionary, pa.array(["50"])]))
+    pq.write_table(table.set_column(place, "age", with_more), release.parquet)
+    release.agree()
+    assert release.failing() == {"AUDIT-LEFTOVER"}
 
 
 def test_a_digest_altered(release):

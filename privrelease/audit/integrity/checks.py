@@ -49,6 +49,7 @@ INTEGRITY_CHECKS: tuple[IntegrityCheck, ...] = (
     IntegrityCheck("AUDIT-COLUMNS", "A203", "Columns as planned", files.columns_planned),
     IntegrityCheck("AUDIT-TYPES", "A204", "Types as declared", files.types_planned),
     IntegrityCheck("AUDIT-SAME", "A205", "All files hold the same", files.files_same),
+    IntegrityCheck("AUDIT-LEFTOVER", "A221", "Rows and nothing else", files.nothing_left_over),
     IntegrityCheck("AUDIT-ROWMAP", "A206", "Row map is sound", rows.row_map_sound),
     IntegrityCheck("AUDIT-ROWS", "A207", "Rows add up", rows.rows_add_up),
     IntegrityCheck("AUDIT-PERSONS", "A220", "Persons, not rows", rows.persons_counted),

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 
     from privrelease.audit.evidence import Evidence
 
-__all__ = ["columns_planned", "digests_agree", "files_readable", "files_same", "records_released", "types_planned"]
+__all__ = [
+    "columns_planned",
+    "digests_agree",
+    "files_readable",
+    "files_same",
+    "nothing_left_over",
+    "records_released",
+    "types_planned",
+]
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -21,7 +29,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def files_readable(evidence: Evidence) -> Judged:
     """Every output of the plan is there and reads as what it claims to be."""
-    if not evidence.files or len(evidence.files) < len(evidence.plan.sinks):
+    from_run = evidence.target.run is not None
+    if not evidence.files or (from_run and len(evidence.files) < len(evidence.plan.sinks)):
         return failed("an output of the plan is missing from the release")
     refused = [f"{file.sink.label} ({file.refused})" for file in evidence.files if file.released is None]
     return failed(f"cannot be read: {_listed(refused)}") if refused else passed("every output is there and can be read")
@@ -81,6 +90,12 @@ def types_planned(evidence: Evidence) -> Judged:
         if wrong:
             return failed(f"{file.sink.label} has another type than declared in: {_listed(wrong)}")
     return passed("every column has its declared type")
+
+
+def nothing_left_over(evidence: Evidence) -> Judged:
+    """No file holds anything besides its rows: metadata, other tables, values that were made missing in every row."""
+    found = [f"{file.sink.label}: {_listed(file.leftovers)}" for file in evidence.files if file.leftovers]
+    return failed("; ".join(found)) if found else passed("the files hold their rows and nothing else")
 
 
 def files_same(evidence: Evidence) -> Judged:

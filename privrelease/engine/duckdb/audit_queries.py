@@ -14,6 +14,7 @@ from sqlglot import exp
 from privrelease.disclosure.classes import ClassTable
 from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.leftovers import leftovers
 from privrelease.engine.duckdb.measuring import Opened
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.protocol import ReleasedFile, Staged
+    from privrelease.relational.schema import Sink
 
 __all__ = ["AuditQueries"]
 
@@ -277,6 +279,10 @@ class AuditQueries:
         copy = replace(released, handle=f"{released.handle}-held")
         self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source))
         return copy
+
+    def leftovers(self, sink: Sink) -> tuple[str, ...]:
+        """Say what a file holds besides its rows."""
+        return leftovers(self._connection, sink)
 
     def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
         """Count the source rows that did not leave."""

@@ -151,3 +151,20 @@ def test_a_text_that_the_source_lacks_is_not_lost_by_holding(bench):
     held = bench.engine.hold(bench.engine.open_release(sink, DECLARED), staged)
     assert bench.engine.changes(staged, held, row_map, ["sex"]) == (ColumnChange("sex", 2, 1, 1, 0),)
     assert bench.engine.size_histogram(held, ["sex"]).classes.tolist() == [2, 1]
+
+
+def test_other_tables_of_a_database_file_are_told(bench, released):
+    import duckdb
+
+    staged, _, _ = released
+    sink = bench.sink(SinkKind.DUCKDB)
+    bench.write(staged, sink, map_name="other")
+    assert bench.engine.leftovers(sink) == ()
+    with duckdb.connect(str(sink.path)) as connection:
+        connection.execute("CREATE TABLE notes AS SELECT 1 AS a; CREATE VIEW seen AS FROM notes")
+    assert bench.engine.leftovers(sink) == ("the table main.notes", "the view main.seen")
+
+
+def test_files_as_written_hold_nothing_else(bench, released):
+    for kind, name in ((SinkKind.PARQUET, "out"), (SinkKind.CSV, "out")):
+        assert bench.engine.leftovers(bench.sink(kind, name)) == ()

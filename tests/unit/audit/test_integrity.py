@@ -41,7 +41,16 @@ def test_a_missing_or_unreadable_file_fails(made):
     sound = made.evidence()
     shut = replace(sound.files[1], released=None, refused="D103", differs=None)
     assert "AUDIT-FILES" in unsound(replace(sound, files=(sound.files[0], shut)))
-    assert "AUDIT-FILES" in unsound(replace(sound, files=sound.files[:1]))
+    lacking = replace(sound, files=sound.files[:1])
+    assert "AUDIT-FILES" in unsound(lacking)
+    elsewhere = replace(lacking, target=replace(lacking.target, run=None, manifest=None))
+    assert unsound(elsewhere) == {"AUDIT-DIGEST"}
+
+
+def test_anything_in_a_file_besides_its_rows_fails(made):
+    sound = made.evidence()
+    marked = replace(sound.files[0], leftovers=("metadata author",))
+    assert unsound(replace(sound, files=(marked, sound.files[1]))) == {"AUDIT-LEFTOVER"}
 
 
 def test_an_altered_file_or_one_that_the_manifest_does_not_name_fails(made):
