@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
-    from privrelease.plan.model import MicrodataPlan
+    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.plan.statistics import StatisticsPlan
     from privrelease.relational.schema import Sink
 
 __all__ = ["Audited", "audit"]
@@ -41,12 +42,17 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
+    from privrelease.plan.statistics import StatisticsPlan
     from privrelease.release.store import now
 
     loaded, plan = settings.load(policy)
     for finding in loaded.warnings:
         console.log(str(finding))
     release = chosen(plan, (asked.release,))[0]
+    if isinstance(release, StatisticsPlan):
+        result = _statistics(release, plan, asked)
+        _write(result, asked, console)
+        return _ending(result, fail_on)
     target = AuditTarget(_sinks(release, asked.files), without_source=not asked.source)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     folders = tuple(dict.fromkeys(sink.path.parent for sink in target.files))
@@ -59,7 +65,16 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     return _ending(result, fail_on)
 
 
-def _sinks(release: MicrodataPlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
+def _statistics(release: StatisticsPlan, plan: Plan, asked: Audited) -> AuditResult:
+    """Statistics are audited against the plan alone: nothing of the source is read."""
+    from privrelease.audit.statistics import StatisticsTarget, audit_statistics
+    from privrelease.release.store import now
+
+    target = StatisticsTarget(_sinks(release, asked.files))
+    return audit_statistics(release, plan, target, audited_at=f"{now():%Y-%m-%dT%H:%M:%SZ}", versions=versions())
+
+
+def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
     """Take the files for the release's outputs, in their order; one file may stand for the first output of its kind."""
     from pathlib import Path
 

@@ -124,6 +124,7 @@ def run(
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     state: o.State = None,
+    test_noise: o.TestNoise = None,
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
     temp: o.Temp = None,
@@ -143,7 +144,7 @@ def run(
     return ended(
         lambda: work(
             policy,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp),
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, test_noise),
             release or (),
             fail_on,
             console,

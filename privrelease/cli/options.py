@@ -22,6 +22,7 @@ __all__ = [
     "Releases",
     "State",
     "Temp",
+    "TestNoise",
     "Threads",
     "Verbose",
     "checked_memory",
@@ -45,6 +46,12 @@ Threads = Annotated[
     int | None, typer.Option("--threads", min=1, metavar="N", help="Threads of the engine. Default: all cores.")
 ]
 Temp = Annotated[Path | None, typer.Option("--temp", metavar="FOLDER", help="Where the engine spills to disk.")]
+TestNoise = Annotated[
+    int | None,
+    typer.Option(
+        "--test-noise", min=0, metavar="SEED", help="Repeatable noise for tests; what it makes can never be published."
+    ),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="Form of what goes to stdout.")]
 FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="With warn, a warning counts as a failed check (exit 1).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only errors and the last line on stderr.")]

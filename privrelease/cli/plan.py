@@ -32,6 +32,7 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
     from dataclasses import replace
 
     from privrelease.plan.explain import explain
+    from privrelease.plan.model import MicrodataPlan
 
     loaded, planned = settings.load(policy)
     for finding in loaded.warnings:
@@ -42,6 +43,9 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
         console.data("\n".join(explained.as_lines()))
     forecasts: list[Forecast] = []
     for release in releases if data else ():
+        if not isinstance(release, MicrodataPlan):
+            console.log(f"release {release.id}: nothing is read beforehand; its forecast is the noise above")
+            continue
         forecasts.append(_forecast(release, settings, console))
         _tell(forecasts[-1], console)
     if console.json:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
-from privrelease.cli.ending import MEANINGS, Ending, ended
+from privrelease.cli.ending import MEANINGS, Ending, ending_of
 from privrelease.cli.machine import finding_value
+from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.cli.settings import Settings
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.execute.microdata import ParkedRelease
-    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
@@ -95,39 +96,44 @@ def warned(audit: AuditResult) -> bool:
     )
 
 
-def _alone(work: _Work, release: MicrodataPlan) -> _Ran:
-    """Run one release; whatever stops it does not stop the others."""
-    done: list[_Ran] = []
-
-    def one() -> Ending:
-        done.append(_one(work, release))
-        return done[0].ending
-
-    ending = ended(one, crash_folder=work.store.state)
-    if done:
-        return done[0]
-    work.console.say(ending.said or ending.last_line)
+def _alone(work: _Work, release: ReleasePlan) -> _Ran:
+    """Run one release; whatever stops it does not stop the others, but for a person who interrupts."""
+    try:
+        return _one(work, release)
+    except Exception as error:  # noqa: BLE001 -- each release stands alone, and what is raised is told without its text
+        ending = ending_of(error, crash_folder=work.store.state)
+    work.console.say(ending.said)
     work.console.log(
-        f"release {release.id}: no report, since it was stopped before anything was measured; nothing was published"
+        f"release {release.id}: no report, since it was stopped before its audit was complete; nothing was published"
     )
     return _Ran(release.id, replace(ending, reason=f"release {release.id}: {ending.reason}"), "failed")
 
 
-def _one(work: _Work, release: MicrodataPlan) -> _Ran:
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings, release_name, run_microdata
+def _one(work: _Work, release: ReleasePlan) -> _Ran:
+    from privrelease.execute.microdata import release_name
+    from privrelease.plan.statistics import StatisticsPlan
 
-    settings, steps = work.settings, Steps(work.console, release.id)
+    steps = Steps(work.console, release.id)
     with work.store.start(release_name(release, work.plan), release.sinks) as folder:
-        limits = engine_settings(release, folder, memory_limit=settings.memory_limit, threads=settings.threads)
-        limits = settings.engine(limits)
-        with DuckDBEngine(limits) as engine:
-            parked = run_microdata(release, work.plan, engine=engine, store=work.store, run=folder, progress=steps)
-        steps("audit", None)
-        readable = (*limits.readable, folder.outgoing, folder.internal)
-        with DuckDBEngine(replace(limits, readable=readable, writable=())) as engine:
-            audit = _audited(work, release, parked, engine)
+        if isinstance(release, StatisticsPlan):
+            audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
+        else:
+            audit = _audited_microdata(work, release, folder, steps)
         return _settled(work, release, folder, audit)
+
+
+def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.microdata import engine_settings, run_microdata
+
+    limits = engine_settings(release, folder, memory_limit=work.settings.memory_limit, threads=work.settings.threads)
+    limits = work.settings.engine(limits)
+    with DuckDBEngine(limits) as engine:
+        parked = run_microdata(release, work.plan, engine=engine, store=work.store, run=folder, progress=steps)
+    steps("audit", None)
+    readable = (*limits.readable, folder.outgoing, folder.internal)
+    with DuckDBEngine(replace(limits, readable=readable, writable=())) as engine:
+        return _audited(work, release, parked, engine)
 
 
 def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine: AuditEngine) -> AuditResult:
@@ -141,7 +147,7 @@ def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine:
     return audit_microdata(release, work.plan, target, engine=engine, audited_at=moment, versions=versions())
 
 
-def _settled(work: _Work, release: MicrodataPlan, folder: RunFolder, audit: AuditResult) -> _Ran:
+def _settled(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> _Ran:
     """Write audit and reports, record the decision, then publish, leave parked, or move to quarantine."""
     outcome = audit.decision.outcome
     stopped_by_warning = outcome is Outcome.PASS and warned(audit) and work.fail_on is FailOn.WARN
@@ -184,7 +190,7 @@ def _reason(audit: AuditResult) -> str:
     return f"{reasons[0]}{more}" if reasons else audit.decision.outcome.value
 
 
-def _files(release: MicrodataPlan, folder: RunFolder, became: Became) -> dict[str, str]:
+def _files(release: ReleasePlan, folder: RunFolder, became: Became) -> dict[str, str]:
     """Return where what can be read is: outputs only where they were published."""
     files = {"report": str(folder.report), "audit": str(folder.audit)}
     if became == "published":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.engine.protocol import EngineSettings
-    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.release.store import ReleaseStore
 
@@ -34,6 +34,8 @@ class Settings:
     memory_limit: str = "1GiB"
     threads: int | None = None
     temp: Path | None = None
+    test_noise: int | None = None
+    """A seed that makes noise repeatable; what comes of it is marked and can never be published."""
 
     def load(self, policy: Path) -> tuple[LoadedPolicy, Plan]:
         """Load a policy and plan it. Raises PolicyError with every error."""
@@ -58,7 +60,7 @@ class Settings:
         return replace(settings, temp_folder=self.temp.resolve())
 
 
-def chosen(plan: Plan, ids: Sequence[str]) -> tuple[MicrodataPlan, ...]:
+def chosen(plan: Plan, ids: Sequence[str]) -> tuple[ReleasePlan, ...]:
     """Return the releases that were asked for, all where none was named. Raises UsageError (C103)."""
     known = {release.id: release for release in plan.releases}
     for name in ids:

@@ -53,9 +53,14 @@ def counted(findings: list[Finding], noun: str) -> str:
 def _explain(loaded: LoadedPolicy, console: Console) -> None:
     """Say which class size every threshold means."""
     from privrelease.plan.build import build_plan
-    from privrelease.plan.explain import explain
+    from privrelease.plan.explain import ReleaseExplanation, explain
 
     for release in explain(build_plan(loaded)).releases:
+        if not isinstance(release, ReleaseExplanation):
+            console.data(
+                f"release {release.id}: spends {release.spends} of {release.population}, {len(release.queries)} queries"
+            )
+            continue
         for threat in release.threats:
             for limit in threat.thresholds:
                 k = f"k = {limit.k}: " if limit.k is not None else ""

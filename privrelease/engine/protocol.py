@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes import ClassTable
     from privrelease.findings import Finding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
 
 __all__ = [
@@ -191,6 +192,10 @@ class Engine(Protocol):
 
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
         """Write every sink (each a new file in an existing folder, completely or not at all) and the row map."""
+        ...
+
+    def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
+        """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
         ...
 
     # measuring

@@ -32,6 +32,7 @@ from privrelease.execute.suppression import (
     suppression_problem,
     weight_column,
 )
+from privrelease.plan.statistics import StatisticsPlan
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import speaking
 from privrelease.release.manifest import (
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import Engine, RowClasses, Staged, WrittenOutput
     from privrelease.execute.progress import Progress
     from privrelease.findings import Finding
-    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
     from privrelease.relational.schema import TableSource
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
@@ -85,19 +86,21 @@ class Protected:
     solution: Solution
 
 
-def release_name(plan: MicrodataPlan, policy: Plan) -> ReleaseName:
+def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
     """Return the name under which the release is published."""
     return ReleaseName(policy.policy_id, plan.id, policy.environment)
 
 
-def sources_of(plan: MicrodataPlan) -> tuple[TableSource, ...]:
+def sources_of(plan: ReleasePlan) -> tuple[TableSource, ...]:
     """Return every source that the release reads: its own, then the population tables of its threats."""
+    if isinstance(plan, StatisticsPlan):
+        return (plan.source,)
     tables = (threat.population.table for threat in plan.threats if threat.population is not None)
     return (plan.source, *(table for table in tables if table is not None))
 
 
 def engine_settings(
-    plan: MicrodataPlan, run: RunFolder | None, *, memory_limit: str = "1GiB", threads: int | None = None
+    plan: ReleasePlan, run: RunFolder | None, *, memory_limit: str = "1GiB", threads: int | None = None
 ) -> EngineSettings:
     """Return settings that let an engine read the folders of the sources and write the run's folder alone (None: nothing).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,11 @@ from privrelease.plan.model import (
     ThreatPlan,
     UnitPlan,
 )
+from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
+from privrelease.policy.statistics import StatisticsRelease
+from privrelease.policy.statistics_queries import resolve
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
 
 if TYPE_CHECKING:
@@ -58,7 +62,56 @@ def _exact(number: Decimal | None) -> Fraction | None:
     return None if number is None else Fraction(number)
 
 
-def _release(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> MicrodataPlan:
+def _release(
+    loaded: LoadedPolicy, number: int, release: MicrodataRelease | StatisticsRelease
+) -> MicrodataPlan | StatisticsPlan:
+    """One kind, one way to plan it."""
+    if isinstance(release, StatisticsRelease):
+        return _statistics(loaded, number, release)
+    return _microdata(loaded, number, release)
+
+
+def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
+    dataset = loaded.policy.datasets[release.from_]
+    found, _ = resolve(release, release.from_, dataset)
+    assert found is not None  # a policy with faults is not loaded
+    source = _source(loaded, release.from_, dataset, dataset.columns)
+    return StatisticsPlan(
+        id=release.id,
+        source=replace(source, columns=tuple(_unbounded(column) for column in source.columns)),
+        queries=tuple(
+            StatisticPlan(
+                id=query.spec.id,
+                figure=query.spec.figure,
+                query=query.query,
+                where=query.where,
+                budget=query.budget,
+                draws=query.draws,
+                noise=query.spec.mechanism,
+                post=release.post if query.spec.post is None else query.spec.post,
+                fresh=query.spec.fresh,
+                location=loaded.location("releases", number, "queries", index),
+            )
+            for index, query in enumerate(found.queries)
+        ),
+        budget=found.budget,
+        setting=found.setting,
+        sinks=tuple(_sinks(loaded, release)),
+        unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
+        snapshot=dataset.snapshot,
+        population_id=dataset.population,
+        min_count=release.min_count,
+        location=loaded.location("releases", number),
+    )
+
+
+def _unbounded(column: Column) -> Column:
+    """The column as statistics read it: a value outside its domain is clamped, and tells nobody that it was there."""
+    dropped = column.domain is not None and column.domain.outside == "drop"
+    return column if dropped else replace(column, domain=None)
+
+
+def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> MicrodataPlan:
     policy = loaded.policy
     dataset = policy.datasets[release.from_]
     out = leaving(release, dataset)
@@ -140,7 +193,7 @@ def _check(loaded: LoadedPolicy, index: int, check: Check) -> CheckPlan:
     )
 
 
-def _sinks(loaded: LoadedPolicy, release: MicrodataRelease) -> Iterable[Sink]:
+def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease) -> Iterable[Sink]:
     for output in release.output:
         kind, path = loaded.roots.sink(output)
         yield Sink(kind, path, output.path, output.table)

@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
+from privrelease.plan.explain_statistics import StatisticsExplanation, explain_statistics
+from privrelease.plan.statistics import StatisticsPlan
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -62,7 +65,7 @@ class Explanation:
     sha256: str
     environment: str | None
     commit: str | None
-    releases: tuple[ReleaseExplanation, ...]
+    releases: tuple[ReleaseExplanation | StatisticsExplanation, ...]
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -74,7 +77,8 @@ class Explanation:
         if self.environment is not None:
             lines.append(f"environment {self.environment}")
         for release in self.releases:
-            lines += ["", *_release_lines(release)]
+            own = release.as_lines() if isinstance(release, StatisticsExplanation) else _release_lines(release)
+            lines += ["", *own]
         return tuple(lines)
 
 
@@ -87,7 +91,7 @@ def explain(plan: Plan) -> Explanation:
         plan.policy_sha256,
         plan.environment,
         plan.commit,
-        tuple(_release(release) for release in plan.releases),
+        tuple(_any_release(release) for release in plan.releases),
     )
 
 
@@ -112,6 +116,10 @@ def exact_text(value: Fraction) -> str:
 
 def _percent(share: Fraction) -> str:
     return f"{exact_text(share * 100)} %"
+
+
+def _any_release(release: MicrodataPlan | StatisticsPlan) -> ReleaseExplanation | StatisticsExplanation:
+    return explain_statistics(release) if isinstance(release, StatisticsPlan) else _release(release)
 
 
 def _release(release: MicrodataPlan) -> ReleaseExplanation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.thresholds import Thresholds
     from privrelease.findings import Location
+    from privrelease.plan.statistics import StatisticsPlan
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MicrodataPlan",
     "Plan",
     "PopulationPlan",
+    "ReleasePlan",
     "ReleasedColumn",
     "SubsetLimit",
     "SuppressStep",
@@ -133,6 +135,10 @@ class MicrodataPlan:
         return tuple(column.name for column in self.columns if column.name in known)
 
 
+#: One release of any kind.
+ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Every release of a policy, and which policy: id, version, absolute path, SHA-256 of its resolved form."""
@@ -142,7 +148,7 @@ class Plan:
     policy_path: Path
     policy_sha256: str
     title: str
-    releases: tuple[MicrodataPlan, ...]
+    releases: tuple[ReleasePlan, ...]
     environment: str | None = None
     commit: str | None = None
     legal: object | None = field(default=None, compare=False)

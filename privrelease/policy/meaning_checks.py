@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.policy.checks import CHECKS
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
+from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.values import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
             yield reading.error("P418", f"{kind.name} takes no {key}", "checks", number, key, key=True, hint="remove it")
     release = next((release for release in reading.policy.releases if release.id == check.release), None)
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
+    if release is not None and not isinstance(release, MicrodataRelease):
+        message = f"{kind.name} measures rows about persons, and release {release.id} is of kind {release.kind}"
+        yield reading.error("P418", message, "checks", number, "release", hint="name a release of kind microdata")
+        return
     if release is None or dataset is None:
         return
     if kind.name == "missing_cells" and check.column is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.context import leaving, twice
 from privrelease.policy.paths import PathFault
-from privrelease.policy.releases import DropStep, PseudonymiseStep, SuppressCells
+from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.values import shown
 from privrelease.relational.schema import Role
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.context import Leaving, Reading
     from privrelease.policy.datasets import Dataset
-    from privrelease.policy.releases import MicrodataRelease
     from privrelease.policy.threats import Threat
 
 __all__ = ["release_rules"]
@@ -28,6 +27,8 @@ def release_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with releases."""
     releases = reading.policy.releases
     for number, release in enumerate(releases):
+        if not isinstance(release, MicrodataRelease):
+            continue
         dataset = reading.policy.datasets.get(release.from_)
         yield from _steps(reading, number, release)
         if dataset is not None:

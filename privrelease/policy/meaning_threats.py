@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.context import twice
+from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.values import shown
 from privrelease.relational.schema import ColumnType, Role
 
@@ -21,7 +22,9 @@ __all__ = ["threat_rules"]
 
 def threat_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with threats."""
-    protected = {name for release in reading.policy.releases for name in release.protect}
+    protected = {
+        name for release in reading.policy.releases if isinstance(release, MicrodataRelease) for name in release.protect
+    }
     for name, threat in reading.policy.threats.items():
         path = ("threats", name)
         dataset = reading.policy.datasets.get(threat.dataset)

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from privrelease.policy.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.releases import Releases  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.values import CHOICE, Count, Day, Frozen, Identifier, Text
 

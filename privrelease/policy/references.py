@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_
+from privrelease.policy.statistics import FIGURES
 from privrelease.policy.threats import Threat
 from privrelease.policy.values import did_you_mean, shown
 
@@ -19,6 +20,8 @@ __all__ = ["check_references"]
 
 
 _MOST_HINTS = 50
+#: Keys of a query that name a column.
+_OF_A_COLUMN = tuple(figure for figure in FIGURES if not figure.startswith("count"))
 
 
 def check_references(tree: Node, gone: frozenset[tuple[str, str]] = frozenset()) -> tuple[Finding, ...]:
@@ -91,6 +94,8 @@ class _References:
             yield from self._known("threat", "P303", threat, self._threats, "threats")
         for column in _items(release.get("columns")):
             yield from self._column(dataset, column)
+        for query in _items(release.get("queries")):
+            yield from self._query(dataset, _mapping(query))
         for step in _items(release.get("transform")):
             parts = _mapping(step)
             for key in ("drop", "pseudonymise"):
@@ -99,6 +104,14 @@ class _References:
             weights = parts.get("weights")
             for entry in weights.entries.values() if isinstance(weights, Mapping) else ():
                 yield from self._column(dataset, Scalar(entry.key, plain=False, location=entry.location))
+
+    def _query(self, dataset: str | None, query: dict[str, Node]) -> Iterator[Finding]:
+        for key in _OF_A_COLUMN:
+            yield from self._column(dataset, query.get(key))
+        for key in ("count", "count_persons"):
+            yield from self._column(dataset, _mapping(query.get(key)).get("column"))
+        for column in _items(query.get("by")):
+            yield from self._column(dataset, column)
 
     def _check(self, check: dict[str, Node]) -> Iterator[Finding]:
         releases = {name: release for release in self._releases if (name := _text(release.get("id"))) is not None}

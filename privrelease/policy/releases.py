@@ -19,7 +19,7 @@ from privrelease.policy.values import (
     problem,
 )
 
-__all__ = ["DropStep", "MicrodataRelease", "OutputSpec", "PseudonymiseStep", "SuppressCells", "TransformStep"]
+__all__ = ["DropStep", "MicrodataRelease", "OutputSpec", "PseudonymiseStep", "SuppressCells", "TransformStep", "outputs"]
 
 
 class DropStep(Frozen):
@@ -85,7 +85,7 @@ class OutputSpec(Frozen):
     """The name of the table in a DuckDB file."""
 
 
-def _outputs(value: object) -> object:
+def outputs(value: object) -> object:
     """A text or one mapping stands for a list of one."""
     if isinstance(value, str):
         return ({"path": value},)
@@ -119,12 +119,9 @@ class MicrodataRelease(Frozen):
     """Order of the rows: by the released values, or as in the source (which can link rows to persons)."""
     output: Annotated[
         tuple[OutputSpec, ...],
-        BeforeValidator(_outputs, json_schema_input_type=_Outputs | OutputSpec | PathText),
+        BeforeValidator(outputs, json_schema_input_type=_Outputs | OutputSpec | PathText),
         Field(min_length=1, max_length=10),
     ]
     """The files that are published, all of the same content."""
     description: Text | None = None
     """What the release is for."""
-
-
-Releases = Annotated[tuple[MicrodataRelease, ...], Field(min_length=1, max_length=100)]

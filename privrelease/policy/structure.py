@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, Tag, ValidationError
 
 from privrelease.findings import Finding
 from privrelease.policy.datasets import Dataset  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.kinds import KINDS, Release
 from privrelease.policy.models import Policy
 from privrelease.policy.nodes import (
     Entry,
@@ -24,7 +25,7 @@ from privrelease.policy.nodes import (
     plain_data,
     walk,
 )
-from privrelease.policy.releases import STEPS, MicrodataRelease
+from privrelease.policy.releases import STEPS
 from privrelease.policy.unavailable import pruned
 from privrelease.policy.values import did_you_mean, no_choice, shown
 
@@ -108,7 +109,7 @@ class _Part(Policy):
     """What is left of a policy without its faulty elements; it may be nothing."""
 
     datasets: dict[str, Dataset] = Field(default_factory=dict)
-    releases: tuple[MicrodataRelease, ...] = ()
+    releases: tuple[Release, ...] = ()
 
 
 def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
@@ -204,7 +205,10 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: li
         case "missing":
             code, message = "P201", f"{shown(path[-1])} is missing{_inside(path[:-1])}"
         case "literal_error":
-            words, hint = no_choice(value, re.findall(r"'([^']*)'", str(ctx.get("expected", ""))))
+            choices = re.findall(r"'([^']*)'", str(ctx.get("expected", "")))
+            if path[:1] == ("releases",) and path[2:] == ("kind",):
+                choices = [kind for kind, _ in KINDS]
+            words, hint = no_choice(value, choices)
             code, message, at_key = "P202", f"{name} {words}", False
         case "union_tag_not_found" | "union_tag_invalid":
             steps = ", ".join(step for step, _ in STEPS)

@@ -43,6 +43,11 @@ def _lower(old: object, new: object) -> bool:
     return old is None or (new is not None and cast("Decimal", new) <= cast("Decimal", old))
 
 
+def _lower_where_set(old: object, new: object) -> bool:
+    """A limit that stands for 0 where it is not set."""
+    return new is None or (old is not None and cast("Decimal", new) <= cast("Decimal", old))
+
+
 def _higher(old: object, new: object) -> bool:
     """A limit from below: newly set or higher."""
     return old is None or (new is not None and cast("Decimal", new) >= cast("Decimal", old))
@@ -121,6 +126,9 @@ ALLOWED: tuple[Change, ...] = (
     Change(("releases", "*", "suppress", "residual"), _only("keep", "drop"), "may change from keep to drop only"),
     Change(("releases", "*", "order"), _only("source", "values"), "may change from source to values only"),
     Change(("releases", "*", "output"), _free, _KEEP),
+    Change(("releases", "*", "budget", "epsilon"), _lower, "may become lower only"),
+    Change(("releases", "*", "budget", "delta"), _lower_where_set, "may become lower only"),
+    Change(("releases", "*", "min_count"), _higher, "may become higher only"),
     Change(("releases", "*", "description"), _free, _KEEP),
     Change(("checks", "*"), _added, "must not be removed"),
     Change(("checks", "*", "max"), _lower, "may become lower only"),
@@ -200,6 +208,7 @@ def _tree_path(policy: Policy, names: _Names) -> _Path:
     if names[0] == "checks" or len(names) < 3 or names[2] not in {"drop", "pseudonymise", "suppress"}:
         return (names[0], number, *names[2:])
     release = policy.releases[number]
+    assert isinstance(release, MicrodataRelease)  # no other kind has steps
     step = next((index for index, step in enumerate(release.transform) if hasattr(step, names[2])), None)
     if step is None:
         return (names[0], number, "transform")

@@ -36,7 +36,6 @@ UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("approvals",), "approvals"),
     Feature(("waivers",), "waivers"),
     Feature(("tables",), "rules for tables"),
-    Feature(("releases", "[]", "kind"), "a release of kind statistics", "statistics", 1),
     Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),
     Feature(("releases", "[]", "kind"), "a release of kind table", "table", 1),
     *(Feature(("releases", "[]", "transform", "[]", step), f"the transform step {step}", levels=1) for step in _STEPS),

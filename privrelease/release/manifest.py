@@ -16,6 +16,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = [
     "Claims",
     "InputDigest",
     "InternalManifest",
+    "InternalStatistics",
     "Manifest",
     "ManifestColumn",
     "ManifestOutput",
@@ -130,9 +132,11 @@ class Manifest(_Document):
     created_at: Moment
     """When the files were parked, UTC."""
     outputs: tuple[ManifestOutput, ...] = Field(min_length=1)
-    order: Literal["values", "source"]
-    """``values``: rows are sorted by the released values, so their order says nothing more."""
+    order: Literal["values", "source", "policy"]
+    """``values``: rows are sorted by the released values, so their order says nothing more. ``policy``: as the policy lists them."""
     versions: dict[str, str]
+    privacy: PrivacyClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
+    """What a release with differential privacy promises, and how."""
 
     @model_validator(mode="after")
     def _one_name_each(self) -> Self:
@@ -181,6 +185,19 @@ class Claims(_Document):
     lost: dict[str, int]
     """The same, and the non-missing cells of dropped rows."""
     feasible: bool = True
+
+
+class InternalStatistics(_Document):
+    """What stays beside the audit of a release of statistics."""
+
+    format: Literal["privrelease/internal-statistics"] = "privrelease/internal-statistics"
+    version: Literal[1] = 1
+    run: str
+    manifest_sha256: Sha256
+    inputs: tuple[InputDigest, ...]
+    source_rows: Count
+    reservation: str | None = None
+    """The ledger's entry; None where every answer was served again."""
 
 
 class InternalManifest(_Document):

@@ -36,7 +36,7 @@ from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from privrelease.release.manifest import InternalManifest, Manifest
+    from privrelease.release.manifest import InternalManifest, InternalStatistics, Manifest
     from privrelease.release.outputs import Destination
 
 __all__ = ["ReleaseStore", "now"]
@@ -122,7 +122,7 @@ class ReleaseStore:
             raise
         return run, lock
 
-    def park(self, run: RunFolder, manifest: Manifest, internal: InternalManifest) -> RunRecord:
+    def park(self, run: RunFolder, manifest: Manifest, internal: InternalManifest | InternalStatistics) -> RunRecord:
         """Write both manifests and record the release as parked: complete, not yet audited, visible to nobody."""
         manifest.save(run.manifest_path)
         internal.save(run.internal / "manifest.json")
@@ -245,6 +245,12 @@ class ReleaseStore:
         assert record.decided is not None
         if manifest.digest() != record.decided.manifest_sha256 or manifest.run != run.id:
             raise _not_as_audited(run.manifest_path)
+        if manifest.privacy is not None and not manifest.privacy.private:
+            raise InputError(
+                code="R128",
+                message="the noise of this release can be repeated: it is not private",
+                hint="run it without --test-noise",
+            )
         with speaking("verifying the files of the release"):
             for output in manifest.outputs:
                 file = run.output(output.file)

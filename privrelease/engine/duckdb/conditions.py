@@ -1,0 +1,69 @@
+"""Filters as conditions of the engine, built node by node from their typed tree."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from privrelease.engine.duckdb.staging import StagedTable
+    from privrelease.relational.filters import Filter, Value
+
+__all__ = ["condition"]
+
+_NODES: dict[str, type[exp.Expr]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+}
+
+
+def condition(of: Filter, table: StagedTable) -> exp.Expr:
+    """Return the filter over the staged columns; a comparison with a missing value is neither true nor false."""
+    match of:
+        case Both(left, right):
+            return exp.paren(exp.and_(condition(left, table), condition(right, table)))
+        case Either(left, right):
+            return exp.paren(exp.or_(condition(left, table), condition(right, table)))
+        case Negated(inner):
+            return exp.Not(this=exp.paren(condition(inner, table)))
+        case Missing(column):
+            return exp.Is(this=sql.column(f"c{table.ordinal(column)}"), expression=exp.null())
+        case Among(column, values):
+            return exp.In(this=_compared(column, table), expressions=[_literal(value) for value in values])
+        case Comparison(column, operator, value):
+            return _NODES[operator](this=_compared(column, table), expression=_literal(value))
+
+
+def _compared(column: str, table: StagedTable) -> exp.Expr:
+    """The column as it is compared: texts as texts, never as an enumeration that another text would not fit; numbers as doubles."""
+    place = table.ordinal(column)
+    cell = sql.column(f"c{place}")
+    kind = table.columns[place].type
+    if kind in {ColumnType.STRING, ColumnType.CATEGORY}:
+        return sql.cast(cell, "VARCHAR")
+    return sql.cast(cell, "DOUBLE") if kind is ColumnType.NUMBER else cell
+
+
+def _literal(value: Value) -> exp.Expr:
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int):
+        return sql.cast(sql.text(str(value)), "BIGINT")
+    if isinstance(value, Decimal):
+        return sql.cast(sql.text(str(value)), "DOUBLE")
+    if isinstance(value, datetime):
+        return sql.cast(sql.text(value.isoformat(sep=" ")), "TIMESTAMP")
+    if isinstance(value, date):
+        return sql.cast(sql.text(value.isoformat()), "DATE")
+    return sql.text(value)

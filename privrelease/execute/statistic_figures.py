@@ -1,0 +1,157 @@
+"""From noisy integers to released figures with their intervals: post-processing, which sees no exact figure and costs nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from privrelease.dp import estimates
+from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
+from privrelease.plan.statistics import CONFIDENCE, forecast_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from privrelease.dp.draws import Draw
+    from privrelease.plan.statistics import StatisticPlan
+
+__all__ = ["Noisy", "ReleasedFigure", "figures_of", "group_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """What the draws of a query gave: for each draw its numbers by cell (None: a key that is not published); private keys in order."""
+
+    values: tuple[tuple[int | None, ...], ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFigure:
+    """A row of the output. ``value`` None: left blank, since too few were counted; ``low``, ``high`` None: no interval is known."""
+
+    query: str
+    group: str
+    value: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    mechanism: str
+    scale: float
+    epsilon: float
+    delta: float
+
+
+def group_text(names: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the group of a row as JSON with sorted names.
+
+    >>> group_text(("sex", "bin"), ("F", "[20, 30)"))
+    '{"bin": "[20, 30)", "sex": "F"}'
+    """
+    return json.dumps(dict(zip(names, keys, strict=True)), sort_keys=True, ensure_ascii=False)
+
+
+def figures_of(plan: StatisticPlan, noisy: Noisy, *, min_count: int | None = None) -> tuple[ReleasedFigure, ...]:
+    """Return the rows of a query in the order of its keys."""
+    first = forecast_of(plan.draws[0])
+    cost = plan.cost
+    names = (*plan.columns, *(("bin",) if isinstance(plan.query, Histogram) else ()))
+    rows = []
+    for cell, keys in enumerate(_cells(plan, noisy)):
+        drawn = [values[cell] for values in noisy.values]
+        if any(value is None for value in drawn):
+            continue
+        numbers = {str(draw.target.figure): value for draw, value in zip(plan.draws, drawn, strict=True) if value is not None}
+        value, low, high = _post(plan, *_estimate(plan, numbers))
+        count = numbers.get("rows", numbers.get("persons"))
+        blank = min_count is not None and count is not None and count < min_count
+        rows.append(
+            ReleasedFigure(
+                query=plan.id,
+                group=group_text(names, keys),
+                value=None if blank else value,
+                low=None if blank else low,
+                high=None if blank else high,
+                mechanism=plan.draws[0].mechanism,
+                scale=first.scale or 0.0,
+                epsilon=float(cost.epsilon.value),
+                delta=float(cost.delta.value),
+            )
+        )
+    return tuple(rows)
+
+
+def _cells(plan: StatisticPlan, noisy: Noisy) -> list[tuple[str, ...]]:
+    keys = plan.keys
+    if isinstance(keys, PrivateKeys):
+        return list(noisy.keys)
+    parts: list[tuple[str, ...]] = []
+    if isinstance(keys, PublicKeys):
+        parts = [domain.values if hasattr(domain, "values") else domain.labels for domain in keys.domains]
+    if isinstance(plan.query, Histogram):
+        parts.append(plan.query.bins.labels)
+    return list(product(*parts))
+
+
+def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    query = plan.query
+    if isinstance(query, Quantile):
+        return query.domain.value(query.domain.steps[0] + numbers["quantile"]), None, None
+    if isinstance(query, Mean | Variance):
+        return _ratio(plan, query, numbers)
+    draw = plan.draws[0]
+    exact = Fraction(numbers[draw.target.figure]) * draw.grid
+    width = _half_width(draw, 1) * draw.grid
+    return exact, exact - width, exact + width
+
+
+def _half_width(draw: Draw, parts: int) -> int:
+    """Half of the interval of one of ``parts`` draws, so that all of them are covered together."""
+    return 0 if draw.noise is None else draw.noise.half_width(1 - (1 - CONFIDENCE) / parts)
+
+
+def _ratio(plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction, Fraction]:
+    """A figure of several draws: its interval holds what the figure could be for any true values that the noise allows."""
+    widths = {str(draw.target.figure): _half_width(draw, len(plan.draws)) for draw in plan.draws}
+    counted = "rows" if "rows" in numbers else "persons"
+    count, total = numbers[counted], numbers["sum"]
+    counts = [max(1, count - widths[counted]), max(1, count + widths[counted])]
+    sums = [total - widths["sum"], total + widths["sum"]]
+    means = [Fraction(one, n) for one in sums for n in counts]
+    domain = query.domain
+    if isinstance(query, Mean):
+        value = estimates.mean(domain, noisy_sum=total, noisy_count=count)
+        ends = [min(max(domain.value(domain.centre + mean), domain.low), domain.high) for mean in means]
+        return value, min(ends), max(ends)
+    offset = next(draw.target.offset for draw in plan.draws if draw.target.figure == "squares")
+    squared = numbers["squares"]
+    value = estimates.variance(domain, noisy_sum=total, noisy_squares=squared, offset=offset, noisy_count=count)
+    squares = [Fraction(squared + sign * widths["squares"], n) for sign in (-1, 1) for n in counts]
+    least = Fraction(0) if min(means) <= 0 <= max(means) else min(mean * mean for mean in means)
+    most = max(mean * mean for mean in means)
+    largest = ((domain.high - domain.low) / 2) ** 2
+    unit = domain.grid**2
+    low = min(max((offset + min(squares) - most) * unit, Fraction(0)), largest)
+    high = min(max((offset + max(squares) - least) * unit, Fraction(0)), largest)
+    if not query.root:
+        return value, low, high
+    root = estimates.standard_deviation
+    return root(value), root(low), root(high)
+
+
+def _post(
+    plan: StatisticPlan, value: Fraction, low: Fraction | None, high: Fraction | None
+) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """Non-negative and integer figures; the interval is widened, never narrowed past what the noise allows."""
+    if "non_negative" in plan.post:
+        zero = Fraction(0)
+        value = max(value, zero)
+        low, high = (None if end is None else max(end, zero) for end in (low, high))
+    if "integer" in plan.post:
+        value = Fraction(floor(value + Fraction(1, 2)))
+        low = None if low is None else Fraction(floor(low))
+        high = None if high is None else Fraction(ceil(high))
+    return value, low, high

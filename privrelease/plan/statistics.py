@@ -1,0 +1,131 @@
+"""The plan of a release of statistics: every draw with its law and scale, before any row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+from privrelease.dp.budget import Budget, total
+from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+
+if TYPE_CHECKING:
+    from privrelease.dp.draws import Draw
+    from privrelease.dp.queries import Noise, Query, Setting
+    from privrelease.findings import Location
+    from privrelease.plan.model import CheckPlan, UnitPlan
+    from privrelease.relational.filters import Filter
+    from privrelease.relational.schema import Sink, TableSource
+
+__all__ = ["CONFIDENCE", "DEFAULT_POPULATION", "DrawForecast", "StatisticPlan", "StatisticsPlan", "cells_of", "forecast_of"]
+
+#: Released intervals cover the figure without noise with this probability.
+CONFIDENCE: Final = Fraction(95, 100)
+
+#: Datasets that name no population share this one, so that their budgets add up.
+DEFAULT_POPULATION: Final = "unnamed"
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticPlan:
+    """One query: what it asks, of which rows, every draw it takes, what is done to the noisy figures.
+
+    ``figure``: the policy's word for it. ``fresh``: drawn anew although an answer is stored.
+    """
+
+    id: str
+    figure: str
+    query: Query
+    where: Filter | None
+    budget: Budget
+    draws: tuple[Draw, ...]
+    noise: Noise = "laplace"
+    post: tuple[str, ...] = ()
+    fresh: bool = False
+    location: Location | None = None
+
+    @property
+    def cost(self) -> Budget:
+        """What its draws are charged: at most its budget."""
+        return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
+
+    @property
+    def keys(self) -> PublicKeys | PrivateKeys | None:
+        """Its group keys."""
+        return self.query.by
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its groups, without bins."""
+        return () if self.query.by is None else self.query.by.columns
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsPlan:
+    """One release of statistics. ``source``: without domains, since values outside are clamped, not refused."""
+
+    id: str
+    source: TableSource
+    queries: tuple[StatisticPlan, ...]
+    budget: Budget
+    setting: Setting
+    sinks: tuple[Sink, ...]
+    unit: UnitPlan | None = None
+    snapshot: str | None = None
+    population_id: str | None = None
+    min_count: int | None = None
+    checks: tuple[CheckPlan, ...] = ()
+    location: Location | None = None
+    columns: tuple[str, ...] = field(
+        default=("query", "group", "value", "low", "high", "mechanism", "scale", "epsilon", "delta")
+    )
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Every draw of the release, hidden ones included."""
+        return tuple(draw for query in self.queries for draw in query.draws)
+
+    @property
+    def cost(self) -> Budget:
+        """What all draws are charged together."""
+        return total(query.cost for query in self.queries)
+
+    @property
+    def population(self) -> str:
+        """The population whose budget is spent."""
+        return self.population_id or DEFAULT_POPULATION
+
+
+@dataclass(frozen=True, slots=True)
+class DrawForecast:
+    """A draw before it is drawn, in the unit of its figure: scale (b of Laplace, sigma of Gaussian), standard deviation, half of the
+    95 % interval. A choice has neither; a public figure has none.
+    """
+
+    draw: Draw
+    numbers: str
+    scale: float | None
+    deviation: float | None
+    half_width: Fraction | None
+
+
+def forecast_of(draw: Draw) -> DrawForecast:
+    """Return what is known of a draw beforehand; no row is needed for it."""
+    numbers = "one for each private key" if draw.size is None else str(draw.size)
+    noise = draw.noise
+    if noise is None:
+        return DrawForecast(draw, numbers, None if draw.mechanism == "public" else float(draw.scale), None, None)
+    scale = sqrt(draw.scale) if draw.mechanism == "discrete_gaussian" else float(draw.scale)
+    unit = float(draw.grid)
+    return DrawForecast(
+        draw, numbers, scale * unit, noise.standard_deviation() * unit, noise.half_width(CONFIDENCE) * draw.grid
+    )
+
+
+def cells_of(query: StatisticPlan) -> int | None:
+    """Return how many rows of the output a query has; None where private keys decide."""
+    if isinstance(query.query.by, PrivateKeys):
+        return None
+    cells = query.query.by.size if isinstance(query.query.by, PublicKeys) else 1
+    return cells * (query.query.bins.size if isinstance(query.query, Histogram) else 1)

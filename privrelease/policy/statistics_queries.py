@@ -1,0 +1,399 @@
+"""From queries as a policy writes them to queries of :mod:`privrelease.dp`: columns, domains, keys and filters resolved, or what is wrong.
+
+Everything here comes from the policy. Nothing is looked up in the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from privrelease.dp.budget import Budget, Request, split
+from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
+from privrelease.dp.queries import (
+    Count,
+    CountPersons,
+    Histogram,
+    Mean,
+    PrivateKeys,
+    PublicKeys,
+    Quantile,
+    Setting,
+    Sum,
+    Variance,
+    draws,
+    needs_delta,
+)
+from privrelease.dp.rules import check_delta, check_epsilon, check_unit
+from privrelease.dp.sensitivity import Contribution, Neighbours
+from privrelease.errors import PolicyError
+from privrelease.policy.values import did_you_mean, shown
+from privrelease.relational.filters import Among, Both, Comparison, Either, FilterFault, Negated, columns_of, parse_filter
+from privrelease.relational.schema import ColumnType, Role
+from privrelease.units import Delta, Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from privrelease.dp.draws import Draw
+    from privrelease.dp.queries import Query
+    from privrelease.findings import Finding
+    from privrelease.policy.datasets import ColumnSpec, Dataset
+    from privrelease.policy.statistics import QuerySpec, StatisticsRelease
+    from privrelease.relational.filters import Filter
+
+__all__ = ["Fault", "ResolvedQuery", "Statistics", "columns_read", "resolve"]
+
+_NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
+_OF_NUMBERS: Final = frozenset({"sum", "mean", "variance", "stddev", "median", "quantile", "histogram"})
+_HALF: Final = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong, at a path inside the release (``whole``: inside the policy)."""
+
+    code: str
+    message: str
+    path: tuple[str | int, ...]
+    hint: str | None = None
+    whole: bool = False
+    key: bool = False
+    warn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedQuery:
+    """A query with its filter, its part of the budget and every draw it takes."""
+
+    spec: QuerySpec
+    query: Query
+    where: Filter | None
+    budget: Budget
+    draws: tuple[Draw, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The queries of a release and what they cost together."""
+
+    setting: Setting
+    budget: Budget
+    queries: tuple[ResolvedQuery, ...]
+
+
+class _FaultError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[Statistics | None, tuple[Fault, ...]]:
+    """Return the release's queries and draws (None where there is an error), and all faults found. ``name``: of the dataset."""
+    faults = [*_dataset_faults(name, dataset)]
+    setting = _setting(release, dataset)
+    found: list[tuple[QuerySpec, Query, Filter | None] | None] = []
+    for number, spec in enumerate(release.queries):
+        try:
+            query = _query(spec, dataset)
+            where = _filter(spec, dataset)
+            _public(spec, query, setting, where)
+            found.append((spec, query, where))
+        except _FaultError as error:
+            fault = error.fault
+            path = fault.path if fault.whole else ("queries", number, *fault.path)
+            faults.append(Fault(fault.code, fault.message, path, fault.hint, fault.whole, fault.key))
+            found.append(None)
+        except PolicyError as error:
+            faults += [_told(finding, ("queries", number, *_place(spec, finding.code))) for finding in error.findings]
+            found.append(None)
+    whole, more = _budget(release)
+    faults += more
+    if whole is None or any(not fault.warn for fault in faults):
+        return None, tuple(faults)
+    resolved, over = _spent(release, setting, whole, [item for item in found if item is not None])
+    return (None if over else Statistics(setting, whole, resolved)), (*faults, *over)
+
+
+def _told(finding: Finding, path: tuple[str | int, ...], *, whole: bool = False) -> Fault:
+    return Fault(finding.code, finding.message, path, finding.hint, whole)
+
+
+# -------------------------------------------------------------------------------------------------------------------- the release
+
+
+def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
+    unit = dataset.unit
+    if unit is None:
+        message = f"dataset {name} has no unit: every row counts as a person of its own"
+        yield Fault(
+            "P706",
+            message,
+            ("datasets", name),
+            "write `unit: {column: …, max_rows: 1}` if persons may repeat",
+            True,
+            True,
+            True,
+        )
+    else:
+        for finding in check_unit(unit.max_rows):
+            yield _told(finding, ("datasets", name, "unit"), whole=True)
+    if dataset.population is None:
+        message = f"dataset {name} names no population: its budget adds up with every other dataset that names none"
+        yield Fault("P707", message, ("datasets", name), "write `population: …`: who is in it", True, True, True)
+
+
+def _setting(release: StatisticsRelease, dataset: Dataset) -> Setting:
+    """What a person can hold. Exactly one row: under replace with at most one each, where reading drops none."""
+    unit = dataset.unit
+    rows = 1 if unit is None or unit.max_rows is None else unit.max_rows
+    neighbours = Neighbours(release.neighbours)
+    drops = any(spec.outside == "drop" for spec in dataset.columns.values())
+    one = neighbours is Neighbours.REPLACE and rows == 1 and not drops
+    groups = None if unit is None or unit.max_groups is None else unit.max_groups
+    return Setting(Contribution(rows, groups, one), neighbours)
+
+
+def _budget(release: StatisticsRelease) -> tuple[Budget | None, list[Fault]]:
+    faults = []
+    for key, value in (("epsilon", release.budget.epsilon), ("delta", release.budget.delta)):
+        if value is not None and value < 0:
+            code = "DP101" if key == "epsilon" else "DP104"
+            faults.append(Fault(code, f"{key} must not be negative", ("budget", key), "write what the release may spend"))
+    for number, spec in enumerate(release.queries):
+        if spec.epsilon is not None and spec.epsilon < 0:
+            faults.append(Fault("DP101", "epsilon must be above 0", ("queries", number, "epsilon"), "write e.g. epsilon: 0.5"))
+    if release.budget.delta is not None and release.budget.delta > 1:
+        faults.append(Fault("DP104", "delta must be below 1", ("budget", "delta"), "write a delta such as 1e-6"))
+    if faults:
+        return None, faults
+    whole = Budget(Epsilon(release.budget.epsilon), Delta(release.budget.delta or 0))
+    faults += [_told(finding, ("budget", "epsilon")) for finding in check_epsilon(whole.epsilon)]
+    for finding in check_delta(whole.delta):
+        told = _told(finding, ("budget", "delta"))
+        faults.append(Fault(told.code, told.message, told.path, told.hint, warn=finding.severity.value == "warn"))
+    for number, spec in enumerate(release.queries):
+        if spec.epsilon is not None:
+            faults += [_told(finding, ("queries", number, "epsilon")) for finding in check_epsilon(Epsilon(spec.epsilon))]
+    return (None if any(not fault.warn for fault in faults) else whole), faults
+
+
+def _spent(
+    release: StatisticsRelease, setting: Setting, whole: Budget, found: Iterable[tuple[QuerySpec, Query, Filter | None]]
+) -> tuple[tuple[ResolvedQuery, ...], tuple[Fault, ...]]:
+    queries = tuple(found)
+    requests = [
+        Request(
+            spec.id,
+            None if spec.epsilon is None else Epsilon(spec.epsilon),
+            None if spec.share is None else Fraction(spec.share),
+            needs_delta(query, spec.mechanism),
+        )
+        for spec, query, _ in queries
+    ]
+    try:
+        parts = split(whole, requests)
+    except PolicyError as error:
+        return (), tuple(_told(finding, _budget_place(release, finding.subject)) for finding in error.findings)
+    resolved: list[ResolvedQuery] = []
+    faults: list[Fault] = []
+    for number, ((spec, query, where), part) in enumerate(zip(queries, parts, strict=True)):
+        try:
+            resolved.append(ResolvedQuery(spec, query, where, part, draws(query, setting, part, spec.mechanism)))
+        except PolicyError as error:
+            faults += [_told(finding, ("queries", number)) for finding in error.findings]
+    return tuple(resolved), tuple(faults)
+
+
+def _budget_place(release: StatisticsRelease, subject: str) -> tuple[str | int, ...]:
+    if subject.startswith("budget."):
+        return tuple(subject.split("."))
+    number = next((n for n, spec in enumerate(release.queries) if spec.id == subject), None)
+    return ("budget",) if number is None else ("queries", number)
+
+
+# ---------------------------------------------------------------------------------------------------------------------- a query
+
+
+def _fail(code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> NoReturn:
+    raise _FaultError(Fault(code, message, path, hint, key=key))
+
+
+def _place(spec: QuerySpec, code: str) -> tuple[str, ...]:
+    """Where in a query the fault of a domain, bin or quantile is told."""
+    if code in {"DP117", "DP123"} and spec.bins is not None:
+        return ("bins",)
+    return ("at",) if code == "DP119" else (spec.figure,)
+
+
+def _query(spec: QuerySpec, dataset: Dataset) -> Query:
+    figure, column = spec.figure, spec.column
+    if column is not None and column not in dataset.columns:
+        _fail("P302", f"column {shown(column)} does not exist", figure)
+    keys = _group_keys(spec, dataset)
+    where = spec.filter
+    if figure in {"median", "quantile"} and spec.mechanism == "gaussian":
+        message = f"a {figure} is chosen, not noised: it has no Gaussian mechanism"
+        _fail("DP122", message, "mechanism", hint="remove `mechanism`")
+    if spec.counted is not None:
+        return (Count if figure == "count" else CountPersons)(spec.id, keys, where, column)
+    assert column is not None
+    return _on_numbers(spec, column, _numbers(figure, column, dataset.columns[column]), keys)
+
+
+def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: PublicKeys | PrivateKeys | None) -> Query:
+    where = spec.filter
+    if spec.figure in {"sum", "mean"}:
+        return (Sum if spec.figure == "sum" else Mean)(spec.id, column, domain, keys, where)
+    if spec.figure in {"variance", "stddev"}:
+        return Variance(spec.id, column, domain, keys, where, root=spec.figure == "stddev")
+    if spec.figure == "histogram":
+        return Histogram(spec.id, column, _bins(spec, domain, column), _public_only(spec, keys), where)
+    at = _HALF if spec.at is None else Fraction(spec.at)
+    return Quantile(spec.id, column, domain, _public_only(spec, keys), where, at=at)
+
+
+def _public_only(spec: QuerySpec, keys: PublicKeys | PrivateKeys | None) -> PublicKeys | None:
+    if isinstance(keys, PrivateKeys):
+        _fail("DP122", f"a {spec.figure} has no private keys", "keys", hint="declare the keys, or count by them")
+    return keys
+
+
+def _numbers(figure: str, column: str, spec: ColumnSpec) -> NumericDomain:
+    name = shown(column)
+    if spec.type not in _NUMBERS:
+        hint = "name a column of type integer or number"
+        _fail("P703", f"{name} is of type {spec.type.value}: it has no {figure}", figure, hint=hint)
+    if spec.domain is None or spec.domain.range is None:
+        message = f"{name} has no lower and upper bound: one person could move its {figure} without limit"
+        hint = f"write `domain: [lower, upper]` for {name}; bounds are never read from the data"
+        _fail("DP111", message, figure, hint=hint)
+    if spec.type is ColumnType.NUMBER and spec.grid is None:
+        message = f"{name} has no grid: sums would not be exact"
+        _fail("P705", message, figure, hint=f"write e.g. `grid: 0.1` for {name}: the step on which its values lie")
+    low, high = spec.domain.range
+    return NumericDomain(low, high, grid=1 if spec.grid is None else spec.grid, column=column)
+
+
+def _bins(spec: QuerySpec, domain: NumericDomain, column: str) -> Bins:
+    assert spec.bins is not None
+    if spec.bins.width is not None:
+        return Bins.of_width(domain, spec.bins.width, column=column)
+    assert spec.bins.edges is not None
+    return Bins(spec.bins.edges, column=column)
+
+
+def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys | None:
+    if not spec.by:
+        return None
+    for number, column in enumerate(spec.by):
+        if column not in dataset.columns:
+            _fail("P302", f"column {shown(column)} does not exist", "by", number)
+        if column in spec.by[:number]:
+            _fail("P408", f"{shown(column)} stands twice in by", "by", number, hint="remove one")
+        if dataset.columns[column].role is Role.DIRECT:
+            message = f"{shown(column)} is a direct identifier: its values never leave as keys"
+            _fail("P407", message, "by", number, hint="group by another column")
+    keys = spec.keys
+    if keys is not None and keys.private:
+        return PrivateKeys(spec.by)
+    listed = {} if keys is None else keys.listed
+    for column in listed:
+        if column not in spec.by:
+            _fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
+    if spec.bins is not None and "bin" in spec.by:
+        _fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
+    domains = tuple(
+        _key_domain(column, number, dataset.columns[column], listed.get(column)) for number, column in enumerate(spec.by)
+    )
+    return PublicKeys(spec.by, domains)
+
+
+def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, ...] | None) -> CategoryDomain:
+    domain = _values(spec)
+    if domain is None:
+        message = f"{shown(column)} has no list of keys: keys are never read from the data unless they are private"
+        hint = f"write `domain: [a, b, …]` for {shown(column)}, or `keys: private` (which needs a delta)"
+        _fail("P704", message, "by", number, hint=hint)
+    if listed is None:
+        return CategoryDomain(domain, column=column)
+    known = set(domain)
+    for place, key in enumerate(listed):
+        if key not in known:
+            message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
+            _fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
+    return CategoryDomain(listed, column=column)
+
+
+def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
+    """The declared values as texts; whole numbers of a range one by one."""
+    if spec.type is ColumnType.BOOLEAN:
+        return ("false", "true") if spec.domain is None or spec.domain.values is None else spec.domain.values
+    if spec.domain is None:
+        return None
+    if spec.type in {ColumnType.STRING, ColumnType.CATEGORY}:
+        return spec.domain.values
+    if spec.type is not ColumnType.INTEGER:
+        return None
+    if spec.domain.values is not None:
+        return tuple(str(int(value)) for value in spec.domain.values)
+    assert spec.domain.range is not None
+    low, high = (int(bound) for bound in spec.domain.range)
+    return tuple(map(str, range(low, high + 1))) if 0 <= high - low < CELLS else None
+
+
+def _filter(spec: QuerySpec, dataset: Dataset) -> Filter | None:
+    text = spec.filter
+    if text is None:
+        return None
+    counted = spec.counted
+    path = (spec.figure, "where") if counted is not None and counted.where is not None else ("where",)
+    try:
+        found = parse_filter(text, {name: column.type for name, column in dataset.columns.items()})
+    except FilterFault as fault:
+        _fail("P702", fault.message, *path, hint=fault.hint)
+    _outside(found, dataset, path)
+    return found
+
+
+def _outside(found: Filter, dataset: Dataset, path: tuple[str, ...]) -> None:
+    """Refuse a text that the column cannot hold: it would count nobody."""
+    match found:
+        case Both(left, right) | Either(left, right):
+            _outside(left, dataset, path)
+            _outside(right, dataset, path)
+        case Negated(inner):
+            _outside(inner, dataset, path)
+        case Comparison(column, "=" | "<>", value):
+            _known(column, (value,), dataset, path)
+        case Among(column, values):
+            _known(column, values, dataset, path)
+        case _:
+            pass
+
+
+def _known(column: str, values: Iterable[object], dataset: Dataset, path: tuple[str, ...]) -> None:
+    domain = dataset.columns[column].domain
+    if domain is None or domain.values is None:
+        return
+    for value in values:
+        if isinstance(value, str) and value not in domain.values:
+            hint = did_you_mean(value, domain.values[:1000]) or "add it to the domain"
+            _fail("P702", f"{shown(value)} is not in the domain of {shown(column)}", *path, hint=hint)
+
+
+def _public(spec: QuerySpec, query: Query, setting: Setting, where: Filter | None) -> None:
+    """A number that no neighbour changes would leave exactly as it is: no statistic of this kind does."""
+    counts = isinstance(query, Count | CountPersons) and query.by is None and query.column is None and where is None
+    exact = isinstance(query, CountPersons) or setting.contribution.exactly_one
+    if counts and exact and setting.neighbours is Neighbours.REPLACE:
+        message = "under `neighbours: replace` this number is public and would leave without noise"
+        _fail("DP122", message, spec.figure, hint="remove it, or write `neighbours: add_remove`", key=True)
+
+
+def columns_read(resolved: ResolvedQuery) -> frozenset[str]:
+    """Return the columns that a query looks at."""
+    spec = resolved.spec
+    found = set(spec.by) | (set() if spec.column is None else {spec.column})
+    return frozenset(found | (set() if resolved.where is None else columns_of(resolved.where)))

@@ -1,0 +1,95 @@
+"""Aggregates that an engine computes for statistics: exact integers by declared cells, with the contribution of a person bounded.
+
+An aggregate is about rows that pass its filter and miss none of its ``complete`` columns. A number is worked on in whole steps of its
+grid, clamped to [low, high], so that a sum is an exact integer whatever the order, the width or the type of the column. What comes back is
+exact, and nobody may see it before noise is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.relational.filters import Filter
+
+__all__ = ["Aggregate", "Aggregated", "BinKey", "Bounding", "ColumnKey", "Measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """At most ``max_rows`` rows of each person (``unit`` None: every row is one), chosen at random by a secret ``salt`` of 64 bits.
+
+    Rows without a person are left out.
+    """
+
+    unit: str | None
+    max_rows: int
+    salt: int = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKey:
+    """A group column: its declared keys as texts (rows with other keys are left out), or None: the keys in the data."""
+
+    column: str
+    values: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class BinKey:
+    """Bins of a number by edges: bin i holds edge i <= x < edge i + 1; lower values go to the first, higher to the last."""
+
+    column: str
+    edges: tuple[Fraction, ...]
+    grid: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """An integer by cell. ``rows``, ``persons``: how many. ``sum``: of x - centre, x in steps clamped to [low, high]. ``squares``: of
+    (x - centre)^2 - offset. ``steps``: how many rows at each step from low to high.
+    """
+
+    kind: Literal["rows", "persons", "sum", "squares", "steps"]
+    column: str | None = None
+    low: int = 0
+    high: int = 0
+    centre: int = 0
+    offset: int = 0
+    grid: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Measures by cell: every combination of declared keys (the last varies fastest), or one cell where there is no key.
+
+    ``max_groups``: most combinations of ``keys`` that the rows of a person may be in; chosen at random.
+    """
+
+    measures: tuple[Measure, ...]
+    keys: tuple[ColumnKey | BinKey, ...] = ()
+    where: Filter | None = None
+    complete: tuple[str, ...] = ()
+    max_groups: int | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether its keys are those in the data."""
+        return any(isinstance(key, ColumnKey) and key.values is None for key in self.keys)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Aggregated:
+    """``figures``: for each measure its integers by cell. ``keys``: of private keys the keys that occur, in ascending order.
+
+    ``steps``: for a measure ``steps``, by cell the steps that occur, ascending, and their rows.
+    """
+
+    figures: tuple[tuple[int, ...], ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+    steps: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()

@@ -1,0 +1,63 @@
+"""The claim of a release with differential privacy: budget, neighbours, every draw. Known before any row was read, so all may see it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["LedgerAnchor", "PrivacyClaim", "QueryClaim"]
+
+Scalar = str | int | bool | None
+
+
+class _Claim(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class LedgerAnchor(_Claim):
+    """The entry of the ledger that a release was charged to, by which an older copy of the ledger is told."""
+
+    ledger: str
+    sequence: Annotated[int, Field(ge=0)]
+    hash: str
+
+
+class QueryClaim(_Claim):
+    """One query: what it is, what it cost, every draw it took (exact numbers as fractions in text)."""
+
+    id: str
+    figure: str
+    column: str | None = None
+    by: tuple[str, ...] = ()
+    keys: Literal["none", "declared", "private"] = "none"
+    epsilon: str
+    delta: str
+    post: tuple[str, ...] = ()
+    """What was done to the noisy figure afterwards; it costs nothing."""
+    served_again: bool = False
+    """The stored answer of an earlier run, free of charge."""
+    draws: tuple[dict[str, Scalar], ...]
+
+
+class PrivacyClaim(_Claim):
+    """What is promised. ``private`` False: the noise came from a test's seed, and the release can never be published."""
+
+    private: bool
+    definition: Literal["differential privacy"] = "differential privacy"
+    neighbours: Literal["add_remove", "replace"]
+    unit: str
+    """Who is protected: a person by the unit's column and its bounds, or each row."""
+    max_rows: int
+    max_groups: int | None = None
+    population: str
+    snapshot: str | None = None
+    epsilon: str
+    """Exact total of all draws, hidden ones included."""
+    delta: str
+    accountant: str
+    confidence: str = "0.95"
+    """Probability with which an interval covers the figure without noise."""
+    min_count: int | None = None
+    queries: tuple[QueryClaim, ...]
+    anchor: LedgerAnchor | None = None
