@@ -14,7 +14,7 @@ from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
 from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
 from privrelease.engine.audit_protocol import LeftRows
-from privrelease.errors import InputError, PrivreleaseError
+from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
 
@@ -154,6 +154,13 @@ def _digest(path: Path | None) -> str | None:
         return None
 
 
+def _unreadable(error: PrivreleaseError) -> str:
+    """Give the code of a file's fault; want of memory is no fault of the file, and is raised."""
+    if error.code == "D120":
+        raise error
+    return error.code
+
+
 def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileEvidence:
     try:
         digest, size = sha256_of(sink.path), sink.path.stat().st_size
@@ -161,16 +168,22 @@ def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileE
         return FileEvidence(sink, None, 0, None, "missing")
     try:
         released = engine.open_release(sink, columns)
-    except InputError as error:
-        return FileEvidence(sink, digest, size, None, error.code)
-    return FileEvidence(sink, digest, size, released, leftovers=engine.leftovers(sink))
+        return FileEvidence(sink, digest, size, released, leftovers=engine.leftovers(sink))
+    except PrivreleaseError as error:
+        return FileEvidence(sink, digest, size, None, _unreadable(error))
 
 
 def _held(engine: AuditEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
-    """Hold the first readable file, of which most is asked, in memory."""
+    """Hold the first readable file, of which most is asked, in memory; a file may prove unreadable only then."""
     for place, file in enumerate(files):
-        if file.released is not None:
-            return (*files[:place], replace(file, released=engine.hold(file.released, source)), *files[place + 1 :])
+        if file.released is None:
+            continue
+        try:
+            held = replace(file, released=engine.hold(file.released, source))
+        except PrivreleaseError as error:
+            refused = replace(file, released=None, refused=_unreadable(error))
+            return _held(engine, (*files[:place], refused, *files[place + 1 :]), source)
+        return (*files[:place], held, *files[place + 1 :])
     return files
 
 

@@ -173,10 +173,13 @@ class Parked:
 
 
 @contextmanager
-def parked(folder: Path, *, twice: bool = False):
+def parked(folder: Path, *, twice: bool = False, kind: SinkKind | None = None):
     write_source(folder / "people.csv", twice=twice)
     (folder / "out").mkdir()
     plan = plan_for(folder)
+    if kind is not None:
+        label = f"out/people.{kind.value}"
+        plan = replace(plan, sinks=(Sink(kind, folder / label, label),))
     policy = policy_for(plan, folder)
     store = ReleaseStore(folder / ".privrelease")
     with store.start(release_name(plan, policy), plan.sinks) as run:
@@ -506,9 +509,32 @@ def test_a_file_that_is_not_there(release):
     assert {"AUDIT-FILES", "AUDIT-DIGEST"} <= release.failing()
 
 
+def test_a_damaged_file(release):
+    """The footer is whole, a page of cells is not."""
+    content = bytearray(release.parquet.read_bytes())
+    content[8:200] = bytes(192)
+    release.parquet.write_bytes(bytes(content))
+    release.agree()
+    assert {"AUDIT-FILES", "AUDIT-SAME"} <= release.failing()
+
+
 def test_no_row_at_all(release):
     release.put([])
     assert {"AUDIT-RECORDS", "AUDIT-DROPPED", "threat outsider", "threat neighbour"} <= release.failing()
+
+
+@pytest.mark.parametrize("kind", SinkKind)
+def test_a_release_in_one_file_of_any_kind_passes(tmp_path, kind):
+    with parked(tmp_path, kind=kind) as release:
+        assert release.failing() == set()
+
+
+def test_a_table_beside_the_released_one(tmp_path):
+    with parked(tmp_path, kind=SinkKind.DUCKDB) as release:
+        with duckdb.connect(str(release.parquet)) as connection:
+            connection.execute("CREATE TABLE notes AS SELECT 1 AS a")
+        release.agree()
+        assert release.failing() == {"AUDIT-LEFTOVER"}
 
 
 def test_a_direct_identifier_under_another_name(tmp_path):

@@ -12,6 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.disclosure.classes import ClassTable
+from privrelease.disclosure.grouping import packed_words, row_order
 from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.leftovers import leftovers
@@ -239,7 +240,7 @@ def person_classes(
         source, released, row_map = released, None, None
     block = _grouped(connection, source, released, row_map, columns, person=source.cell(unit, "s"))
     codes, person, rows = _codes(block, len(columns)), _coded(block.column("person")), np.asarray(block.column("n"), np.int64)
-    order = np.lexsort((person, *codes.T[::-1]))
+    order = row_order(packed_words(np.column_stack([codes, person])))
     codes, person, rows = codes[order], person[order], rows[order]
     new = np.ones(len(rows), np.bool_)
     new[1:] = (codes[1:] != codes[:-1]).any(axis=1)

@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.read_tables import attach
+from privrelease.engine.duckdb.refusals import refusal
+from privrelease.findings import Location
 from privrelease.relational.schema import SinkKind
 
 if TYPE_CHECKING:
@@ -24,9 +26,15 @@ __all__ = ["leftovers"]
 
 
 def leftovers(connection: Connection, sink: Sink) -> tuple[str, ...]:
-    """Say in words what a readable file holds besides its rows; names of columns and tables at most, never a value."""
+    """Say in words what a file holds besides its rows; names of columns and tables at most, never a value. Raises InputError D103."""
     if sink.kind is SinkKind.PARQUET:
-        return _of_parquet(sink.path)
+        import pyarrow as pa
+
+        try:
+            return _of_parquet(sink.path)
+        except (pa.ArrowException, OSError):
+            message, hint = f"{sink.label} cannot be read as parquet", "the file is damaged: write it again"
+            raise refusal(message, "D103", hint=hint, location=Location(sink.label)) from None
     return _of_database(connection, sink) if sink.kind is SinkKind.DUCKDB else ()
 
 
