@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from privrelease.disclosure.solvers.crowd import Crowd
     from privrelease.disclosure.solvers.parts import Parts
     from privrelease.disclosure.solvers.problem import Requirement
+    from privrelease.disclosure.thresholds import RecordsAtRisk
 
-__all__ = ["Standing", "sum_of_ratios_within", "take_standing"]
+__all__ = ["Standing", "smallest_count", "sum_of_ratios_within", "take_standing"]
 
 
 @dataclass(slots=True)
@@ -96,30 +98,41 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual
     scale = crowd.scale
     highest = thresholds.highest
     if highest is not None:
-        below[counted] = outside < _units(1 / highest, scale)
+        below[counted] = outside < smallest_count(highest, scale)
     first = np.unique(group, return_index=True)[1]
     f, larger = inside[first], outside[first]
-    average_holds = True
-    if thresholds.average is not None:
-        n = int(f.sum())
-        if crowd.is_file:
-            average_holds = len(f) <= thresholds.average * n
-        else:
-            average_holds = sum_of_ratios_within(f, larger, thresholds.average * n / scale)
-            if requirement.attacker == "journalist":
-                average_holds = average_holds and len(f) * scale <= thresholds.average * int(larger.sum())
-    at_risk_holds = True
-    if thresholds.at_risk is not None:
-        share = thresholds.at_risk.share
-        exposed = larger < _units(1 / thresholds.at_risk.above, scale)
-        at_risk_holds = int(f[exposed].sum()) <= share * int(f.sum())
-        rows = parts.records[counted]
-        exposed_rows = outside < _units(1 / thresholds.at_risk.above, scale)
-        at_risk_holds = at_risk_holds and int(rows[exposed_rows].sum()) <= share * int(rows.sum())
-    return Standing(residual, below, stray, average_holds=average_holds, at_risk_holds=at_risk_holds)
+    return Standing(
+        residual,
+        below,
+        stray,
+        average_holds=_average_holds(requirement, f, larger, crowd),
+        at_risk_holds=_at_risk_holds(thresholds.at_risk, f, larger, scale),
+    )
 
 
-def _units(size: Fraction, scale: int) -> int:
-    """Return the smallest integer count of ``1/scale`` units that is at least ``size``."""
-    scaled = size * scale
-    return -(-scaled.numerator // scaled.denominator)
+def _average_holds(requirement: Requirement, f: NDArray[np.int64], larger: NDArray[np.int64], crowd: Crowd) -> bool:
+    average = requirement.thresholds.average
+    if average is None:
+        return True
+    n = int(f.sum())
+    if crowd.is_file:
+        return len(f) <= average * n
+    if not sum_of_ratios_within(f, larger, average * n / crowd.scale):
+        return False
+    return requirement.attacker != "journalist" or len(f) * crowd.scale <= average * int(larger.sum())
+
+
+def _at_risk_holds(at_risk: RecordsAtRisk | None, f: NDArray[np.int64], larger: NDArray[np.int64], scale: int) -> bool:
+    if at_risk is None:
+        return True
+    exposed = larger < smallest_count(at_risk.above, scale)
+    return int(f[exposed].sum()) <= at_risk.share * int(f.sum())
+
+
+def smallest_count(risk: Fraction, scale: int) -> int:
+    """Return the smallest integer count of ``1/scale`` units whose reciprocal is not above ``risk``; no count does for 0.
+
+    >>> smallest_count(Fraction("0.3"), 1), smallest_count(Fraction("0.3"), 4)
+    (4, 14)
+    """
+    return 1 << 62 if risk <= 0 else ceil(scale / risk)

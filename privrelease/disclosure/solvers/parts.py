@@ -66,6 +66,16 @@ class Parts:
         j, q = table.codes.shape
         return cls(table, np.arange(j), table.counts.astype(np.int64), np.zeros((j, q), np.bool_), np.zeros(j, np.bool_))
 
+    @classmethod
+    def by_pair(cls, table: ClassTable, pair_rows: NDArray[np.int64]) -> Parts:
+        """One part per (class, person) pair that loses nothing."""
+        if table.pairs_class is None:
+            msg = "parts by person need the pairs of classes and persons"
+            raise ValueError(msg)
+        m, q = len(pair_rows), table.codes.shape[1]
+        where = table.pairs_class.astype(np.int64)
+        return cls(table, where, pair_rows.astype(np.int64), np.zeros((m, q), np.bool_), np.zeros(m, np.bool_))
+
     def __len__(self) -> int:
         return len(self.records)
 

@@ -12,7 +12,7 @@ were missing before are not lost and cost nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class Problem:
     """``weights``: cost of one cell of each column of ``classes`` (exact; default 1 each).
 
     ``linkable``: the rows of one person stay linkable in the output (a pseudonym leaves), so a person's class is the set of its
-    distinct tuples (the multiset where ``knows_rows``), not each row's.
+    distinct tuples (the multiset where ``knows_rows``), not each row's. ``pair_rows``: (m,) rows of each of the table's (class, person)
+    pairs. Where it is given, the rows of a class may be treated differently by person, and ``Solution.pair_part`` says how; where it is
+    None every row of a class is treated alike, which costs many more cells.
     """
 
     classes: ClassTable
@@ -58,6 +60,7 @@ class Problem:
     residual: Literal["drop", "keep"] = "drop"
     linkable: bool = False
     knows_rows: bool = False
+    pair_rows: NDArray[np.int64] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,7 +69,8 @@ class Solution:
     ``suppressed[p]`` (bool, q; never set where the class is missing there already), or are dropped where ``dropped[p]``.
 
     Parts are sorted by class; the records of a class's parts sum to its count. A class is split over several parts only where
-    every record is its own person. ``lost_cells``: (q,) int64 per column, cells made missing plus non-missing cells of dropped
+    every record is its own person, or by person where the problem has ``pair_rows``: ``pair_part`` (m,) then names the part of each
+    (class, person) pair of the table. ``lost_cells``: (q,) int64 per column, cells made missing plus non-missing cells of dropped
     records. ``feasible`` is False where the requirements cannot be met (the solution then shows the best that was reached).
     """
 
@@ -76,3 +80,4 @@ class Solution:
     dropped: NDArray[np.bool_]
     lost_cells: NDArray[np.int64]
     feasible: bool = True
+    pair_part: NDArray[np.uint32] | None = None

@@ -1,0 +1,202 @@
+"""Steps towards the requirements: a search proposes, exact measurement decides, and what does not hold is repaired.
+
+Cells and records are only ever taken away, so repairing ends, at the latest with every cell gone, where everything holds.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from privrelease.disclosure.solvers.crowd import RecordCrowd, crowd_of
+from privrelease.disclosure.solvers.distribution import cut_alike
+from privrelease.disclosure.solvers.evaluation import take_standing
+from privrelease.disclosure.solvers.layered_greedy import PartItems, layered_greedy
+from privrelease.disclosure.solvers.linked import Links, PersonItems, take_linked_standing
+from privrelease.disclosure.solvers.parts import Parts, factorise
+from privrelease.disclosure.solvers.record_search import fits_one_key, hide_rare_values, search_records
+from privrelease.disclosure.solvers.target import Target
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.solvers.evaluation import Standing
+    from privrelease.disclosure.solvers.problem import Problem
+
+__all__ = ["PartRepair", "PersonRepair", "Repair", "settle"]
+
+
+class Repair(Protocol):
+    """The parts as they stand, and what moves them towards one requirement."""
+
+    parts: Parts
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number`` on the parts."""
+        ...
+
+    def search(self, number: int, standing: Standing | None) -> None:
+        """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
+        ...
+
+
+def settle(repair: Repair, number: int, *, first: bool) -> bool:
+    """Take steps until requirement ``number`` holds; return whether it held already.
+
+    On the ``first`` visit a search goes ahead of measuring: where all holds it changes nothing, and measuring is not free.
+    """
+    if first:
+        repair.search(number, None)
+    steps = 0
+    while True:
+        standing = repair.measure(number)
+        if standing.holds:
+            return not (first or steps)
+        steps += 1
+        if standing.stray.any():
+            # Residual records that elimination would find.
+            repair.parts.dropped |= standing.stray
+        else:
+            repair.search(number, standing)
+
+
+class _Targets:
+    """What each requirement aims at, and what a cell of each column costs, in whole numbers."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.requirements = problem.requirements
+        self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
+        self._costs = _integer_costs(problem.weights)
+
+    def costs(self, number: int) -> tuple[int, ...]:
+        return tuple(self._costs[column] for column in self.requirements[number].columns)
+
+    def target(self, number: int) -> Target:
+        return self._targets[number]
+
+    def need(self, number: int, standing: Standing | None) -> int:
+        """Return the class size to ask for; once only average or share fail, the one that implies all limits."""
+        if standing is not None and not standing.below.any():
+            self._targets[number] = self._targets[number].sufficient()
+        return self._targets[number].need
+
+
+class PartRepair:
+    """Records in classes; a class is split only where every record is its own person and only classes of records are counted."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._targets = _Targets(problem)
+        self.parts = Parts.untouched(problem.classes)
+        self._splits = problem.classes.pairs_class is None and not any(
+            requirement.use_weights and requirement.attacker != "prosecutor" for requirement in problem.requirements
+        )
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number``."""
+        requirement = self._problem.requirements[number]
+        return take_standing(self.parts, requirement, crowd_of(self.parts, requirement), self._problem.residual)
+
+    def search(self, number: int, standing: Standing | None) -> None:
+        """Search all records that still show something to the requirement."""
+        requirement = self._problem.requirements[number]
+        columns = requirement.columns
+        crowd = crowd_of(self.parts, requirement)
+        shown = self.parts.codes(columns)
+        members = np.flatnonzero(~self.parts.dropped & (shown > 0).any(axis=1))
+        if not len(members):
+            return
+        if self._splits and isinstance(crowd, RecordCrowd):
+            target = self._targets.target(number)
+            codes = hide_rare_values(shown[members], self.parts.records[members], target.need)
+            if fits_one_key(codes):
+                self._split(columns, members, codes, target, self._targets.costs(number))
+                return
+        need = self._targets.need(number, standing) * crowd.scale
+        items = PartItems(crowd, members, shown[members], self.parts.records[members], need)
+        where = np.zeros(self.parts.suppressed.shape, np.bool_)
+        where[np.ix_(members, np.array(columns, np.int64))] = layered_greedy(items, self._targets.costs(number))
+        self.parts.suppress(where)
+
+    def _split(
+        self,
+        columns: tuple[int, ...],
+        members: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        target: Target,
+        costs: tuple[int, ...],
+    ) -> None:
+        item = factorise(codes)
+        first = np.unique(item, return_index=True)[1]
+        own = self.parts.records[members]
+        records = np.zeros(len(first), np.int64)
+        np.add.at(records, item, own)
+        found = search_records(codes[first], records, target=target, costs=costs)
+        line = np.argsort(item, kind="stable")
+        assigned_line = np.argsort(found.item, kind="stable")
+        origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
+        origin = line[origin]
+        suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
+        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
+        self.parts.replace(members, members[origin], sizes, suppressed)
+
+
+class PersonRepair:
+    """Persons whose rows stay linkable. By person where the rows of each pair are known, else by whole classes."""
+
+    def __init__(self, problem: Problem) -> None:
+        table = problem.classes
+        if table.pairs_class is None or table.pairs_person is None:
+            msg = "linkable persons need the pairs of classes and persons"
+            raise ValueError(msg)
+        by_person = problem.pair_rows is not None
+        rows = np.ones(len(table.pairs_class), np.int64) if problem.pair_rows is None else problem.pair_rows
+        if int(rows.sum()) != table.n_records and (by_person or problem.knows_rows):
+            msg = "the rows of the (class, person) pairs do not make up the records"
+            raise ValueError(msg)
+        self._problem = problem
+        self._targets = _Targets(problem)
+        self.parts = Parts.by_pair(table, rows) if by_person else Parts.untouched(table)
+        person = np.unique(table.pairs_person, return_inverse=True)[1].astype(np.int64)
+        order = np.argsort(person, kind="stable")
+        pair = np.arange(len(person)) if by_person else table.pairs_class.astype(np.int64)
+        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows)
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number``."""
+        return take_linked_standing(self.parts, self._links, self._problem.requirements[number], self._problem.residual)
+
+    def search(self, number: int, standing: Standing | None) -> None:
+        """Search all persons that still show something to the requirement."""
+        links = self._links
+        columns = self._problem.requirements[number].columns
+        codes = self.parts.codes(columns)
+        shows = np.zeros(links.persons, np.bool_)
+        shows[links.person[~self.parts.dropped[links.part] & (codes[links.part] > 0).any(axis=1)]] = True
+        chosen = np.flatnonzero(shows[links.person] & ~self.parts.dropped[links.part])
+        if not len(chosen):
+            return
+        person = np.unique(links.person[chosen], return_inverse=True)[1]
+        start = np.searchsorted(person, np.arange(int(person[-1]) + 2))
+        rows = links.rows[chosen]
+        items = PersonItems(
+            codes=codes[links.part[chosen]],
+            start=start,
+            rows=rows if links.multiset else None,
+            records=np.add.reduceat(rows, start[:-1]),
+            need=self._targets.need(number, standing),
+        )
+        masks = layered_greedy(items, self._targets.costs(number))
+        where = np.zeros(self.parts.suppressed.shape, np.bool_)
+        for place, column in enumerate(columns):
+            where[links.part[chosen[masks[person, place]]], column] = True
+        self.parts.suppress(where)
+
+
+def _integer_costs(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
+    scale = lcm(*(weight.denominator for weight in weights)) if weights else 1
+    return tuple(int(weight * scale) for weight in weights)
