@@ -8,13 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Console", "FailOn", "Format", "harmless"]
 
@@ -82,20 +77,3 @@ class Console:
         """Write to stderr, whatever the verbosity: errors and the last line."""
         sys.stderr.write(harmless(text).removesuffix("\n") + "\n")
         sys.stderr.flush()
-
-    @contextmanager
-    def step(self, text: str) -> Iterator[None]:
-        """Show that something is going on: a spinner on a terminal, a line elsewhere."""
-        if self.verbosity < 0:
-            yield
-        elif sys.stderr.isatty():
-            from rich.console import Console as Terminal
-            from rich.markup import escape
-
-            terminal = Terminal(stderr=True, highlight=False)
-            with terminal.status(escape(harmless(text))):
-                yield
-            terminal.print("[green]✓[/green]", escape(harmless(text)))
-        else:
-            self.say(text)
-            yield

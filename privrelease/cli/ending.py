@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
 
-__all__ = ["MEANINGS", "Ending", "ended", "ending_of", "gone"]
+__all__ = ["INTERRUPTED", "MEANINGS", "Ending", "ended", "ending_of", "gone", "is_interruption"]
 
 #: What each exit code means (POLICY.md, "The command line").
 MEANINGS: Final[dict[int, str]] = {
@@ -66,10 +66,18 @@ def ended(command: Callable[[], Ending], *, crash_folder: Path | None = None) ->
         return command()
     except BrokenPipeError:
         return gone()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the last place before the user: nothing may pass as a traceback
         return ending_of(error, crash_folder=crash_folder)
-    except KeyboardInterrupt:
-        return Ending(3, "interrupted; nothing was published by what was interrupted")
+
+
+INTERRUPTED: Final = Ending(3, "interrupted; nothing was published by what was interrupted")
+
+
+def is_interruption(error: Exception) -> bool:
+    """Whether a person's Ctrl-C is behind it: the engine tells one from inside a query by this very text."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 def gone() -> Ending:
@@ -84,6 +92,8 @@ def ending_of(error: Exception, *, crash_folder: Path | None = None) -> Ending:
     >>> ending_of(ValueError("a made-up cell")).said.splitlines()[0]
     'C900 a fault of ours: ValueError outside our code'
     """
+    if is_interruption(error):
+        return INTERRUPTED
     if isinstance(error, PrivreleaseError):
         return _known(error)
     kind = type(error)

@@ -15,7 +15,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli import options as o
 from privrelease.cli.console import Console, FailOn, Format
-from privrelease.cli.ending import MEANINGS, Ending, ended, ending_of, gone
+from privrelease.cli.ending import INTERRUPTED, MEANINGS, Ending, ended, ending_of, gone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -280,7 +280,9 @@ def _called(arguments: list[str]) -> Ending | None:
             return Ending(2, "no command was given")
         hint = "see `privrelease --help`, or `privrelease COMMAND --help`"
         return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
-    return result if isinstance(result, Ending) else None
+    if isinstance(result, Ending):
+        return result
+    return INTERRUPTED if result else None  # a number other than 0 is what typer gives for Ctrl-C
 
 
 if __name__ == "__main__":

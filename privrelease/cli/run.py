@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
-from privrelease.cli.ending import MEANINGS, Ending, ending_of
+from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
 from privrelease.cli.machine import finding_value
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.settings import chosen, versions
@@ -101,6 +101,8 @@ def _alone(work: _Work, release: ReleasePlan) -> _Ran:
     try:
         return _one(work, release)
     except Exception as error:  # noqa: BLE001 -- each release stands alone, and what is raised is told without its text
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
         ending = ending_of(error, crash_folder=work.store.state)
     work.console.say(ending.said)
     work.console.log(

@@ -151,3 +151,44 @@ def test_names_from_a_policy_cannot_command_the_terminal(desk):
     desk.policy((desk.folder / "policy.yaml").read_text(encoding="utf-8").replace("title: Made-up", 'title: "\\e[31mred"'))
     said = desk("plan", "policy.yaml")
     assert "\x1b" not in said.out
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_an_interruption_stops_every_release_not_only_the_one_that_runs(desk, monkeypatch, error):
+    from privrelease.cli import run
+
+    asked = []
+
+    def interrupted(_work, release):
+        asked.append(release.id)
+        raise error
+
+    text = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    second = text[text.index("  - id: r") :].replace("id: r", "id: s").replace("out/r.csv", "out/s.csv")
+    desk.policy(text + second)
+    monkeypatch.setattr(run, "_one", interrupted)
+    said = desk.run()
+    assert said.code == 3
+    assert asked == ["r"]
+    assert "interrupted" in said.last
+
+
+def test_a_fault_in_one_release_does_not_stop_the_next(desk, monkeypatch):
+    from privrelease.cli import run
+
+    one = run._one
+
+    def faulty(work, release):
+        if release.id == "r":
+            raise ValueError(CELL)
+        return one(work, release)
+
+    text = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    second = text[text.index("  - id: r") :].replace("id: r", "id: s").replace("out/r.csv", "out/s.csv")
+    desk.policy(text + second)
+    monkeypatch.setattr(run, "_one", faulty)
+    said = desk.run("--format", "json")
+    assert said.code == 70
+    assert [(one["release"], one["became"]) for one in said.json["releases"]] == [("r", "failed"), ("s", "published")]
+    assert CELL not in said.out + said.err
+    assert (desk.folder / "out/s.csv").exists()
