@@ -100,8 +100,13 @@ def _needed(table: StagedTable, asked: Iterable[Aggregate]) -> list[str]:
 
 
 def _bounded(table: StagedTable, bounding: Bounding, unit: str, needed: list[str]) -> exp.Select:
-    """At most ``max_rows`` rows of each person, in the order of a hash that only this run knows."""
-    order = sql.call("hash", sql.cast(sql.text(str(bounding.salt)), "UBIGINT"), sql.column("rowid"))
+    """At most ``max_rows`` rows of each person, in the order of a hash that only this run knows.
+
+    The hash is of the rows themselves: what is kept of a person depends on that person's rows and the salt alone, so that another person
+    who comes or goes changes none of it, whatever the hash is worth.
+    """
+    own = [_hashed(table, name) for name in dict.fromkeys((unit, *needed))]
+    order = sql.call("hash", sql.cast(sql.text(str(bounding.salt)), "UBIGINT"), *own)
     number = exp.Window(
         this=sql.call("row_number"),
         partition_by=[sql.column(unit)],
@@ -171,12 +176,18 @@ def _test(one: Aggregate, table: StagedTable) -> exp.Expr | None:
     return sql.all_of(tests) if tests else None
 
 
+def _hashed(table: StagedTable, name: str) -> exp.Expr:
+    """A column as it is hashed: a text, never its code, which other persons' texts decide."""
+    cell = sql.column(name)
+    return cell if table.coded[int(name.removeprefix("c"))] is None else sql.cast(cell, "VARCHAR")
+
+
 def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int) -> exp.Select:
     """Keep the rows of at most ``most`` groups of each person, groups in the order of a hash that only this run knows."""
     assert rows.unit is not None
     texts = [sql.cast(key.copy(), "VARCHAR") for key in keys]
     salt = sql.cast(sql.text(str(rows.salt ^ 0x9E3779B97F4A7C15)), "UBIGINT")
-    order = [sql.call("hash", salt, sql.column(rows.unit), *texts), *(text.copy() for text in texts)]
+    order = [sql.call("hash", salt, _hashed(rows.table, rows.unit), *texts), *(text.copy() for text in texts)]
     rank = exp.Window(
         this=sql.call("dense_rank"),
         partition_by=[sql.column(rows.unit)],

@@ -1,0 +1,256 @@
+"""Aggregates of statistics against counting by hand, on tables with missing values, outliers, repeated persons and undeclared keys."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import pyarrow as pa
+import pytest
+
+from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
+from privrelease.relational.filters import parse_filter
+from privrelease.relational.schema import Column, ColumnType, Role
+
+I, N, C, B, D = (  # noqa: E741 - one letter a type keeps the table readable
+    ColumnType.INTEGER,
+    ColumnType.NUMBER,
+    ColumnType.CATEGORY,
+    ColumnType.BOOLEAN,
+    ColumnType.DATE,
+)
+COLUMNS = [
+    Column("id", ColumnType.STRING, Role.DIRECT),
+    Column("age", I, Role.QUASI),
+    Column("sex", C, Role.QUASI),
+    Column("x", N, Role.SENSITIVE, grid=Decimal("0.1")),
+    Column("on", B, Role.QUASI),
+    Column("day", D, Role.QUASI),
+]
+TYPES = {column.name: column.type for column in COLUMNS}
+TENTH = Fraction(1, 10)
+
+
+def table(seed=0, n=400, persons=400):
+    r = random.Random(seed)
+    return [
+        {
+            "id": f"p{i if persons >= n else r.randrange(persons)}",
+            "age": None if r.random() < 0.1 else r.choice([r.randint(0, 99), -(2**62), 2**62]),
+            "sex": r.choice(["F", "M", "X", "it's", None]),
+            "x": None if r.random() < 0.1 else r.choice([r.randint(-50, 500) / 10, 1e9, -1e9]),
+            "on": r.choice([True, False, None]),
+            "day": date(2021, 1, r.randint(1, 28)),
+        }
+        for i in range(n)
+    ]
+
+
+def staged(bench, rows):
+    arrow = pa.Table.from_pylist(
+        rows,
+        schema=pa.schema(
+            [
+                ("id", pa.string()),
+                ("age", pa.int64()),
+                ("sex", pa.string()),
+                ("x", pa.float64()),
+                ("on", pa.bool_()),
+                ("day", pa.date32()),
+            ]
+        ),
+    )
+    return bench.engine.stage(bench.parquet(arrow, COLUMNS))
+
+
+def run(bench, rows, *asked, unit=None, max_rows=1, salt=5):
+    return bench.engine.aggregates(staged(bench, rows), Bounding(unit, max_rows, salt), asked)
+
+
+def steps(x, low, high):
+    return max(low, min(high, round(x * 10)))
+
+
+SUM = Measure("sum", "x", -50, 500, 225, grid=TENTH)
+SQUARES = Measure("squares", "x", -50, 500, 225, 1000, TENTH)
+ROWS = Measure("rows")
+
+
+def test_counts_sums_and_squares_are_those_of_clamped_values_by_declared_key(bench):
+    rows = table()
+    (found,) = run(bench, rows, Aggregate((ROWS, SUM, SQUARES), (ColumnKey("sex", ("M", "F", "Z")),), complete=("x",)))
+    for cell, key in enumerate(("M", "F", "Z")):
+        xs = [steps(row["x"], -50, 500) - 225 for row in rows if row["sex"] == key and row["x"] is not None]
+        assert [figure[cell] for figure in found.figures] == [len(xs), sum(xs), sum(x * x - 1000 for x in xs)]
+    assert found.figures[0][2] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "keeps"),
+    [
+        ("sex = 'F'", lambda row: row["sex"] == "F"),
+        ("sex = 'it''s'", lambda row: row["sex"] == "it's"),
+        ("sex = 'never seen'", lambda row: False),
+        ("sex <> 'F'", lambda row: row["sex"] not in ("F", None)),
+        ("NOT sex IN ('F', 'gone')", lambda row: row["sex"] not in ("F", None)),
+        ("age BETWEEN 18 AND 65", lambda row: row["age"] is not None and 18 <= row["age"] <= 65),
+        ("x >= 12.5", lambda row: row["x"] is not None and row["x"] >= 12.5),
+        ("x IS NULL OR age < 0", lambda row: row["x"] is None or (row["age"] is not None and row["age"] < 0)),
+        ("\"on\" = true AND day >= '2021-01-15'", lambda row: row["on"] is True and row["day"].day >= 15),
+        ("NOT (sex = 'F' AND x > 0)", None),
+    ],
+)
+def test_a_filter_keeps_the_rows_where_it_is_true(bench, text, keeps):
+    keeps = keeps or negation
+    rows = table(1)
+    (found,) = run(bench, rows, Aggregate((ROWS,), where=parse_filter(text, TYPES)))
+    assert found.figures == ((sum(map(keeps, rows)),),)
+
+
+def negation(row):
+    """Three-valued logic: NOT (a AND b)."""
+    left = None if row["sex"] is None else row["sex"] == "F"
+    right = None if row["x"] is None else row["x"] > 0
+    return left is False or right is False
+
+
+@pytest.mark.parametrize("edges", [(0, 10, 20, 30), (-5, 0, 7, Fraction("20.05"), 1000), (0, 100)])
+def test_bins_hold_their_lower_edge_and_outliers_go_to_the_ends(bench, edges):
+    rows = table(2)
+    key = BinKey("x", tuple(map(Fraction, edges)), TENTH)
+    (found,) = run(bench, rows, Aggregate((ROWS,), (ColumnKey("on", ("false", "true")), key), complete=("x",)))
+    wanted = []
+    for on, i in product((False, True), range(len(edges) - 1)):
+        inside = [
+            row
+            for row in rows
+            if row["on"] is on
+            and row["x"] is not None
+            and (i == 0 or Fraction(str(row["x"])) >= edges[i])
+            and (i == len(edges) - 2 or Fraction(str(row["x"])) < edges[i + 1])
+        ]
+        wanted.append(len(inside))
+    assert found.figures == (tuple(wanted),)
+
+
+def test_whole_numbers_are_keys_and_bins_too(bench):
+    rows = [{**row, "age": i % 7} for i, row in enumerate(table(3))]
+    by_age, binned = run(
+        bench,
+        rows,
+        Aggregate((ROWS,), (ColumnKey("age", ("6", "0", "9")),)),
+        Aggregate((ROWS,), (BinKey("age", (Fraction(0), Fraction(3), Fraction(6))),)),
+    )
+    ages = [row["age"] for row in rows]
+    assert by_age.figures == ((ages.count(6), ages.count(0), 0),)
+    assert binned.figures == ((sum(age < 3 for age in ages), sum(age >= 3 for age in ages)),)
+
+
+def test_steps_are_counted_by_cell(bench):
+    rows = table(4)
+    measure = Measure("steps", "x", 0, 100, grid=TENTH)
+    one, grouped = run(
+        bench,
+        rows,
+        Aggregate((measure,), complete=("x",)),
+        Aggregate((measure,), (ColumnKey("sex", ("F", "none")),), complete=("x",)),
+    )
+    for (step, count), kept in (
+        (one.steps[0], lambda row: True),
+        (grouped.steps[0], lambda row: row["sex"] == "F"),
+        (grouped.steps[1], lambda row: False),
+    ):
+        wanted: dict[int, int] = {}
+        for row in rows:
+            if row["x"] is not None and kept(row):
+                wanted[steps(row["x"], 0, 100)] = wanted.get(steps(row["x"], 0, 100), 0) + 1
+        assert dict(zip(step.tolist(), count.tolist(), strict=True)) == wanted
+
+
+def test_private_keys_are_those_in_the_data_in_ascending_order(bench):
+    rows = table(5)
+    (found,) = run(bench, rows, Aggregate((Measure("persons"), SUM), (ColumnKey("sex", None),), complete=("x",)))
+    assert found.keys == (("F",), ("M",), ("X",), ("it's",))
+    assert found.figures[0] == tuple(sum(row["sex"] == key and row["x"] is not None for row in rows) for (key,) in found.keys)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_a_person_counts_with_at_most_max_rows_rows(bench, m):
+    rows = table(6, persons=60)
+    found, persons = run(
+        bench, rows, Aggregate((ROWS,)), Aggregate((Measure("persons"),), (ColumnKey("sex", ("F",)),)), unit="id", max_rows=m
+    )
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["id"]] = counts.get(row["id"], 0) + 1
+    assert found.figures == ((sum(min(m, count) for count in counts.values()),),)
+    assert persons.figures[0][0] <= len({row["id"] for row in rows if row["sex"] == "F"})
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_a_person_who_leaves_moves_every_figure_by_at_most_its_sensitivity_whatever_the_salt(bench, m):
+    rows = table(7, n=120, persons=12)
+    without = [row for row in rows if row["id"] != "p3"]
+    asked = Aggregate((ROWS, SUM, SQUARES), (ColumnKey("sex", ("F", "M", "X")),), complete=("x",))
+    for salt in range(5):
+        (before,), (after,) = (run(bench, part, asked, unit="id", max_rows=m, salt=salt) for part in (rows, without))
+        changes = [
+            sum(abs(one - other) for one, other in zip(left, right, strict=True))
+            for left, right in zip(before.figures, after.figures, strict=True)
+        ]
+        assert changes[0] <= m
+        assert changes[1] <= m * 275
+        assert changes[2] <= m * (275**2 - 1000)
+
+
+def test_a_person_is_in_at_most_max_groups_groups(bench):
+    rows = [{**row, "id": "p", "sex": sex} for row, sex in zip(table(8, n=40), "FMXZ" * 10, strict=True)]
+    keys = ("F", "M", "X", "Z")
+    for salt in range(20):
+        (found,) = run(
+            bench, rows, Aggregate((ROWS,), (ColumnKey("sex", keys),), max_groups=2), unit="id", max_rows=40, salt=salt
+        )
+        assert sorted(found.figures[0]) == [0, 0, 10, 10]
+
+
+def test_which_rows_of_a_person_count_is_chosen_by_the_salt(bench):
+    rows = [{**row, "id": "p", "sex": sex} for row, sex in zip(table(9, n=4), "FMXZ", strict=True)]
+    asked = Aggregate((ROWS,), (ColumnKey("sex", ("F", "M", "X", "Z")),))
+    chosen = [run(bench, rows, asked, unit="id", salt=salt)[0].figures[0] for salt in range(64)]
+    assert {figures.index(1) for figures in chosen} == {0, 1, 2, 3}
+    assert all(sum(figures) == 1 for figures in chosen)
+
+
+def test_rows_without_a_person_are_left_out(bench):
+    rows = [{**row, "id": None if i % 2 else row["id"]} for i, row in enumerate(table(10))]
+    (found,) = run(bench, rows, Aggregate((ROWS,)), unit="id")
+    assert found.figures == ((200,),)
+
+
+def test_many_aggregates_in_one_scan_are_those_of_one_each(bench):
+    rows = table(11, persons=150)
+    keys = (ColumnKey("sex", ("F", "M")),)
+    asked = (
+        Aggregate((ROWS,), keys),
+        Aggregate((ROWS, SUM), keys, complete=("x",)),
+        Aggregate((Measure("persons"),), keys, where=parse_filter("age > 30", TYPES)),
+        Aggregate((ROWS,)),
+    )
+    together = run(bench, rows, *asked, unit="id", max_rows=2, salt=9)
+    alone = [run(bench, rows, one, unit="id", max_rows=2, salt=9)[0] for one in asked]
+    assert [one.figures for one in together] == [one.figures for one in alone]
+
+
+def test_sums_beyond_64_bits_are_exact(bench):
+    rows = [{**row, "age": 2**39 if i % 2 else -(2**39)} for i, row in enumerate(table(12))]
+    measure = Measure("squares", "age", -(2**39), 2**39)
+    (found,) = run(bench, rows, Aggregate((Measure("sum", "age", -(2**39), 2**39), measure), complete=("age",)))
+    assert found.figures == ((0,), (400 * 2**78,))
+
+
+def test_an_empty_table_has_every_declared_cell(bench):
+    (found,) = run(bench, [], Aggregate((ROWS, SUM, SQUARES), (ColumnKey("sex", ("F", "M")),)))
+    assert found.figures == ((0, 0), (0, 0), (0, 0))
