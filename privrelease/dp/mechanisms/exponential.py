@@ -80,14 +80,13 @@ class PermuteAndFlip:
             return self._choose_one_by_one(exact, randomness)
         import numpy as np
 
-        # gaps in Python integers where int64 could not hold their product with the scale's denominator
         values = np.asarray(scores)
-        best = int(values.max())
-        gaps = best - values.astype(object)
-        numerators = gaps * self.scale.denominator
-        if self.scale.numerator >= 1 << 62 or int(numerators.max()) >= 1 << 63:
-            return self._choose_one_by_one([int(score) for score in scores], randomness)
-        whole, rest = np.divmod(numerators.astype(np.int64), self.scale.numerator)
+        best, worst = int(values.max()), int(values.min())
+        if self.scale.numerator >= 1 << 62 or (best - worst) * self.scale.denominator >= 1 << 63:
+            return self._choose_one_by_one([int(score) for score in values.tolist()], randomness)
+        # no gap passes (best - worst) · denominator < 2^63
+        gaps = (best - values).astype(np.int64, copy=False) * self.scale.denominator
+        whole, rest = np.divmod(gaps, self.scale.numerator)
         order = _random_order(len(scores), randomness)
         for start in range(0, len(scores), _BLOCK):
             block = order[start : start + _BLOCK]

@@ -176,3 +176,18 @@ def test_a_variance_beyond_64_bits_is_drawn_by_python_integers():
     values = [int(value) for value in noise.sample(200, TestRandomness(5)).tolist()]
     spread = math.sqrt(sum(value * value for value in values) / 200)
     assert abs(spread / math.sqrt(noise.scale) - 1) < 0.3
+
+
+@pytest.mark.parametrize("epsilon", ["0.000001", "1", "100"])
+@pytest.mark.parametrize("delta", ["1e-30", "1e-9", "0.5"])
+@pytest.mark.parametrize("sensitivity", [1, 1 << 40])
+def test_calibration_holds_at_the_edges_of_what_a_policy_may_ask(epsilon, delta, sensitivity):
+    from privrelease.dp.conversion import delta_of_rho, rho_within
+
+    noise = DiscreteGaussian.for_one_number(sensitivity=sensitivity, epsilon=Fraction(epsilon), delta=Fraction(delta))
+    assert Fraction(noise.delta(sensitivity, Fraction(epsilon))) <= Fraction(delta)
+    rho = rho_within(Fraction(epsilon), Fraction(delta))
+    by_zcdp = DiscreteGaussian.for_rho(sensitivity_squared=sensitivity**2, rho=rho)
+    assert delta_of_rho(by_zcdp.rho(sensitivity**2), Fraction(epsilon)) <= Fraction(delta)
+    assert 0 < noise.scale <= by_zcdp.scale  # the exact delta of one number never needs more noise
+    assert len(noise.sample(25, TestRandomness(1))) == 25
