@@ -197,12 +197,12 @@ def _grouped(
     columns: Sequence[str],
     **figures: Expr,
 ) -> Any:  # noqa: ANN401 - Arrow has no types
-    """Group released rows (source rows) by ``columns`` as text-free cells; ``figures`` are keys where they aggregate nothing."""
+    """Group released rows (source rows) by ``columns`` as they are stored; ``figures`` are keys where they aggregate nothing."""
     if released is None or row_map is None:
         rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
     else:
         rows, side, alias = _pairs(released, row_map, source), released, "t"
-    keys = [side.cell(name, alias) for name in columns]
+    keys = [side.key(name, alias) for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
     keys += [figure for figure in figures.values() if not list(figure.find_all(exp.AggFunc))]
     named += [sql.aliased(figure.copy(), name) for name, figure in figures.items()]
@@ -211,14 +211,33 @@ def _grouped(
 
 
 def _coded(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
-    """Codes of an Arrow column: 0 missing, 1..v in ascending order of the value."""
+    """Codes of an Arrow column: 0 missing, 1..v in ascending order of the value (enumerations are stored in that order)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        parts = [np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in column.chunks]
+        found = np.concatenate(parts) + 1 if parts else np.zeros(0, np.int64)
+        used = np.bincount(found) > 0
+        used[:1] = False
+        ranks: NDArray[np.int32] = np.cumsum(used, dtype=np.int32)
+        ranks[:1] = 0
+        return np.asarray(ranks[found], np.int32)
     values = pc.unique(column).drop_null()
     order = pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
     found = pc.index_in(column, value_set=values.take(order)).fill_null(-1)
     return np.asarray(found, np.int32) + np.int32(1)
+
+
+def _numbered(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    """Number the values of an Arrow column in any order, missing is 0: persons need no order."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return _coded(column)
+    whole = column.combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return np.asarray(whole.dictionary_encode().indices.fill_null(-1), np.int32) + np.int32(1)
 
 
 def _codes(block: Any, columns: int) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
@@ -238,8 +257,12 @@ def person_classes(
     if source is None:
         assert released is not None
         source, released, row_map = released, None, None
-    block = _grouped(connection, source, released, row_map, columns, person=source.cell(unit, "s"))
-    codes, person, rows = _codes(block, len(columns)), _coded(block.column("person")), np.asarray(block.column("n"), np.int64)
+    block = _grouped(connection, source, released, row_map, columns, person=source.key(unit, "s"))
+    codes, person, rows = (
+        _codes(block, len(columns)),
+        _numbered(block.column("person")),
+        np.asarray(block.column("n"), np.int64),
+    )
     order = row_order(packed_words(np.column_stack([codes, person])))
     codes, person, rows = codes[order], person[order], rows[order]
     new = np.ones(len(rows), np.bool_)
