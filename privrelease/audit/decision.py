@@ -9,18 +9,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.integrity.checks import INTEGRITY_CHECKS
+from privrelease.audit.codes import INTEGRITY_CODES
+from privrelease.audit.findings import finding_record
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
-from privrelease.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from privrelease.audit.model import CheckResult, LegalFacts, ThreatResult, ThresholdVerdict
-    from privrelease.engine.protocol import Staged
+    from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["REMAINING", "decide", "finding_record", "findings_of", "left_out"]
+__all__ = ["REMAINING", "decide", "finding_record", "findings_of"]
 
 #: What no audit of a file can settle.
 REMAINING = (
@@ -32,7 +32,7 @@ REMAINING = (
 UNION_REMAINING = "Whether an attacker may know all threats' columns together: that risk is reported and has no limit."
 
 _MEASURES = {"highest_risk": "A101", "average_risk": "A102", "records_at_risk": "A103", "subsets": "A104"}
-_CODES = {check.id: check.code for check in INTEGRITY_CHECKS}
+_CODES = {check_id: code for check_id, code, _ in INTEGRITY_CODES}
 
 
 def _fails(check: CheckResult) -> bool:
@@ -43,21 +43,6 @@ def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
     if check.outcome is Outcome.PASS:
         return None
     return "error" if _fails(check) else "warn"
-
-
-def finding_record(finding: Finding) -> FindingRecord:
-    """Give a finding of another room as JSON."""
-    place = finding.location
-    return FindingRecord(
-        code=finding.code,
-        message=finding.message,
-        severity=finding.severity.value,
-        hint=finding.hint,
-        subject=finding.subject,
-        file=None if place is None else place.file,
-        line=0 if place is None else place.line,
-        column=0 if place is None else place.column,
-    )
 
 
 def _about_threat(plan: ThreatPlan, code: str, message: str, hint: str | None = None) -> FindingRecord:
@@ -128,16 +113,6 @@ def findings_of(
             )
         )
     return (*found, *(finding_record(finding) for finding in warnings))
-
-
-def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
-    """Tell of rows that were left out at reading because a domain says so: they are in no figure."""
-    if not source.dropped_outside:
-        return ()
-    message = (
-        f"{source.dropped_outside} rows of the source have a value outside its domain and were left out, as the policy says"
-    )
-    return (Finding("A501", message, Severity.INFO, plan.source.location, subject=f"datasets.{plan.source.dataset}"),)
 
 
 def _ratio(verdict: ThresholdVerdict) -> Fraction | None:

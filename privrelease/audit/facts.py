@@ -20,15 +20,17 @@ from privrelease.audit.model import (
     UtilityFacts,
     Visibility,
 )
+from privrelease.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from privrelease.audit.evidence import Evidence
+    from privrelease.engine.protocol import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
-__all__ = ["context_facts", "data_facts", "identity", "legal_facts", "utility_facts"]
+__all__ = ["context_facts", "data_facts", "identity", "left_out", "legal_facts", "utility_facts"]
 
 
 def _rows(rows: int | None) -> Figure:
@@ -95,6 +97,16 @@ def utility_facts(evidence: Evidence) -> UtilityFacts | None:
             for column, (nulled, dropped) in lost.items()
         ),
     )
+
+
+def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
+    """Tell of rows that were left out at reading because a domain says so: they are in no figure."""
+    if not source.dropped_outside:
+        return ()
+    message = (
+        f"{source.dropped_outside} rows of the source have a value outside its domain and were left out, as the policy says"
+    )
+    return (Finding("A501", message, Severity.INFO, plan.source.location, subject=f"datasets.{plan.source.dataset}"),)
 
 
 def _share(amount: int, total: int) -> Figure:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.decision import decide, findings_of, left_out
+from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
-from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts, utility_facts
+from privrelease.audit.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult
 from privrelease.audit.threats import threat_results, union_result

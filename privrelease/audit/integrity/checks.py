@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from privrelease.audit.codes import INTEGRITY_CODES
 from privrelease.audit.integrity import cells, files, identifiers, rows
 from privrelease.audit.model import CheckResult
 
@@ -42,28 +43,32 @@ class IntegrityCheck:
         )
 
 
-INTEGRITY_CHECKS: tuple[IntegrityCheck, ...] = (
-    IntegrityCheck("AUDIT-FILES", "A201", "Every output is there", files.files_readable),
-    IntegrityCheck("AUDIT-RECORDS", "A219", "There are records", files.records_released),
-    IntegrityCheck("AUDIT-DIGEST", "A202", "Files are those of the manifest", files.digests_agree),
-    IntegrityCheck("AUDIT-COLUMNS", "A203", "Columns as planned", files.columns_planned),
-    IntegrityCheck("AUDIT-TYPES", "A204", "Types as declared", files.types_planned),
-    IntegrityCheck("AUDIT-SAME", "A205", "All files hold the same", files.files_same),
-    IntegrityCheck("AUDIT-LEFTOVER", "A221", "Rows and nothing else", files.nothing_left_over),
-    IntegrityCheck("AUDIT-ROWMAP", "A206", "Row map is sound", rows.row_map_sound),
-    IntegrityCheck("AUDIT-ROWS", "A207", "Rows add up", rows.rows_add_up),
-    IntegrityCheck("AUDIT-PERSONS", "A220", "Persons, not rows", rows.persons_counted),
-    IntegrityCheck("AUDIT-DROPPED", "A208", "Rows left only as residual", rows.rows_left_residual),
-    IntegrityCheck("AUDIT-CHANGED", "A209", "No value changed", cells.none_changed),
-    IntegrityCheck("AUDIT-INVENTED", "A210", "No value made up", cells.none_invented),
-    IntegrityCheck("AUDIT-NULLED", "A211", "Missing only where planned", cells.missing_only_where_planned),
-    IntegrityCheck("AUDIT-LIMIT", "A212", "Lost cells within the limit", cells.within_limit),
-    IntegrityCheck("AUDIT-CLAIMS", "A213", "Counts as stated", rows.claims_agree),
-    IntegrityCheck("AUDIT-RESIDUAL", "A214", "No small residual group", rows.no_small_residual),
-    IntegrityCheck("AUDIT-ORDER", "A215", "Order says nothing", rows.order_says_nothing),
-    IntegrityCheck("AUDIT-DIRECT", "A216", "No direct identifier", identifiers.no_direct_identifier),
-    IntegrityCheck("AUDIT-HIDDEN", "A217", "No direct identifier under another name", identifiers.no_hidden_identifier),
-    IntegrityCheck("AUDIT-PSEUDONYM", "A218", "Pseudonyms are keyed", identifiers.pseudonyms_keyed),
+_JUDGES: dict[str, Callable[[Evidence], Judged]] = {
+    "AUDIT-FILES": files.files_readable,
+    "AUDIT-RECORDS": files.records_released,
+    "AUDIT-DIGEST": files.digests_agree,
+    "AUDIT-COLUMNS": files.columns_planned,
+    "AUDIT-TYPES": files.types_planned,
+    "AUDIT-SAME": files.files_same,
+    "AUDIT-LEFTOVER": files.nothing_left_over,
+    "AUDIT-ROWMAP": rows.row_map_sound,
+    "AUDIT-ROWS": rows.rows_add_up,
+    "AUDIT-PERSONS": rows.persons_counted,
+    "AUDIT-DROPPED": rows.rows_left_residual,
+    "AUDIT-CHANGED": cells.none_changed,
+    "AUDIT-INVENTED": cells.none_invented,
+    "AUDIT-NULLED": cells.missing_only_where_planned,
+    "AUDIT-LIMIT": cells.within_limit,
+    "AUDIT-CLAIMS": rows.claims_agree,
+    "AUDIT-RESIDUAL": rows.no_small_residual,
+    "AUDIT-ORDER": rows.order_says_nothing,
+    "AUDIT-DIRECT": identifiers.no_direct_identifier,
+    "AUDIT-HIDDEN": identifiers.no_hidden_identifier,
+    "AUDIT-PSEUDONYM": identifiers.pseudonyms_keyed,
+}
+
+INTEGRITY_CHECKS: tuple[IntegrityCheck, ...] = tuple(
+    IntegrityCheck(check_id, code, title, _JUDGES[check_id]) for check_id, code, title in INTEGRITY_CODES
 )
 
 

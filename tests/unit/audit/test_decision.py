@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
+from privrelease.audit.codes import FINDING_TITLES, INTEGRITY_CODES
 from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.expectations import policy_checks
-from privrelease.audit.facts import data_facts, identity, legal_facts, utility_facts
+from privrelease.audit.facts import data_facts, identity, left_out, legal_facts, utility_facts
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult, Outcome, Visibility
 from privrelease.audit.schema import audit_bytes, audit_schema, read_audit
@@ -174,3 +175,16 @@ def test_the_result_follows_the_published_schema_and_its_bytes_repeat(made, tmp_
     assert again == result
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(again.model_dump(mode="json"), audit_schema(), cls=jsonschema.Draft202012Validator)
+
+
+def test_rows_left_out_by_a_domain_are_told(made):
+    source = replace(made.evidence().source, dropped_outside=4)
+    found = left_out(source, made.plan())
+    assert [(finding.code, finding.severity) for finding in found] == [("A501", Severity.INFO)]
+    assert "4 rows" in found[0].message
+    assert left_out(made.evidence().source, made.plan()) == ()
+
+
+def test_every_code_has_a_title():
+    assert {code for _, code, _ in INTEGRITY_CODES} < FINDING_TITLES.keys()
+    assert len({check_id for check_id, _, _ in INTEGRITY_CODES}) == len({code for _, code, _ in INTEGRITY_CODES})

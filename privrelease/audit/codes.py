@@ -1,0 +1,44 @@
+"""Codes of the auditor's findings; append-only. Values alone, so that a renderer can name them without touching a file or an engine."""
+
+from __future__ import annotations
+
+__all__ = ["FINDING_TITLES", "INTEGRITY_CODES"]
+
+#: Id, code and title of every check of a parked microdata release.
+INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
+    ("AUDIT-FILES", "A201", "Every output is there"),
+    ("AUDIT-RECORDS", "A219", "There are records"),
+    ("AUDIT-DIGEST", "A202", "Files are those of the manifest"),
+    ("AUDIT-COLUMNS", "A203", "Columns as planned"),
+    ("AUDIT-TYPES", "A204", "Types as declared"),
+    ("AUDIT-SAME", "A205", "All files hold the same"),
+    ("AUDIT-LEFTOVER", "A221", "Rows and nothing else"),
+    ("AUDIT-ROWMAP", "A206", "Row map is sound"),
+    ("AUDIT-ROWS", "A207", "Rows add up"),
+    ("AUDIT-PERSONS", "A220", "Persons, not rows"),
+    ("AUDIT-DROPPED", "A208", "Rows left only as residual"),
+    ("AUDIT-CHANGED", "A209", "No value changed"),
+    ("AUDIT-INVENTED", "A210", "No value made up"),
+    ("AUDIT-NULLED", "A211", "Missing only where planned"),
+    ("AUDIT-LIMIT", "A212", "Lost cells within the limit"),
+    ("AUDIT-CLAIMS", "A213", "Counts as stated"),
+    ("AUDIT-RESIDUAL", "A214", "No small residual group"),
+    ("AUDIT-ORDER", "A215", "Order says nothing"),
+    ("AUDIT-DIRECT", "A216", "No direct identifier"),
+    ("AUDIT-HIDDEN", "A217", "No direct identifier under another name"),
+    ("AUDIT-PSEUDONYM", "A218", "Pseudonyms are keyed"),
+)
+
+#: Codes of findings that no single check has, with what they mean.
+FINDING_TITLES: dict[str, str] = {
+    "A101": "highest risk above its limit",
+    "A102": "average risk above its limit",
+    "A103": "more records at risk than the limit",
+    "A104": "a combination of columns has too small a class",
+    "A105": "a threat has nothing to measure",
+    "A107": "nothing was checked",
+    **{code: title for _, code, title in INTEGRITY_CODES},
+    "A301": "a check of the policy does not hold",
+    "A302": "a check of the policy could not be made",
+    "A501": "rows outside a domain were left out",
+}
