@@ -80,6 +80,11 @@ class Draw:
         if self.threshold is not None and (self.size is not None or self.target.figure != "persons" or self.noise is None):
             msg = "a threshold is for a noisy count of persons by private keys"
             raise ValueError(msg)
+        if self.threshold is not None and 2 * self.groups < self.sensitivity.coordinates:
+            msg = (
+                "a selection counts every key that one person holds"  # as many as counts that move; half of them under replace
+            )
+            raise ValueError(msg)
         if self.monotone and self.target.figure != "mode":
             msg = "only counts are scores that one person moves in one direction"
             raise ValueError(msg)

@@ -56,6 +56,13 @@ def test_a_threshold_one_lower_costs_more_than_was_claimed():
         replace(draw, threshold=draw.threshold - 1)
 
 
+def test_a_selection_cannot_forget_the_other_keys_of_a_person():
+    selection = q.draws(q.Count("c", by=q.PrivateKeys(("k",))), q.Setting(Contribution(4)), BUDGET)[0]
+    assert selection.groups == 4
+    with pytest.raises(ValueError, match="every key"):
+        replace(selection, groups=1)
+
+
 def test_a_sum_is_no_score_that_moves_in_one_direction():
     (draw,) = q.draws(q.Quantile("q", "x", X), ONE, BUDGET)
     with pytest.raises(ValueError, match="one direction"):
