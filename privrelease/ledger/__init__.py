@@ -1,1 +1,1 @@
-"""The privacy-budget ledger (built by a later change; the room is reserved)."""
+"""The privacy-budget ledger: what each population may spend, what was spent, and the answers that were paid for."""

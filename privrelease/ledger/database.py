@@ -1,0 +1,235 @@
+"""A ledger in a database: one writer at a time, every entry durable before the call returns.
+
+A write is one transaction: lock, replay what others wrote meanwhile, check, append, commit. Two runs that ask at once are served one
+after the other, so together they never spend what only one of them could.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, select
+
+from privrelease.errors import BudgetError
+from privrelease.ledger.book import Book
+from privrelease.ledger.entries import Entry, budget_record, claim_record
+from privrelease.ledger.places import spoken
+from privrelease.ledger.protocol import Reservation
+from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, found_format, migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sqlalchemy.engine import Connection
+
+    from privrelease.dp.budget import Budget
+    from privrelease.ledger.book import Verifier
+    from privrelease.ledger.places import Place
+    from privrelease.ledger.protocol import Balance, Claim, Head
+
+__all__ = ["DatabaseLedger", "utc_now", "write_first"]
+
+
+def utc_now() -> datetime:
+    """Return the present moment."""
+    return datetime.now(UTC)
+
+
+class DatabaseLedger:
+    """A ledger in SQLite or PostgreSQL. ``cap``: the policy's own, the stricter of it and the ledger's holds.
+
+    Raises BudgetError (exit 4) from every method where the ledger cannot be used; nothing is spent then.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        cap: Budget | None = None,
+        verifier: Verifier | None = None,
+        clock: Callable[[], datetime] | None = None,
+        patience: float = 60.0,
+    ) -> None:
+        place.check_there()
+        self.place = place
+        self.cap = cap
+        self._clock = clock
+        self._book = Book(verifier)
+        self._engine = place.engine(patience=patience)
+
+    # ------------------------------------------------------------------------------------------------------------------ protocol
+
+    def reserve(self, claim: Claim) -> Reservation:
+        """Spend the claim: when this returns, the entry is on disk. Raises BudgetError where it does not fit."""
+        with self._writing() as connection:
+            self._book.admit(claim, self.cap)
+            entry = self._append(connection, "reserve", {"claim": claim_record(claim)})
+        self._book.apply(entry)
+        return Reservation(str(entry.sequence), claim, self._book.head)
+
+    def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
+        """Store the answers, all or none, once."""
+        number = int(reservation.id)
+        digests = {key: hashlib.sha256(answer).hexdigest() for key, answer in answers.items()}
+        with self._writing() as connection:
+            self._book.check_answers(number, reservation.claim, set(answers))
+            entry = self._append(connection, "commit", {"reservation": number, "answers": digests})
+            for key, answer in answers.items():
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.query == key))
+                connection.execute(insert(ANSWERS).values(query=key, answer=answer))
+        self._book.apply(entry)
+
+    def answer(self, query: str) -> bytes | None:
+        """Return a stored answer. Raises BudgetError (L110) where it is not the one that was stored."""
+        with self._reading() as connection:
+            found = connection.execute(select(ANSWERS.c.answer).where(ANSWERS.c.query == query)).scalar_one_or_none()
+        if found is None:
+            return None
+        if self._book.answers.get(query) != hashlib.sha256(found).hexdigest():
+            raise BudgetError(
+                code="L110", message="a stored answer of the ledger was altered", hint="see `privrelease ledger verify`"
+            )
+        return bytes(found)
+
+    def balance(self, population: str) -> Balance:
+        """Return what is spent, and the stricter of the ledger's cap and the policy's."""
+        with self._reading():
+            return self._book.balance(population, self.cap)
+
+    def head(self) -> Head:
+        """Return the last entry."""
+        with self._reading():
+            return self._book.head
+
+    # ------------------------------------------------------------------------------------------------------------ administration
+
+    def book(self) -> Book:
+        """Return what the entries mean, as of now."""
+        with self._reading():
+            return self._book
+
+    def add_population(self, name: str, cap: Budget, *, envelope: str | None = None) -> None:
+        """Give a population its cap, once. Raises BudgetError (L124) where the ledger has owners and none of them signed it."""
+        body = {"population": name, "cap": budget_record(cap), **({} if envelope is None else {"envelope": envelope})}
+        self._add("population", body)
+
+    def add_dataset(self, name: str, population: str, cap: Budget | None = None) -> None:
+        """Say to which population a dataset belongs, once."""
+        self._add("dataset", {"dataset": name, "population": population, "cap": None if cap is None else budget_record(cap)})
+
+    def set_cap(self, population: str, cap: Budget, envelope: str) -> None:
+        """Set a population's cap anew by a statement that an owner signed (:func:`~privrelease.ledger.book.cap_statement`)."""
+        self._add("cap", {"population": population, "cap": budget_record(cap), "envelope": envelope})
+
+    def texts(self) -> list[tuple[int, str, str]]:
+        """Return every entry as it is stored: number, hash, text; unchecked."""
+        with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
+            found = connection.execute(select(ENTRIES.c.sequence, ENTRIES.c.hash, ENTRIES.c.entry).order_by(ENTRIES.c.sequence))
+            return [(int(row[0]), str(row[1]), str(row[2])) for row in found]
+
+    def stored_answers(self) -> dict[str, str]:
+        """Return the digests of the answers that are stored, by query."""
+        with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
+            return {str(key): hashlib.sha256(answer).hexdigest() for key, answer in connection.execute(select(ANSWERS)).all()}
+
+    def _add(self, kind: str, body: Mapping[str, Any]) -> None:
+        with self._writing() as connection:
+            entry = self._append(connection, kind, body)
+            try:
+                self._book.apply(entry)
+            except ValueError as error:
+                raise BudgetError(
+                    code="L124",
+                    message=f"the ledger refuses an entry that {error}",
+                    hint="caps are set once, and raised by a signature only",
+                ) from None
+
+    # -------------------------------------------------------------------------------------------------------------- transactions
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Open the one writing transaction, with the book up to date; commit where the block ends well."""
+        before = len(self._book.entries)
+        try:
+            with spoken(self.place), self._engine.begin() as connection:
+                locked = connection.execute(select(LEDGER.c.format).with_for_update()).all()
+                del locked
+                migrate(connection, found_format(connection))
+                self._catch_up(connection)
+                yield connection
+        except BaseException:
+            self._forget(before)
+            raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        options: dict[str, Any] = {"reading": True}
+        if not self.place.is_sqlite:
+            options["isolation_level"] = "REPEATABLE READ"
+        with spoken(self.place), self._engine.connect().execution_options(**options) as connection:
+            migrate(connection, found_format(connection), migrations={})
+            self._catch_up(connection)
+            yield connection
+
+    def _forget(self, length: int) -> None:
+        """Replay from the beginning next time: what was applied may not have been committed."""
+        if len(self._book.entries) != length:
+            self._book = Book(self._book.verifier)
+
+    def _catch_up(self, connection: Connection) -> None:
+        known = len(self._book.entries)
+        if known:
+            last = connection.execute(select(ENTRIES.c.hash).where(ENTRIES.c.sequence == known - 1)).scalar_one_or_none()
+            if last != self._book.hashes[-1]:
+                raise BudgetError(
+                    code="L110",
+                    message=f"entry {known - 1} of the ledger was altered or removed",
+                    hint="see `privrelease ledger verify`",
+                )
+        rows = connection.execute(
+            select(ENTRIES.c.sequence, ENTRIES.c.hash, ENTRIES.c.entry)
+            .where(ENTRIES.c.sequence >= known)
+            .order_by(ENTRIES.c.sequence)
+        )
+        for number, digest, text in rows:
+            try:
+                entry = Entry.read(text)
+                if number != entry.sequence or digest != entry.hash:
+                    msg = "is not what its hash says"
+                    raise ValueError(msg)  # noqa: TRY301 -- told below with all others
+                self._book.apply(entry)
+            except ValueError as error:
+                raise BudgetError(
+                    code="L110",
+                    message=f"entry {number} of the ledger {error}",
+                    hint="see `privrelease ledger verify`; restore the last backup",
+                ) from None
+        if self._book.entries and connection.execute(select(LEDGER.c.ledger)).scalar_one() != self._book.identity:
+            raise BudgetError(
+                code="L110", message="the ledger's first entry is of another ledger", hint="see `privrelease ledger verify`"
+            )
+        _ = self._book.head
+
+    def _append(self, connection: Connection, kind: str, body: Mapping[str, Any]) -> Entry:
+        entry = self._book.next(self._now(connection), kind, body)
+        connection.execute(insert(ENTRIES).values(sequence=entry.sequence, hash=entry.hash, entry=entry.text))
+        return entry
+
+    def _now(self, connection: Connection) -> datetime:
+        """The time: of the database's server where there is one, since the clocks of a team's machines differ."""
+        if self._clock is not None:
+            return self._clock()
+        if self.place.is_sqlite:
+            return utc_now()
+        found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return found.astimezone(UTC)
+
+
+def write_first(connection: Connection, entry: Entry) -> None:
+    """Make the tables and write the first entry, in the caller's transaction."""
+    METADATA.create_all(connection, checkfirst=False)
+    connection.execute(insert(LEDGER).values(one=1, format=FORMAT, ledger=entry.body["ledger"]))
+    connection.execute(insert(ENTRIES).values(sequence=entry.sequence, hash=entry.hash, entry=entry.text))

@@ -1,0 +1,135 @@
+"""Entries of a ledger: canonical JSON texts, each naming the hash of the one before, so that none can change alone.
+
+The text is what is hashed and what is stored; numbers in it are texts of exact decimals (or fractions), never floats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from privrelease.dp.budget import Budget
+from privrelease.dp.draws import Draw
+from privrelease.ledger.protocol import Claim
+from privrelease.units import Delta, Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["NOTHING", "Entry", "budget_record", "claim_record", "read_budget", "read_claim", "written"]
+
+#: What the first entry names as the hash before it.
+NOTHING = "0" * 64
+
+_MOMENT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def written(value: object) -> str:
+    """Return a value as canonical JSON on one line: sorted keys, no spaces, ASCII.
+
+    >>> written({"b": 1, "a": "0.1"})
+    '{"a":"0.1","b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry. ``kind``: ledger, population, dataset, cap, reserve or commit; ``body``: what it says.
+
+    >>> first = Entry(0, NOTHING, datetime(2026, 1, 2, tzinfo=UTC), "ledger", {"ledger": "a"})
+    >>> Entry.read(first.text) == first, len(first.hash)
+    (True, 64)
+    """
+
+    sequence: int
+    previous: str
+    at: datetime
+    kind: str
+    body: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The entry as it is stored and hashed."""
+        return written(
+            {
+                "at": self.at.strftime(_MOMENT),
+                "body": self.body,
+                "kind": self.kind,
+                "previous": self.previous,
+                "sequence": self.sequence,
+            }
+        )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @classmethod
+    def read(cls, text: str) -> Entry:
+        """Return the entry of a text; raises ValueError where it is not one, or not written as this program writes it."""
+        try:
+            found = json.loads(text)
+            at = datetime.strptime(found["at"], _MOMENT).replace(tzinfo=UTC)
+            entry = cls(found["sequence"], found["previous"], at, found["kind"], found["body"])
+            same = entry.text == text
+        except (KeyError, TypeError, ValueError) as error:
+            msg = "not an entry"
+            raise ValueError(msg) from error
+        if not same:
+            msg = "not written as entries are"
+            raise ValueError(msg)
+        return entry
+
+
+def budget_record(budget: Budget) -> dict[str, str]:
+    """Return a budget as exact texts.
+
+    >>> budget_record(Budget(Epsilon("0.10"), Delta("1e-5")))
+    {'epsilon': '0.1', 'delta': '0.00001'}
+    """
+    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+
+
+def read_budget(record: Mapping[str, str]) -> Budget:
+    """Return the budget of a record; raises ValueError or KeyError where it is none."""
+    return Budget(Epsilon(Fraction(record["epsilon"])), Delta(Fraction(record["delta"])))
+
+
+def claim_record(claim: Claim) -> dict[str, Any]:
+    """Return a claim as plain data: every draw with mechanism, sensitivity, scale and grid."""
+    return {
+        "population": claim.population,
+        "dataset": claim.dataset,
+        "release": claim.release,
+        "policy_sha256": claim.policy_sha256,
+        "draws": [draw.record() for draw in claim.draws],
+        "cost": budget_record(claim.cost),
+        "snapshot": claim.snapshot,
+        "content": claim.content,
+        "accountant": claim.accountant,
+        "run": claim.run,
+        "queries": list(claim.queries),
+    }
+
+
+def read_claim(record: Mapping[str, Any], *, draws: bool = True) -> Claim:
+    """Return the claim of a record; raises ValueError where it is none, or a draw in it claims less than it costs.
+
+    ``draws`` False leaves them out: building one recomputes its cost, which takes its time.
+    """
+    try:
+        rest = dict(record)
+        drawn = rest.pop("draws")
+        cost = read_budget(rest.pop("cost"))
+        queries = tuple(rest.pop("queries"))
+        built = tuple(Draw.from_record(draw) for draw in drawn) if draws else ()
+        return Claim(draws=built, cost=cost, queries=queries, **rest)
+    except (KeyError, TypeError) as error:
+        msg = "not the record of a claim"
+        raise ValueError(msg) from error
