@@ -1,0 +1,191 @@
+"""A release of statistics from the command line: charged once, published, served again free, refused where nothing is left."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from privrelease.cli import run_statistics
+from privrelease.cli.main import main
+from privrelease.dp.budget import Budget
+from privrelease.ledger.memory import MemoryLedger
+from privrelease.units import Delta, Epsilon
+
+POLICY = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Made-up
+datasets:
+  d:
+    source: data.csv
+    snapshot: first
+    population: everybody
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category, domain: [north, south]}
+      pay: {role: sensitive, type: integer, domain: [0, 200]}
+releases:
+  - id: s
+    kind: statistics
+    from: d
+    budget: {epsilon: 1, delta: 1e-6}
+    queries:
+      - {id: n, count: {where: "area = 'north'"}, epsilon: 0.25}
+      - {id: pay, mean: pay, by: [area], epsilon: 0.5}
+      - {id: bands, histogram: pay, bins: {width: 50}, mechanism: gaussian, epsilon: 0.25}
+    output: [{path: out/s.csv}, {path: out/s.parquet}]
+"""
+DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n % 3 else 'south'},{n % 200}\n" for n in range(300))
+
+
+@pytest.fixture
+def ledger(monkeypatch):
+    kept = MemoryLedger()
+    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: kept)
+    return kept
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
+    return tmp_path
+
+
+def change(folder, old, new):
+    text = (folder / "p.yaml").read_text(encoding="utf-8")
+    assert old in text
+    (folder / "p.yaml").write_text(text.replace(old, new), encoding="utf-8")
+
+
+def rows(folder):
+    with (folder / "out" / "s.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_release_is_published_with_its_claim_and_charged_once(folder, ledger):
+    assert main(["run", "p.yaml"]) == 0
+    (claim,) = ledger.claims
+    assert claim.cost == Budget(Epsilon(1), Delta("1e-6"))
+    assert len(claim.draws) == 4
+    manifest = json.loads((folder / "out" / "s.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["privacy"]["private"] is True
+    assert manifest["privacy"]["epsilon"] == "1"
+    assert manifest["privacy"]["anchor"]["sequence"] == 1
+    assert [draw for query in manifest["privacy"]["queries"] for draw in query["draws"]] == [d.record() for d in claim.draws]
+    assert [row["query"] for row in rows(folder)] == ["n", "pay", "pay", *["bands"] * 4]
+    assert not any("not private" in row["mechanism"] for row in rows(folder))
+    assert (folder / "out" / "s.report.html").is_file()
+
+
+def test_the_same_query_on_the_same_snapshot_and_policy_is_served_again_free(folder, ledger):
+    assert main(["run", "p.yaml"]) == 0
+    before = [(folder / "out" / name).resolve().read_bytes() for name in ("s.csv", "s.parquet")]
+    assert main(["run", "p.yaml"]) == 0
+    assert [(folder / "out" / name).resolve().read_bytes() for name in ("s.csv", "s.parquet")] == before
+    assert len(ledger.claims) == 1
+    manifest = json.loads((folder / "out" / "s.manifest.json").read_text(encoding="utf-8"))
+    assert all(query["served_again"] for query in manifest["privacy"]["queries"])
+
+
+def test_a_fresh_query_is_drawn_and_paid_anew_and_it_alone(folder, ledger):
+    change(folder, "epsilon: 0.25}\n      - {id: pay", "epsilon: 0.25, fresh: true}\n      - {id: pay")
+    assert main(["run", "p.yaml"]) == 0
+    before = rows(folder)
+    assert main(["run", "p.yaml"]) == 0
+    assert [claim.cost.epsilon for claim in ledger.claims] == [Epsilon(1), Epsilon("0.25")]
+    assert rows(folder)[1:] == before[1:]
+
+
+def test_another_policy_or_snapshot_pays_anew(folder, ledger):
+    assert main(["run", "p.yaml"]) == 0
+    change(folder, "snapshot: first", "snapshot: second")
+    assert main(["run", "p.yaml"]) == 0
+    assert len(ledger.claims) == 2
+
+
+def test_without_a_snapshot_nothing_is_served_again(folder, ledger):
+    change(folder, "    snapshot: first\n", "")
+    assert main(["run", "p.yaml"]) == 0
+    assert main(["run", "p.yaml"]) == 0
+    assert len(ledger.claims) == 2
+
+
+def test_other_content_under_one_label_is_an_error_and_the_old_release_stays(folder, ledger, capsys):
+    assert main(["run", "p.yaml"]) == 0
+    before = (folder / "out" / "s.csv").resolve().read_bytes()
+    (folder / "data.csv").write_text(DATA + "300,north,7\n", encoding="utf-8")
+    assert main(["run", "p.yaml"]) == 4
+    assert "give changed data a new `snapshot` label" in capsys.readouterr().err
+    assert (folder / "out" / "s.csv").resolve().read_bytes() == before
+    assert len(ledger.claims) == 1
+
+
+def test_a_budget_that_does_not_cover_the_draws_refuses_before_any_is_drawn(folder, monkeypatch, capsys):
+    kept = MemoryLedger(Budget(Epsilon("0.999"), Delta("1e-5")))
+    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: kept)
+    assert main(["run", "p.yaml"]) == 4
+    assert kept.claims == ()
+    assert not (folder / "out").exists() or not list((folder / "out").iterdir())
+    assert "L120" in capsys.readouterr().err
+    assert not list(folder.glob(".privrelease/runs/*/outgoing/s.csv"))
+
+
+def test_without_a_ledger_nothing_is_released(folder, capsys):
+    assert main(["run", "p.yaml"]) == 4
+    assert "ledger" in capsys.readouterr().err
+    assert not (folder / "out").exists() or not list((folder / "out").iterdir())
+
+
+def test_a_source_that_cannot_be_read_costs_nothing(folder, ledger, capsys):
+    (folder / "data.csv").write_text("id,area,pay\n1,north,many\n", encoding="utf-8")
+    assert main(["run", "p.yaml"]) == 3
+    assert ledger.claims == ()
+    assert "many" not in capsys.readouterr().err
+
+
+def test_noise_from_the_system_differs_from_run_to_run(folder, ledger):
+    change(folder, "    snapshot: first\n", "")
+    seen = set()
+    for _ in range(3):
+        assert main(["run", "p.yaml"]) == 0
+        seen.add((folder / "out" / "s.csv").resolve().read_bytes())
+    assert len(seen) == 3
+
+
+def test_the_audit_finds_a_file_that_is_not_the_plans(folder, ledger, capsys):
+    assert main(["run", "p.yaml"]) == 0
+    path = (folder / "out" / "s.csv").resolve()
+    good = path.read_text(encoding="utf-8")
+    lines = good.splitlines(keepends=True)
+    faults = {
+        "AUDIT-DP-GROUPS": good.replace(lines[2], ""),
+        "AUDIT-DP-SCALE": good.replace(",4,0.25,0\n", ",3,0.25,0\n"),
+        "AUDIT-DP-ORDER": good + "more,{},1,0,2,discrete_laplace,1,0.1,0\n",
+        "AUDIT-DP-FILES": good.replace("query,", "name,"),
+        "AUDIT-DP-FIGURES": good.replace(lines[1].split(",")[2], "nan", 1),
+    }
+    for check, text in faults.items():
+        assert text != good
+        other = folder / "other.csv"
+        other.write_text(text, encoding="utf-8")
+        assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv"]) == 1
+        assert check in capsys.readouterr().err
+    (folder / "other.csv").write_text(good, encoding="utf-8")
+    assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv"]) == 0
+
+
+def test_post_processing_and_small_counts(folder, ledger):
+    (folder / "data.csv").write_text("id,area,pay\n", encoding="utf-8")
+    change(folder, "    budget:", "    post: [non_negative, integer]\n    min_count: 1000\n    budget:")
+    assert main(["run", "p.yaml"]) == 0
+    assert all(row["value"] == row["low"] == row["high"] == "" for row in rows(folder))
+    change(folder, "    min_count: 1000\n", "")
+    assert main(["run", "p.yaml"]) == 0
+    assert all(float(row["value"]) >= 0 and float(row["value"]).is_integer() for row in rows(folder))
+    assert all(float(row["low"]) >= 0 for row in rows(folder))
