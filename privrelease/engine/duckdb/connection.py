@@ -6,6 +6,7 @@ with the kind of the fault and nothing of its text.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -14,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
 
-from privrelease.engine.duckdb.refusals import refusal
+from privrelease.engine.duckdb.refusals import fault, refusal
 from privrelease.engine.duckdb.sql import render
-from privrelease.errors import InputError, InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -115,9 +114,10 @@ class Connection:
         return _inside(path, (*self._writable, self.temp))
 
     # running
-    def run(self, tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> None:
+    def run(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> None:
         """Run a statement."""
-        self._execute(tree, parameters)
+        with _ours():
+            self._connection.execute(render(tree), parameters or None)
 
     def row(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
         """Return the only row of a query of figures."""
@@ -127,50 +127,35 @@ class Connection:
 
     def rows(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the few rows of a query of figures."""
-        cursor = self._execute(tree, parameters)
-        try:
-            return cursor.fetchall()
-        except duckdb.Error as error:
-            raise _ours(error) from None
+        with _ours():
+            return self._connection.execute(render(tree), parameters or None).fetchall()
 
     def arrays(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
         """Return the columns of a query as numpy arrays (masked arrays where a cell is NULL)."""
-        cursor = self._execute(tree, parameters)
-        try:
-            return dict(cursor.fetchnumpy())
-        except duckdb.Error as error:
-            raise _ours(error) from None
+        with _ours():
+            return dict(self._connection.execute(render(tree), parameters or None).fetchnumpy())
 
     def arrow(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> pa.Table:
         """Return the result of a query as an Arrow table."""
-        try:
+        with _ours():
             return self._connection.sql(render(tree), params=parameters or None).to_arrow_table()
-        except duckdb.Error as error:
-            raise _ours(error) from None
 
     def side_blocks(self, tree: exp.Expr, rows: int, parameters: Sequence[Any] = ()) -> pa.RecordBatchReader:
         """Return the result of a query as a stream of Arrow blocks of about ``rows`` rows, over a cursor of its own, so that it may
         feed a statement of this connection.
         """
-        try:
+        with _ours():
             return self._connection.cursor().sql(render(tree), params=parameters or None).to_arrow_reader(rows)
-        except duckdb.Error as error:
-            raise _ours(error) from None
-
-    def _execute(self, tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
-        try:
-            return self._connection.execute(render(tree), parameters or None)
-        except duckdb.Error as error:
-            raise _ours(error) from None
 
     def attempt(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> duckdb.Error | None:
         """Run a statement that may fail on the data; the error is returned for classification by its type, never for its text."""
-        try:
-            self._connection.execute(render(tree), parameters or None)
-        except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
-            raise _ours(error) from None
-        except duckdb.Error as error:
-            return error
+        with _ours():
+            try:
+                self._connection.execute(render(tree), parameters or None)
+            except (duckdb.OutOfMemoryException, duckdb.InterruptException):
+                raise
+            except duckdb.Error as error:
+                return error
         return None
 
     # tables
@@ -197,20 +182,24 @@ def _inside(path: Path, roots: tuple[Path, ...]) -> bool:
     return any(resolved == root or root in resolved.parents for root in roots)
 
 
-def _ours(error: duckdb.Error) -> BaseException:
-    if isinstance(error, duckdb.InterruptException):
-        return KeyboardInterrupt()
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return InputError(
-            "D120",
-            "the engine ran out of memory or of space in its temporary folder",
-            hint="raise the memory limit, or point the temporary folder to a disk with more space",
-        )
-    if isinstance(error, duckdb.IOException):
-        return InputError("D121", "a file could not be read or written", hint="check space and permissions of the folders")
-    return InternalError("D199", f"a query of the engine failed ({type(error).__name__})")
-
-
-def plain(values: NDArray[Any], missing: int) -> NDArray[Any]:
-    """Return a masked array as a plain one with ``missing`` where it was NULL."""
-    return np.asarray(values.filled(missing)) if isinstance(values, np.ma.MaskedArray) else values
+@contextlib.contextmanager
+def _ours() -> Iterator[None]:
+    """Turn an error of DuckDB into one of ours, of the same kind and without its text."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException:
+        message = "the engine ran out of memory or of space in its temporary folder"
+        hint = "raise the memory limit, or point the temporary folder to a disk with more space"
+        raise refusal(message, "D120", hint=hint) from None
+    except duckdb.IOException:
+        message = "a file could not be read or written"
+        raise refusal(message, "D121", hint="check space and permissions of the folders") from None
+    except duckdb.Error as error:
+        message = f"a query of the engine failed ({type(error).__name__})"
+        raise fault(message) from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # how the driver reports Ctrl-C while it waits
+            raise KeyboardInterrupt from None
+        raise

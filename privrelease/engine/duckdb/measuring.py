@@ -18,7 +18,7 @@ from privrelease.engine.duckdb.raw import Raw, check_header
 from privrelease.engine.duckdb.read_csv import load_csv
 from privrelease.engine.duckdb.read_parquet import parquet_columns, scan_parquet
 from privrelease.engine.duckdb.read_tables import attach, table_columns
-from privrelease.engine.duckdb.refusals import refusal
+from privrelease.engine.duckdb.refusals import fault, refusal
 from privrelease.engine.duckdb.staging import StagedTable, stage
 from privrelease.engine.duckdb.text_files import header_of, line_of_record
 from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, SizeHistogram
@@ -203,7 +203,7 @@ def _with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr
     """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
     if persons is None:
         return exp.Select().from_(of.rows("t", False)), None
-    return _joined(of, persons.row_map, persons.source), persons.source.key(persons.unit, "s")
+    return _joined(of, persons.row_map, persons.source), persons.source.cell(persons.unit, "s")
 
 
 def _joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
@@ -385,11 +385,20 @@ def unsorted_rows(connection: Connection, released: Opened) -> int:
     keys: list[Expr] = []
     for name in released.names:
         keys += [released.key(name, "t"), sql.text("ASC NULLS LAST")]
-    key = sql.call("create_sort_key", *keys)
-    ordered = exp.select(sql.aliased(key, "k"), sql.aliased(sql.column(released.row_number, "t"), "r")).from_(
+    row = sql.column(released.row_number, "t")
+    ordered = exp.select(sql.aliased(sql.call("create_sort_key", *keys), "k"), sql.aliased(row, "r")).from_(
         released.rows("t", True)
     )
-    before = exp.Window(this=sql.call("lag", sql.column("k")), order=exp.Order(expressions=[exp.Ordered(this=sql.column("r"))]))
-    pairs = exp.select(sql.column("k"), sql.aliased(before, "b")).from_(ordered.subquery("ordered"))
-    count = sql.count_all(where=exp.LT(this=sql.column("k"), expression=sql.column("b")))
-    return int(connection.row(exp.select(count).from_(pairs.subquery("pairs")))[0])
+    before = [
+        sql.aliased(exp.Window(this=sql.call("lag", sql.column(name))), f"{name}0") for name in ("k", "r")
+    ]  # over the rows as they are scanned, without a sort
+    pairs = exp.select(sql.column("k"), sql.column("r"), *before).from_(ordered.subquery("ordered"))
+    behind = exp.LT(this=sql.column("k"), expression=sql.column("k0"))
+    apart = exp.NEQ(this=sql.column("r"), expression=exp.Add(this=sql.column("r0"), expression=sql.integer(1)))
+    unsorted, strayed = connection.row(
+        exp.select(sql.count_all(where=behind), sql.count_all(where=apart)).from_(pairs.subquery("pairs"))
+    )
+    if strayed:
+        message = "the engine did not scan a file in the order of its rows"
+        raise fault(message)
+    return int(unsorted)

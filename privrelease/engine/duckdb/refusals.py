@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.errors import InputError
+from privrelease.errors import InputError, InternalError
 from privrelease.findings import Location
 
 if TYPE_CHECKING:
@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.relational.schema import TableSource
 
-__all__ = ["raise_all", "refusal", "source_refusal"]
+__all__ = ["fault", "raise_all", "refusal", "source_refusal"]
 
 
 def refusal(message: str, code: str, *, hint: str, location: Location | None = None) -> InputError:
     """Return an InputError: what is wrong and what to do, never a cell."""
     return InputError(code, message, hint=hint, location=location)
+
+
+def fault(message: str) -> InternalError:
+    """Return an InternalError: something that only a mistake of ours can cause."""
+    return InternalError("D199", message)
 
 
 def source_refusal(source: TableSource, code: str, message: str, hint: str) -> InputError:

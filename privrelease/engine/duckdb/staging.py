@@ -15,6 +15,8 @@ from privrelease.findings import Finding, Location, Severity
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.raw import Raw
     from privrelease.relational.schema import Column, TableSource
@@ -23,6 +25,7 @@ __all__ = ["StagedTable", "stage"]
 
 _SAMPLE_ROWS = 122_880
 _SAMPLE_VALUES = 30_000
+_COUNTED_TOGETHER = 32
 #: A text column with more distinct values is stored as text, not as codes.
 MOST_CODED = 65_535
 
@@ -55,20 +58,25 @@ class StagedTable:
 def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:
     """Convert, check and store. Raises InputError D115 (physical type), D201-D209 (cells), all columns at once."""
     conversions = _conversions(source, raw, any_digits=any_digits)
-    present = exp.select(*(sql.aliased(one.present, f"p{i}") for i, one in enumerate(conversions))).from_(raw.rows)
-    coded, few, warnings = _enumerations(connection, source, conversions, present)
+    coded, few, warnings = _enumerations(connection, source, raw, conversions)
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
-    connection.run(sql.create_table(name, exp.select(*values).from_(present.subquery("present"))))
+    connection.run(sql.create_table(name, exp.select(*values).from_(_present(raw, conversions, range(len(conversions))))))
     staged = StagedTable(
         name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
     )
-    marks = _checked(connection, source, raw, conversions, staged, present)
+    marks = _checked(connection, source, raw, conversions, staged)
     dropped = 0
     drops = [test for i, column in enumerate(source.columns) if (test := _outside(column, f"c{i}", "drop")) is not None]
     if drops:
         staged, dropped = _without(connection, staged, drops)
     return staged, Staged(staged.table, source.columns, staged.n_rows, dropped, tuple(warnings), marks)
+
+
+def _present(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
+    """The present cells of some columns as ``p{i}``, of all rows or the first ``rows``."""
+    cells = exp.select(*(sql.aliased(conversions[i].present.copy(), f"p{i}") for i in places)).from_(raw.rows.copy())
+    return (cells if rows is None else cells.limit(rows)).subquery("present")
 
 
 def _conversions(source: TableSource, raw: Raw, *, any_digits: bool) -> list[Conversion]:
@@ -96,16 +104,15 @@ def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> e
 
 # texts: enumerations, and texts that look alike
 def _enumerations(
-    connection: Connection, source: TableSource, conversions: list[Conversion], present: exp.Select
+    connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]
 ) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding]]:
     coded: list[str | None] = [None] * len(conversions)
     warnings: list[Finding] = []
-    sample = present.copy().limit(_SAMPLE_ROWS)
-    counts = connection.row(
-        exp.select(*(exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in range(len(conversions)))).from_(
-            sample.subquery("sample")
-        )
-    )
+    counts: list[int] = []
+    for start in range(0, len(conversions), _COUNTED_TOGETHER):
+        places = range(start, min(start + _COUNTED_TOGETHER, len(conversions)))
+        numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
+        counts += connection.row(exp.select(*numbers).from_(_present(raw, conversions, places, rows=_SAMPLE_ROWS)))
     few = [count <= _SAMPLE_VALUES for count in counts]
     for i in (i for i, one in enumerate(conversions) if one.text):
         column = source.columns[i]
@@ -113,7 +120,7 @@ def _enumerations(
         if not few[i] and not watched:
             continue
         values = connection.fresh("values")
-        distinct = exp.select(sql.aliased(sql.column(f"p{i}"), "v")).distinct().from_(present.subquery("present"))
+        distinct = exp.select(sql.aliased(sql.column(f"p{i}"), "v")).distinct().from_(_present(raw, conversions, [i]))
         connection.run(
             sql.create_table(values, distinct.where(exp.Not(this=exp.Is(this=sql.column(f"p{i}"), expression=exp.null()))))
         )
@@ -160,7 +167,6 @@ def _checked(
     raw: Raw,
     conversions: list[Conversion],
     staged: StagedTable,
-    present: exp.Select,
 ) -> tuple[tuple[str, int], ...]:
     """Compare what was present with what was stored, and values with their domains; return the suppressed marks per column."""
     typed = [i for i, one in enumerate(conversions) if not one.text and one.faults]
@@ -193,7 +199,7 @@ def _checked(
                 )
         beyond = [i for place, i in enumerate(outside) if after[len(typed) + place]]
         if faulty or beyond:
-            _raise(connection, source, raw, conversions, staged, present, faulty, {i: outside[i] for i in beyond})
+            _raise(connection, source, raw, conversions, staged, faulty, {i: outside[i] for i in beyond})
     return tuple((source.columns[i].name, int(before[len(typed) + place])) for place, i in enumerate(marked))
 
 
@@ -203,7 +209,6 @@ def _raise(
     raw: Raw,
     conversions: list[Conversion],
     staged: StagedTable,
-    present: exp.Select,
     faulty: dict[int, exp.Expr],
     outside: dict[int, exp.Expr],
 ) -> None:
@@ -214,7 +219,7 @@ def _raise(
         for test in filter(None, (faulty.get(i), outside.get(i) and sql.when((outside[i], sql.integer(-1))))):
             numbered = exp.select(
                 sql.aliased(exp.Window(this=exp.RowNumber()), "r"), sql.column(f"p{i}"), sql.column(f"c{i}")
-            ).from_(present.subquery("present"))
+            ).from_(_present(raw, conversions, [i]))
             joined = sql.positional(numbered, sql.table(staged.table))
             kind = exp.select(sql.column("r"), sql.aliased(test.copy(), "kind")).from_(joined.subquery("both"))
             totals = exp.select(sql.column("kind"), exp.Min(this=sql.column("r")), sql.count_all()).from_(

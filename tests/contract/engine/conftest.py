@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from privrelease.engine.protocol import Engine, EngineSettings, OutputColumn, OutputTable, Staged
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, Sink, SinkKind, SourceKind, TableSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _duckdb(settings: EngineSettings) -> Engine:

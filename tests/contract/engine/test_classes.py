@@ -1,0 +1,175 @@
+"""Class tables of any engine against a brute-force count."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from privrelease.errors import InputError
+from privrelease.relational.schema import Column, ColumnType, Role
+
+CELLS = {
+    ColumnType.STRING: lambda rng, n: [f"s{v:03}" for v in rng.integers(0, 5, n)],
+    ColumnType.CATEGORY: lambda rng, n: [chr(97 + v) * 2 for v in rng.integers(0, 3, n)],
+    ColumnType.INTEGER: lambda rng, n: rng.integers(-2, 3, n).tolist(),
+    ColumnType.NUMBER: lambda rng, n: (rng.integers(-2, 3, n) / 2).tolist(),
+    ColumnType.DATE: lambda rng, n: rng.integers(0, 4, n).astype("datetime64[D]").astype(object).tolist(),
+    ColumnType.DATETIME: lambda rng, n: rng.integers(0, 4, n).astype("datetime64[s]").astype(object).tolist(),
+    ColumnType.BOOLEAN: lambda rng, n: (rng.integers(0, 2, n) == 1).tolist(),
+}
+
+
+def random_source(bench, seed, n=400, name="in.parquet"):
+    rng = np.random.default_rng(seed)
+    columns = [Column(type_.value, type_, Role.QUASI) for type_ in CELLS]
+    cells = {}
+    for column in columns:
+        made = CELLS[column.type](rng, n)
+        cells[column.name] = pa.array([None if lost else cell for cell, lost in zip(made, rng.random(n) < 0.15, strict=True)])
+    cells["who"] = pa.array([f"p{v}" for v in rng.integers(0, n // 2, n)])
+    cells["w"] = pa.array(rng.integers(1, 50, n) / 4)
+    columns += [Column("who", ColumnType.STRING, Role.DIRECT), Column("w", ColumnType.NUMBER, Role.INSENSITIVE)]
+    return bench.parquet(cells, columns, name=name), pa.table(cells).to_pylist()
+
+
+def codes_by_hand(rows, name):
+    known = sorted({row[name] for row in rows if row[name] is not None})
+    return {None: 0, **{value: place for place, value in enumerate(known, 1)}}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_classes_are_the_distinct_tuples_in_lexicographic_order(bench, seed):
+    source, rows = random_source(bench, seed)
+    staged = bench.engine.stage(source)
+    rng = np.random.default_rng(seed)
+    names = [str(name) for name in rng.permutation([type_.value for type_ in CELLS])[: int(rng.integers(1, 8))]]
+    found = bench.engine.classes(staged, names, unit="who", weight="w")
+    coding = {name: codes_by_hand(rows, name) for name in names}
+    tuples = [tuple(coding[name][row[name]] for name in names) for row in rows]
+    counts = Counter(tuples)
+    assert [tuple(code) for code in found.table.codes.tolist()] == sorted(counts)
+    assert found.table.counts.tolist() == [counts[one] for one in sorted(counts)]
+    assert [tuple(found.table.codes[place].tolist()) for place in found.row_class] == tuples
+    weights, persons = defaultdict(float), defaultdict(set)
+    for one, row in zip(tuples, rows, strict=True):
+        weights[one] += row["w"]
+        persons[one].add(row["who"])
+    assert found.table.weights.tolist() == pytest.approx([weights[one] for one in sorted(counts)], rel=1e-12)
+    assert np.bincount(found.table.pairs_class).tolist() == [len(persons[one]) for one in sorted(counts)]
+    of_row = bench.engine.persons(staged, "who")
+    assert len({(int(code), row["who"]) for code, row in zip(of_row, rows, strict=True)}) == len({row["who"] for row in rows})
+    pairs = {(int(c), int(p)) for c, p in zip(found.row_class, of_row, strict=True)}
+    assert pairs == set(zip(found.table.pairs_class.tolist(), found.table.pairs_person.tolist(), strict=True))
+    assert found.table.codes.dtype == np.int32
+    assert found.row_class.dtype == np.uint32
+
+    measured = bench.engine.class_table(staged, names, unit="who")
+    np.testing.assert_array_equal(measured.codes, found.table.codes)
+    np.testing.assert_array_equal(measured.counts, found.table.counts)
+    np.testing.assert_array_equal(np.bincount(measured.pairs_class), np.bincount(found.table.pairs_class))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_size_histograms_count_rows_or_persons(bench, seed):
+    source, rows = random_source(bench, seed)
+    staged = bench.engine.stage(source)
+    names = ["boolean", "category", "integer"]
+    keys = [tuple(row[name] for name in names) for row in rows]
+    lost = (None,) * 3
+    for unit, residual in ((None, False), (None, True), ("who", False), ("who", True)):
+        groups = defaultdict(list)
+        for key, row in zip(keys, rows, strict=True):
+            groups[key].append(row["who"] if unit else len(groups[key]))
+        apart = len([key for key in keys if key == lost]) if residual else 0
+        sizes = Counter(len(set(members)) for key, members in groups.items() if not (residual and key == lost))
+        found = bench.engine.size_histogram(staged, names, unit=unit, residual=residual)
+        assert dict(zip(found.sizes.tolist(), found.classes.tolist(), strict=True)) == sizes
+        assert found.residual == apart
+        assert found.sizes.tolist() == sorted(sizes)
+
+
+def test_one_row_no_row_and_equal_rows_are_classes_too(bench):
+    column = Column("a", ColumnType.CATEGORY, Role.QUASI)
+    for text, codes, counts in (("a\n", [], []), ("a\nx\n", [[1]], [1]), ("a\nx\nx\n", [[1]], [2]), ('a\n""\n', [[0]], [1])):
+        staged = bench.engine.stage(bench.csv(text, [column]))
+        found = bench.engine.classes(staged, ["a"])
+        assert found.table.codes.tolist() == codes
+        assert found.table.counts.tolist() == counts
+        measured = bench.engine.class_table(staged, ["a"])
+        assert (measured.codes.tolist(), measured.counts.tolist()) == (codes, counts)
+        assert bench.engine.size_histogram(staged, ["a"]).classes.sum() == len(counts)
+
+
+@pytest.mark.parametrize("width", [33, 65, 130])
+def test_any_number_of_columns_can_be_key_columns(bench, width):
+    rng = np.random.default_rng(width)
+    rows = rng.integers(0, 3, (60, width))
+    rows[:, 5:] = rows[0, 5:]
+    rows[7:9, -1] = 9
+    table = {f"q{i}": pa.array(rows[:, i].astype(str)) for i in range(width)}
+    staged = bench.engine.stage(bench.parquet(table, [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in table]))
+    found = bench.engine.classes(staged, list(table))
+    counts = Counter(map(tuple, rows.tolist()))
+    assert found.table.counts.tolist() == [counts[one] for one in sorted(counts)]
+    sizes = bench.engine.size_histogram(staged, list(table))
+    assert dict(zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True)) == Counter(counts.values())
+
+
+def test_a_column_of_many_values_is_coded_in_ascending_order_too(bench):
+    n = 100_000
+    rng = np.random.default_rng(1)
+    values = rng.permutation(n)
+    cells = {"t": pa.array([f"v{v:06}" for v in values]), "x": pa.array(values / 3), "i": pa.array(values)}
+    columns = [
+        Column("t", ColumnType.STRING, Role.QUASI),
+        Column("x", ColumnType.NUMBER, Role.QUASI),
+        Column("i", ColumnType.INTEGER, Role.QUASI),
+    ]
+    staged = bench.engine.stage(bench.parquet(cells, columns))
+    for name in cells:
+        found = bench.engine.classes(staged, [name])
+        np.testing.assert_array_equal(found.row_class, values)
+        np.testing.assert_array_equal(found.table.codes[:, 0], np.arange(1, n + 1))
+    np.testing.assert_array_equal(bench.engine.persons(staged, "t"), values)
+
+
+def test_twenty_digit_identifiers_stay_apart(bench):
+    who = Column("person", ColumnType.STRING, Role.DIRECT)
+    area = Column("area", ColumnType.CATEGORY, Role.QUASI)
+    text = "person,area\n90000000000000000001,W\n90000000000000000002,W\n90000000000000000003,W\n90000000000000000001,W\n"
+    staged = bench.engine.stage(bench.csv(text, [who, area]))
+    table = bench.engine.classes(staged, ["area"], unit="person").table
+    assert (table.counts.tolist(), len(table.pairs_person)) == ([4], 3)
+
+
+def test_negative_zero_is_zero(bench):
+    x = Column("x", ColumnType.NUMBER, Role.QUASI)
+    staged = bench.engine.stage(bench.csv("x\n-0.0\n0.0\n0\n-0\n", [x]))
+    assert bench.engine.classes(staged, ["x"]).table.counts.tolist() == [4]
+    assert bench.engine.class_table(staged, ["x"]).counts.tolist() == [4]
+    assert bench.engine.size_histogram(staged, ["x"]).sizes.tolist() == [4]
+
+
+def test_a_row_without_its_person_is_refused(bench):
+    source = bench.csv(
+        "who,a\np1,x\n,y\n", [Column("who", ColumnType.STRING, Role.DIRECT), Column("a", ColumnType.CATEGORY, Role.QUASI)]
+    )
+    staged = bench.engine.stage(source)
+    for ask in (lambda: bench.engine.persons(staged, "who"), lambda: bench.engine.classes(staged, ["a"], unit="who")):
+        with pytest.raises(InputError, match="1 rows have no value in the unit column who") as caught:
+            ask()
+        assert caught.value.code == "D211"
+
+
+@pytest.mark.parametrize("cell", ["", "0", "-1"])
+def test_a_row_without_a_positive_weight_is_refused(bench, cell):
+    source = bench.csv(
+        f"w,a\n1,x\n{cell},y\n",
+        [Column("w", ColumnType.NUMBER, Role.INSENSITIVE), Column("a", ColumnType.CATEGORY, Role.QUASI)],
+    )
+    with pytest.raises(InputError, match="weight column w") as caught:
+        bench.engine.classes(bench.engine.stage(source), ["a"], weight="w")
+    assert caught.value.code == "D212"

@@ -1,0 +1,175 @@
+"""The lockdown: nothing outside the named folders is read or written, and nothing of the lock can be undone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from privrelease.engine.duckdb.connection import Connection
+from privrelease.engine.protocol import EngineSettings
+from privrelease.errors import InputError
+from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
+
+
+@pytest.fixture
+def locked(tmp_path):
+    inside, outside = tmp_path / "in side's", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "a.csv").write_text("a\nx\n")
+    (inside / "link.csv").symlink_to(outside / "a.csv")
+    (inside / "folder").symlink_to(outside)
+    with duckdb.connect(str(outside / "other.duckdb")) as con:
+        con.execute("CREATE TABLE t AS SELECT 1 AS a")
+    connection = Connection(EngineSettings(readable=(inside,), writable=(inside,), threads=1))
+    yield connection, inside, outside
+    connection.close()
+    assert not connection.temp.exists()
+
+
+def test_what_lies_inside_is_read_and_written(locked):
+    connection, inside, _ = locked
+    run = connection._connection.execute
+    path = str(inside).replace("'", "''")
+    assert run(f"SELECT * FROM read_csv('{path}/a.csv')").fetchall() == [("x",)]
+    run(f"COPY (SELECT 1 AS a) TO '{path}/new.parquet'")
+    run(f"ATTACH '{path}/new.duckdb' AS d")
+
+
+ESCAPES = [
+    "SELECT * FROM read_csv('{outside}/a.csv')",
+    "SELECT * FROM '{outside}/a.csv'",
+    "SELECT * FROM read_csv('{inside}/../outside/a.csv')",
+    "SELECT * FROM read_csv('{inside}/link.csv')",
+    "SELECT * FROM read_csv('{inside}/folder/a.csv')",
+    "SELECT * FROM glob('{outside}/*')",
+    "SELECT * FROM read_csv('{outside}/*.csv')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('{outside}/a.csv')",
+    "SELECT * FROM read_csv('https://example.org/a.csv')",
+    "ATTACH '{outside}/other.duckdb' AS d",
+    "ATTACH '{outside}/new.duckdb' AS d",
+    "COPY (SELECT 1) TO '{outside}/b.csv'",
+    "COPY (SELECT 1) TO '{inside}/folder/b.csv'",
+    "COPY (SELECT 1) TO '{inside}/../outside/b.csv'",
+    "EXPORT DATABASE '{outside}/export'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "INSTALL sqlite",
+    "LOAD '{outside}/a.csv'",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET allowed_directories = ['/']",
+    "SET memory_limit = '100GB'",
+    "SET threads = 64",
+    "SET temp_directory = '{outside}'",
+    "PRAGMA enable_external_access = true",
+    "RESET lock_configuration",
+    "SELECT * FROM secret_of_the_caller",
+    "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
+]
+
+
+@pytest.mark.parametrize("statement", ESCAPES)
+def test_the_lock_holds(locked, statement):
+    connection, inside, outside = locked
+    secret_of_the_caller = [1]  # a variable that a replacement scan would find
+    before = sorted(outside.iterdir())
+    names = {"inside": str(inside).replace("'", "''"), "outside": outside}
+    with pytest.raises(duckdb.Error):
+        connection._connection.execute(statement.format(**names)).fetchall()
+    assert sorted(outside.iterdir()) == before
+    assert secret_of_the_caller
+
+
+def test_a_source_outside_or_behind_a_link_is_refused(locked):
+    from privrelease.engine.duckdb import DuckDBEngine
+
+    _, inside, outside = locked
+    column = (Column("a", ColumnType.STRING, Role.INSENSITIVE),)
+    with DuckDBEngine(EngineSettings(readable=(inside,))) as engine:
+        for path in (
+            outside / "a.csv",
+            inside / "link.csv",
+            inside / "folder" / "a.csv",
+            inside / ".." / "outside" / "a.csv",
+            inside / "*" / "a.csv",
+        ):
+            with pytest.raises(InputError) as caught:
+                engine.stage(TableSource("d", SourceKind.CSV, str(path), "label", column))
+            assert caught.value.code == "D102"
+        assert engine.stage(TableSource("d", SourceKind.CSV, str(inside / "a.csv"), "a.csv", column)).n_rows == 1
+
+
+def test_an_error_of_the_database_tells_nothing_of_the_data(locked):
+    import sqlglot
+
+    from privrelease.engine.duckdb import sql
+    from privrelease.errors import InternalError
+
+    connection, _, _ = locked
+    with pytest.raises(InternalError) as caught:
+        connection.run(sqlglot.exp.select(sql.cast(sql.text("private cell"), "BIGINT")))
+    assert "private" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(("field", "value"), [("memory_limit", "much"), ("threads", 0), ("max_temp_size", "apples")])
+def test_a_setting_that_is_not_accepted_is_an_error_of_the_environment(tmp_path, field, value):
+    with pytest.raises(InputError) as caught:
+        Connection(EngineSettings(temp_folder=tmp_path, **{field: value}))
+    assert caught.value.code == "D122"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_folder_that_cannot_be_used_is_an_error_of_the_environment(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError) as caught:
+        Connection(EngineSettings(temp_folder=tmp_path / "file"))
+    assert caught.value.code == "D121"
+
+
+def test_too_little_memory_is_told_as_that(tmp_path):
+    import sqlglot
+
+    connection = Connection(EngineSettings(memory_limit="30MB", max_temp_size="1MB", threads=1))
+    try:
+        with pytest.raises(InputError) as caught:
+            connection.run(
+                sqlglot.parse_one("CREATE TABLE t AS SELECT random() AS a, i FROM range(20000000) r(i)", dialect="duckdb")
+            )
+        assert caught.value.code == "D120"
+    finally:
+        connection.close()
+
+
+def test_an_interrupt_stops_a_query_and_the_connection_lives_on(locked):
+    import sqlglot
+
+    connection, _, _ = locked
+    slow = sqlglot.parse_one("SELECT sum(hash(i + j) % 7) FROM range(3000000) a(i), range(3000000) b(j)", dialect="duckdb")
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        connection.row(slow)
+    timer.join()
+    assert time.monotonic() - start < 10
+    assert connection.row(sqlglot.parse_one("SELECT 1")) == (1,)
+
+
+def test_the_temporary_folder_is_private_and_goes_with_the_engine(tmp_path):
+    connection = Connection(EngineSettings(temp_folder=tmp_path / "new"))
+    (folder,) = (tmp_path / "new").iterdir()
+    assert folder == connection.temp
+    assert folder.stat().st_mode & 0o077 == 0
+    connection.close()
+    assert list((tmp_path / "new").iterdir()) == []
+    assert Path(folder) == connection.temp
