@@ -43,11 +43,14 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     report = progress or (lambda _step, _share: None)
     repair: Repair = PersonRepair(problem) if problem.linkable else PartRepair(problem)
     held, visited, count = 0, 0, len(problem.requirements)
+    refined = False
     report("suppress", 0.0)
     while held < count:
         held = held + 1 if settle(repair, visited % count, first=visited < count) else 1
         visited += 1
-        report("suppress", min(visited / (2 * count), 0.99))
+        report("suppress", min(visited / (3 * count), 0.99))
+        if held == count and not refined and repair.refine():
+            refined, held = True, 0
     report("suppress", 1.0)
     return _by_person(repair.parts) if problem.pair_rows is not None and problem.linkable else _solution(repair.parts)
 

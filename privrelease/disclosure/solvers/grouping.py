@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Classes",
+    "Joint",
     "Nodes",
     "Places",
     "Sets",
@@ -36,6 +37,7 @@ __all__ = [
     "count_reached",
     "find_alternatives",
     "release_reached",
+    "restore_cells",
 ]
 
 
@@ -80,6 +82,23 @@ class Nodes(NamedTuple):
     used: Counts
 
 
+class Joint(NamedTuple):
+    """Several requirements at once: per requirement the key bits of its columns (``fields``), hash ``table`` and class sizes ``totals``
+    (r, 2^b), its class size ``need``, the size ``safe`` that limits exposure, ``residual_least`` (how small its residual group may
+    become unless it vanishes), ``residual`` counts. Per column its ``field`` of key bits and ``column_cost``.
+    """
+
+    fields: Keys
+    table: NDArray[np.uint64]
+    totals: NDArray[np.int64]
+    need: Counts
+    safe: Counts
+    residual_least: Counts
+    residual: Counts
+    field: Keys
+    column_cost: Counts
+
+
 class Waiting(NamedTuple):
     """Parts that wait, compact: ``part``, ``key``, ``records``; and work space: hash ``table``, its ``totals``, each one's ``slot``."""
 
@@ -103,6 +122,10 @@ _SETS = _tuple_type((_KEYS, _COUNTS, _COUNTS, _COUNTS), Sets)
 _PLACES = _tuple_type((_COUNTS, _COUNTS, _INDICES, _INDICES, _COUNTS), Places)
 _NODES = _tuple_type((_INDICES, _KEYS, _KEYS, _COUNTS, _COUNTS), Nodes)
 _WAITING = _tuple_type((_COUNTS, _KEYS, _COUNTS, _KEYS, _COUNTS, _INDICES), Waiting)
+
+_KEYS_2 = types.Array(types.uint64, 2, "C")
+_COUNTS_2 = types.Array(types.int64, 2, "C")
+_JOINT = _tuple_type((_KEYS, _KEYS_2, _COUNTS_2, _COUNTS, _COUNTS, _COUNTS, _COUNTS, _KEYS, _COUNTS), Joint)
 
 _Kernel = TypeVar("_Kernel", bound="Callable[..., Any]")
 
@@ -685,3 +708,124 @@ def close_classes(
         if nodes.size[node] < safe:
             excess[1] -= nodes.size[node]
         nodes.size[node] = 0
+
+
+@_inner
+def _shown_bits(hidden: int, field: Keys) -> np.uint64:
+    """Return the key bits of the columns that are not in ``hidden``."""
+    bits = np.uint64(0)
+    for column in range(len(field)):
+        if not (hidden >> column) & 1:
+            bits |= field[column]
+    return bits
+
+
+@_inner
+def _movable_once(before: np.uint64, after: np.uint64, count: int, joint: Joint) -> int:
+    """Return how many of ``count`` records each requirement by itself lets go, the least of them."""
+    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
+    allowed = count
+    for which in range(len(joint.need)):
+        old, new = before & joint.fields[which], after & joint.fields[which]
+        if old == new:
+            continue
+        slot = _probe(joint.table[which], new, shift)
+        if joint.table[which, slot] != new or joint.totals[which, slot] < joint.safe[which]:
+            return 0
+        if old == np.uint64(0):
+            size, least = int(joint.residual[which]), int(joint.residual_least[which])
+        else:
+            size = int(joint.totals[which, _probe(joint.table[which], old, shift)])
+            least = int(joint.safe[which] if size >= joint.safe[which] else joint.need[which])
+        if count != size:
+            allowed = min(allowed, size - least)
+    return max(allowed, 0)
+
+
+@_inner
+def _movable_jointly(before: np.uint64, after: np.uint64, count: int, joint: Joint) -> int:
+    """Return how many of ``count`` records may change their key so that every requirement that held still holds.
+
+    In each requirement that sees the change they must join a class that is open (and safe), and leave theirs large enough, or empty:
+    where one lets fewer go, the others are asked again, since they may have counted on theirs being emptied.
+    """
+    while count > 0:
+        allowed = _movable_once(before, after, count, joint)
+        if allowed == count:
+            return count
+        count = allowed
+    return 0
+
+
+@_inner
+def _move_jointly(before: np.uint64, after: np.uint64, count: int, joint: Joint) -> None:
+    """Count ``count`` records under their new key."""
+    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
+    for which in range(len(joint.need)):
+        old, new = before & joint.fields[which], after & joint.fields[which]
+        if old == new:
+            continue
+        joint.totals[which, _probe(joint.table[which], new, shift)] += count
+        if old == np.uint64(0):
+            joint.residual[which] -= count
+        else:
+            joint.totals[which, _probe(joint.table[which], old, shift)] -= count
+
+
+@_inner
+def _count_jointly(key: Keys, hidden: Counts, records: Counts, parts: int, joint: Joint) -> None:
+    """Count the classes of every requirement."""
+    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
+    joint.table[:] = np.uint64(0)
+    joint.totals[:] = 0
+    joint.residual[:] = 0
+    for part in range(parts):
+        shown = key[part] & _shown_bits(hidden[part], joint.field)
+        for which in range(len(joint.need)):
+            own = shown & joint.fields[which]
+            if own == np.uint64(0):
+                joint.residual[which] += records[part]
+            else:
+                slot = _probe(joint.table[which], own, shift)
+                joint.table[which, slot] = own
+                joint.totals[which, slot] += records[part]
+
+
+@_compiled(types.int64, _KEYS, _COUNTS, _COUNTS, _COUNTS, types.int64, _JOINT)
+def restore_cells(key: Keys, hidden: Counts, records: Counts, origin: Counts, parts: int, joint: Joint) -> int:
+    """Give cells back where every requirement stays met: records join classes that are open in all of them. Returns the parts then.
+
+    Part p has ``records[p]`` with packed source ``key[p]`` and loses the columns ``hidden[p]``; where only some of its records can
+    move they become a part of their own, with the same ``origin``. The arrays have room for more.
+    """
+    _count_jointly(key, hidden, records, parts, joint)
+    for part in range(parts):
+        best, most = int(hidden[part]), 0
+        mask = int(hidden[part])
+        before = key[part] & _shown_bits(mask, joint.field)
+        left = (mask - 1) & mask
+        tries = 0
+        while mask and tries < 512:
+            saved = _cell_cost(mask & ~left, joint.column_cost)
+            if saved > most:
+                after = key[part] & _shown_bits(left, joint.field)
+                if _movable_jointly(before, after, records[part], joint) > 0:
+                    best, most = left, saved
+            if left == 0:
+                break
+            left = (left - 1) & mask
+            tries += 1
+        if most == 0:
+            continue
+        after = key[part] & _shown_bits(best, joint.field)
+        count = _movable_jointly(before, after, records[part], joint)
+        if count < records[part]:
+            if parts == len(key):
+                continue
+            key[parts], hidden[parts], origin[parts] = key[part], mask, origin[part]
+            records[parts] = records[part] - count
+            parts += 1
+        records[part] = count
+        hidden[part] = best
+        _move_jointly(before, after, count, joint)
+    return parts

@@ -95,24 +95,35 @@ class Parts:
     ) -> None:
         """Put pieces in the place of ``members``: piece i has ``records[i]`` of part ``origin[i]`` and loses ``suppressed[i]`` too.
 
-        The pieces of a member make up its records. Pieces of a class that lose the same cells are joined again.
+        The pieces of a member make up its records. Pieces of a class that are treated alike are joined.
         """
         others = np.ones(len(self), np.bool_)
         others[members] = False
         masks = self.suppressed[origin] | (suppressed & (self.table.codes[self.class_index[origin]] > 0))
-        class_index = np.concatenate([self.class_index[others], self.class_index[origin]])
-        masks = np.concatenate([self.suppressed[others], masks])
-        dropped = np.concatenate([self.dropped[others], self.dropped[origin]])
-        counts = np.concatenate([self.records[others], records])
-        alike = factorise(np.column_stack([class_index, _packed_bits(masks), dropped]))
+        self.set(
+            np.concatenate([self.class_index[others], self.class_index[origin]]),
+            np.concatenate([self.records[others], records]),
+            np.concatenate([self.suppressed[others], masks]),
+            np.concatenate([self.dropped[others], self.dropped[origin]]),
+        )
+
+    def set(
+        self,
+        class_index: NDArray[np.int64],
+        records: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+        dropped: NDArray[np.bool_],
+    ) -> None:
+        """Take these parts instead, sorted by class; parts of a class that are treated alike are joined."""
+        alike = factorise(np.column_stack([class_index, _packed_bits(suppressed), dropped]))
         first = np.unique(alike, return_index=True)[1]
         order = np.argsort(class_index[first], kind="stable")
-        self.class_index = class_index[first][order]
-        self.suppressed = masks[first][order]
-        self.dropped = dropped[first][order]
         totals = np.zeros(len(first), np.int64)
-        np.add.at(totals, alike, counts)
+        np.add.at(totals, alike, records)
+        self.class_index = class_index[first][order]
         self.records = totals[order]
+        self.suppressed = suppressed[first][order]
+        self.dropped = dropped[first][order]
 
     def suppress(self, where: NDArray[np.bool_]) -> None:
         """Take the cells of ``where`` (p, q) away too; cells that are missing in the source are not marked."""

@@ -13,6 +13,7 @@ import numpy as np
 from privrelease.disclosure.solvers.crowd import RecordCrowd, crowd_of
 from privrelease.disclosure.solvers.distribution import cut_alike
 from privrelease.disclosure.solvers.evaluation import take_standing
+from privrelease.disclosure.solvers.joint_restore import restore_jointly
 from privrelease.disclosure.solvers.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.solvers.linked import Links, PersonItems, take_linked_standing
 from privrelease.disclosure.solvers.parts import Parts, factorise
@@ -43,6 +44,10 @@ class Repair(Protocol):
         """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
         ...
 
+    def refine(self) -> bool:
+        """Once all requirements hold, give cells back that are not needed; return whether any came back."""
+        ...
+
 
 def settle(repair: Repair, number: int, *, first: bool) -> bool:
     """Take steps until requirement ``number`` holds; return whether it held already.
@@ -70,10 +75,10 @@ class _Targets:
     def __init__(self, problem: Problem) -> None:
         self.requirements = problem.requirements
         self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
-        self._costs = _integer_costs(problem.weights)
+        self.all_costs = _integer_costs(problem.weights)
 
     def costs(self, number: int) -> tuple[int, ...]:
-        return tuple(self._costs[column] for column in self.requirements[number].columns)
+        return tuple(self.all_costs[column] for column in self.requirements[number].columns)
 
     def target(self, number: int) -> Target:
         return self._targets[number]
@@ -122,6 +127,16 @@ class PartRepair:
         where[np.ix_(members, np.array(columns, np.int64))] = layered_greedy(items, self._targets.costs(number))
         self.parts.suppress(where)
 
+    def refine(self) -> bool:
+        """Give cells back that several requirements together turned out not to need; return whether any came back."""
+        requirements = self._problem.requirements
+        plain = self._splits and all(isinstance(crowd_of(self.parts, one), RecordCrowd) for one in requirements)
+        if not plain or len(requirements) < 2:
+            return False
+        targets = [self._targets.target(number) for number in range(len(requirements))]
+        drops = self._problem.residual == "drop"
+        return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
+
     def _split(
         self,
         columns: tuple[int, ...],
@@ -169,6 +184,10 @@ class PersonRepair:
     def measure(self, number: int) -> Standing:
         """Measure requirement ``number``."""
         return take_linked_standing(self.parts, self._links, self._problem.requirements[number], self._problem.residual)
+
+    def refine(self) -> bool:
+        """Nothing comes back."""
+        return False
 
     def search(self, number: int, standing: Standing | None) -> None:
         """Search all persons that still show something to the requirement."""
