@@ -286,6 +286,8 @@ class CheckResult(_Model):
     limit: Figure | None = None
     visibility: Visibility = Visibility.RECIPIENT
     line: int = 0
+    waived: bool = Field(default=False, exclude_if=lambda waived: not waived)
+    """An open waiver lets it pass (section 14): it is shown as it is and does not fail the release."""
 
 
 class AuditResult(_Model):

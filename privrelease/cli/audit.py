@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
+from privrelease.cli.forms import for_pipeline
 from privrelease.cli.run import warned
 from privrelease.cli.settings import chosen, versions
 from privrelease.errors import UsageError
@@ -113,8 +114,9 @@ def _write(result: AuditResult, asked: Audited, console: Console) -> None:
         console.log(f"{finding.code} {finding.message}", level=-1 if finding.severity == "error" else 0)
     if console.json:
         console.document(json.loads(audit_bytes(result)))
-    else:
+    elif console.text:
         console.data(render_text(result))
+    for_pipeline((result,), (), console)
 
 
 def _ending(result: AuditResult, fail_on: FailOn) -> Ending:

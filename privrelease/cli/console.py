@@ -11,14 +11,24 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Console", "FailOn", "Format", "harmless"]
+__all__ = ["Console", "FailOn", "Format", "PlainFormat", "harmless"]
 
 
-class Format(StrEnum):
-    """Form of what goes to stdout."""
+class PlainFormat(StrEnum):
+    """Form of what goes to stdout, of commands that judge nothing."""
 
     TEXT = "text"
     JSON = "json"
+
+
+class Format(StrEnum):
+    """Form of what goes to stdout, of commands that judge: also the forms that pipelines read."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    GITHUB = "github"
 
 
 class FailOn(StrEnum):
@@ -51,13 +61,18 @@ def _escape(character: str) -> str:
 class Console:
     """Where a command writes to. ``verbosity``: -1 quiet, 0 usual, 1 more."""
 
-    form: Format = Format.TEXT
+    form: Format | PlainFormat = Format.TEXT
     verbosity: int = 0
 
     @property
     def json(self) -> bool:
         """Whether stdout is for a machine."""
-        return self.form is Format.JSON
+        return self.form.value == "json"
+
+    @property
+    def text(self) -> bool:
+        """Whether stdout is for a person."""
+        return self.form.value == "text"
 
     def data(self, text: str) -> None:
         """Write the command's data to stdout."""

@@ -14,7 +14,7 @@ import typer
 
 from privrelease import __version__
 from privrelease.cli import options as o
-from privrelease.cli.console import Console, FailOn, Format
+from privrelease.cli.console import Console, FailOn, Format, PlainFormat
 from privrelease.cli.ending import INTERRUPTED, MEANINGS, Ending, ended, ending_of, gone
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def plan(
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
     temp: o.Temp = None,
-    form: o.FormatOption = Format.TEXT,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
 ) -> Ending:
@@ -198,10 +198,12 @@ def report(
     *,
     edition: Annotated[str, typer.Option("--edition", metavar="internal|recipient", help="Who it is for.")] = "internal",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
-    form: Annotated[str, typer.Option("--format", metavar="html|text|json", help="Form of the report.")] = "html",
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORM", help="html, text, json, sarif, junit, github, markdown, in-toto or dpv.")
+    ] = "html",
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Render an audit as a page, text or JSON, for those inside or for recipients.
+    """Render an audit as a page, text, JSON or a form for machines, for those inside or for recipients.
 
     Example: `privrelease report .privrelease/runs/RUN --edition recipient -o report.html`
     """
@@ -209,6 +211,61 @@ def report(
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(audit, edition, output, form, console))
+
+
+@app.command()
+def keygen(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the private key goes.")] = Path(
+        "privrelease.key"
+    ),
+    *,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+) -> Ending:
+    """Make an Ed25519 key pair: FILE (private, mode 0600) and FILE.pub.
+
+    Example: `privrelease keygen -o keys/dpo.key`
+    """
+    from privrelease.cli.signing import keygen as work
+
+    return ended(lambda: work(output, Console(form)))
+
+
+@app.command()
+def sign(
+    audit: Annotated[Path, typer.Argument(metavar="AUDIT", help="An audit.json, or the folder of a run.", show_default=False)],
+    *,
+    key: o.KeyFile = None,
+    key_env: o.KeyVariable = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Sign what an audit attests (in-toto statement in a DSSE envelope), for whoever gets the files.
+
+    Example: `privrelease sign .privrelease/runs/RUN --key-env RELEASE_KEY -o release.dsse.json`
+    """
+    from privrelease.cli.signing import sign as work
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(audit, key, key_env, output, console))
+
+
+@app.command()
+def verify(
+    attestation: Annotated[Path, typer.Argument(metavar="ATTESTATION", help="A signed attestation.", show_default=False)],
+    *,
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="FILE", help="Public key of a signer; several may do.")
+    ] = None,
+    file: Annotated[list[Path] | None, typer.Option("--file", metavar="FILE", help="A released file to compare.")] = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+) -> Ending:
+    """Verify a signed attestation, and that released files are those it speaks of.
+
+    Example: `privrelease verify release.dsse.json --key dpo.key.pub --file out/patients.parquet`
+    """
+    from privrelease.cli.signing import verify as work
+
+    return ended(lambda: work(attestation, key or (), file or (), Console(form)))
 
 
 @app.command()
@@ -220,7 +277,7 @@ def show(
     ] = True,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
-    form: o.FormatOption = Format.TEXT,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
     quiet: o.Quiet = False,
 ) -> Ending:
     """Print the policy that results from what it extends and from its environment.

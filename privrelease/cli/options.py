@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from privrelease.cli.console import FailOn, Format
+from privrelease.cli.console import FailOn, Format, PlainFormat
 from privrelease.errors import UsageError
 
 __all__ = [
@@ -16,7 +16,10 @@ __all__ = [
     "Environment",
     "FailOnOption",
     "FormatOption",
+    "KeyFile",
+    "KeyVariable",
     "MemoryLimit",
+    "PlainFormatOption",
     "PolicyFile",
     "Quiet",
     "Releases",
@@ -53,6 +56,11 @@ TestNoise = Annotated[
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Form of what goes to stdout.")]
+PlainFormatOption = Annotated[PlainFormat, typer.Option("--format", help="Form of what goes to stdout.")]
+KeyFile = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The private key, a file of mode 0600.")]
+KeyVariable = Annotated[
+    str | None, typer.Option("--key-env", metavar="NAME", help="The environment variable that holds the private key.")
+]
 FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="With warn, a warning counts as a failed check (exit 1).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only errors and the last line on stderr.")]
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More on stderr.")]

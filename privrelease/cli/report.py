@@ -1,4 +1,4 @@
-"""``privrelease report``: an audit as a page, text or JSON."""
+"""``privrelease report``: an audit as a page, text, JSON or a form for machines."""
 
 from __future__ import annotations
 
@@ -9,32 +9,100 @@ from privrelease.cli.ending import Ending
 from privrelease.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from privrelease.audit.model import AuditResult
     from privrelease.cli.console import Console
+    from privrelease.report.edition import Edition
 
-__all__ = ["report"]
+__all__ = ["FORMS", "report"]
+
+
+def _html(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.html import render_html
+
+    return render_html(audit, edition).encode()
+
+
+def _text(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.text import render_text
+
+    return render_text(audit, edition).encode()
+
+
+def _json(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.json_report import render_json
+
+    return render_json(audit, edition)
+
+
+def _sarif(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.results import results_of
+    from privrelease.report.forms.sarif import render_sarif
+
+    return render_sarif(results_of(audit, edition)).encode()
+
+
+def _junit(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.junit import render_junit
+    from privrelease.report.forms.results import cases_of
+
+    return render_junit(cases_of(audit, edition)).encode()
+
+
+def _github(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.github import render_annotations
+    from privrelease.report.forms.results import results_of
+
+    return render_annotations(results_of(audit, edition)).encode()
+
+
+def _markdown(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.markdown import render_markdown
+
+    return render_markdown((audit,), edition).encode()
+
+
+def _in_toto(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.intoto import render_statement
+
+    del edition  # a statement goes to whoever has the files
+    return render_statement(audit)
+
+
+def _dpv(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.dpv import render_dpv
+
+    return render_dpv(audit, edition).encode()
+
+
+#: Every form of a report.
+FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
+    "html": _html,
+    "text": _text,
+    "json": _json,
+    "sarif": _sarif,
+    "junit": _junit,
+    "github": _github,
+    "markdown": _markdown,
+    "in-toto": _in_toto,
+    "dpv": _dpv,
+}
 
 
 def report(audit: Path, edition: str, output: Path | None, form: str, console: Console) -> Ending:
     """Render an ``audit.json``, or that of a run's folder."""
     from privrelease.release.files import speaking, write_atomically
     from privrelease.report.edition import Edition
-    from privrelease.report.html import render_html
-    from privrelease.report.json_report import read_audit, render_json
-    from privrelease.report.text import render_text
+    from privrelease.report.json_report import read_audit
 
     if edition not in set(Edition):
         raise UsageError(code="C105", message="--edition is internal or recipient", hint="write --edition recipient")
-    if form not in {"html", "text", "json"}:
-        raise UsageError(code="C106", message="--format of a report is html, text or json", hint="write --format html")
+    if form not in FORMS:
+        raise UsageError(code="C106", message=f"--format of a report is one of {', '.join(FORMS)}", hint="write --format html")
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
-    result = read_audit(path)
-    chosen = Edition(edition)
-    if form == "json":
-        content = render_json(result, chosen)
-    else:
-        content = (render_html(result, chosen) if form == "html" else render_text(result, chosen)).encode()
+    content = FORMS[form](read_audit(path), Edition(edition))
     if output is None:
         sys.stdout.buffer.write(content)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
+from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.settings import chosen, versions
@@ -74,6 +75,8 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     ran = [_alone(work, release) for release in releases]
     if console.json:
         console.document({"policy": plan.policy_id, "version": plan.policy_version, "releases": [_value(one) for one in ran]})
+    stopped = [finding for one in ran if one.audit is None for finding in one.ending.findings]
+    for_pipeline([one.audit for one in ran if one.audit is not None], stopped, console)
     if len(ran) == 1:
         return replace(ran[0].ending, said="")
     bad = ", ".join(f"{one.release} ({MEANINGS[one.ending.code]})" for one in ran if one.ending.code)
@@ -214,7 +217,7 @@ def _tell(console: Console, ran: _Ran, audit: AuditResult) -> None:
         where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.file and finding.line else ""
         mark = "" if finding.severity == "error" else f"{finding.severity}: "
         console.log(f"{where}{finding.code} {mark}{finding.message}", level=-1 if finding.severity == "error" else 0)
-    if console.json:
+    if not console.text:
         return
     console.data(render_text(audit))
     width = max(map(len, ran.files))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
+from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
 from privrelease.findings import Severity
 
@@ -29,12 +30,13 @@ def validate(policy: Path, environment: str | None, data_root: Path | None, fail
     if console.json:
         value = {"policy": str(policy), "valid": not errors and loaded is not None, "findings": [*map(finding_value, findings)]}
         console.document(value)
-    else:
+    elif console.text:
         for finding in findings:
             console.data(str(finding))
+    for_pipeline((), findings, console)
     if errors or loaded is None:
         return Ending(2, f"the policy has {counted(errors, 'error')}")
-    if not console.json:
+    if console.text:
         _explain(loaded, console)
     if warnings and fail_on is FailOn.WARN:
         return Ending(1, f"the policy has {counted(warnings, 'warning')}, and --fail-on warn was asked for")

@@ -271,6 +271,10 @@ ENGLISH: Final[dict[str, str]] = {
     # 14 to 16
     "waivers.heading": "Waivers",
     "waivers.basis": "policy",
+    "waivers.state.open": "open: lets the failed check pass",
+    "waivers.state.unused": "not needed: the check did not fail",
+    "waivers.state.expired": "expired: does not count",
+    "waivers.state.self_approved": "approved by its owner: does not count",
     "waivers.absent": "No waiver is recorded: every failed check counts.",
     "signoff.heading": "Sign-off",
     "signoff.basis": "ICO step 7",
@@ -297,6 +301,13 @@ ENGLISH: Final[dict[str, str]] = {
     "chart.cells_none": "No column lost a cell.",
     "chart.cells_rest": "The chart shows the {shown} columns that lost most; the table shows all.",
     "chart.cells_caption": "Share of each column's cells that were lost.",
+    # forms for machines
+    "case.pass": "holds",
+    "case.warn": "warning",
+    "case.fail": "fails",
+    "case.waived": "fails, waived",
+    "case.skipped": "not evaluated",
+    "case.none": "Nothing was found.",
     # the console
     "console.pass": "PASS",
     "console.fail": "FAIL",

@@ -1,0 +1,61 @@
+"""What commands that judge print for pipelines: ``--format sarif``, ``junit`` and ``github``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.cli.console import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from privrelease.audit.model import AuditResult
+    from privrelease.cli.console import Console
+    from privrelease.findings import Finding
+
+__all__ = ["SUMMARY", "for_pipeline"]
+
+#: The file to which GitHub Actions takes a job's summary, by environment variable.
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def for_pipeline(audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:
+    """Print audits, and findings that belong to none (of the policy, or what stopped a release), in the console's form, if it is one.
+
+    With ``github`` annotations go to stdout, and the summary to the file that GitHub names.
+    """
+    if console.form not in {Format.SARIF, Format.JUNIT, Format.GITHUB}:
+        return
+    from privrelease.report.edition import Edition
+    from privrelease.report.forms.github import render_annotations
+    from privrelease.report.forms.junit import render_junit
+    from privrelease.report.forms.markdown import render_markdown, render_results_markdown
+    from privrelease.report.forms.results import cases_of, results_of, results_of_policy
+    from privrelease.report.forms.sarif import render_sarif
+
+    edition = Edition.INTERNAL
+    others = results_of_policy(findings)
+    results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
+    if console.form is Format.SARIF:
+        sys.stdout.write(render_sarif(results))
+    elif console.form is Format.JUNIT:
+        sys.stdout.write(render_junit([case for audit in audits for case in cases_of(audit, edition)], others))
+    else:
+        sys.stdout.write(render_annotations(results))
+        summary = render_markdown(audits, edition)
+        if others or not audits:
+            summary += ("\n" if summary else "") + render_results_markdown(others)
+        _append_summary(summary)
+
+
+def _append_summary(text: str) -> None:
+    named = os.environ.get(SUMMARY)
+    if not named:
+        return
+    from privrelease.release.files import speaking
+
+    with speaking("writing the job summary"), Path(named).open("a", encoding="utf-8") as stream:
+        stream.write(text + "\n")

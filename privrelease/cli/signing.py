@@ -1,0 +1,126 @@
+"""``privrelease keygen``, ``sign`` and ``verify``: keys, and attestations of audits as DSSE envelopes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.cli.ending import Ending
+from privrelease.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.cli.console import Console
+    from privrelease.release.signing import SigningKey, VerifyingKey
+
+__all__ = ["keygen", "public_key", "sign", "signing_key", "verify"]
+
+_PUBLIC = ".pub"
+
+
+def keygen(output: Path, console: Console) -> Ending:
+    """Write a new private key (mode 0600) and the public one beside it; neither overwrites anything."""
+    from privrelease.release.files import speaking, write_atomically
+    from privrelease.release.signing import SigningKey
+
+    public = output.with_name(output.name + _PUBLIC)
+    if os.path.lexists(public):
+        raise InputError(code="R141", message=f"{public.name} exists", hint="name another file: a key is never overwritten")
+    key = SigningKey.generate()
+    key.save(output)
+    with speaking("writing the public key"):
+        write_atomically(public, key.public.pem.encode(), mode=0o644)
+    if console.json:
+        console.document({"key": str(output), "public": str(public), "id": key.public.id})
+    else:
+        console.data(f"private key  {output}\npublic key   {public}\nkey id       {key.public.id}")
+    return Ending(0, "the key pair is written; the private key belongs to nobody else")
+
+
+def signing_key(file: Path | None, variable: str | None) -> SigningKey:
+    """Return the private key from a file of mode 0600 or from the environment variable of that name. Raises UsageError (C110)."""
+    from privrelease.release.signing import SigningKey
+
+    if (file is None) == (variable is None):
+        raise UsageError(
+            code="C110",
+            message="one private key is needed",
+            hint="name its file with --key, or the environment variable that holds it with --key-env",
+        )
+    if variable is not None:
+        return SigningKey.from_environment(variable, os.environ)
+    assert file is not None
+    return SigningKey.load(file)
+
+
+def public_key(path: Path) -> VerifyingKey:
+    """Read a public key. Raises InputError (R140, R1xx)."""
+    from privrelease.release.files import speaking
+    from privrelease.release.signing import VerifyingKey
+
+    with speaking("reading a public key"):
+        text = path.read_bytes()
+    return VerifyingKey.from_pem(text.decode("utf-8", errors="replace"))
+
+
+def sign(audit: Path, file: Path | None, variable: str | None, output: Path | None, console: Console) -> Ending:
+    """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
+    from privrelease.release.files import speaking, write_atomically
+    from privrelease.release.signing import sealed
+    from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
+    from privrelease.report.json_report import read_audit
+
+    key = signing_key(file, variable)
+    statement = render_statement(read_audit(audit / "internal" / "audit.json" if audit.is_dir() else audit))
+    envelope = sealed(statement, PAYLOAD_TYPE, (key,))
+    if output is None:
+        sys.stdout.buffer.write(envelope)
+    else:
+        with speaking("writing the attestation"):
+            write_atomically(output, envelope, mode=0o644)
+        console.log(f"wrote {output}")
+    return Ending(0, f"signed by key {key.public.id}")
+
+
+def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console: Console) -> Ending:
+    """Verify an attestation: who signed it, and that the files are those it speaks of. A file that is not fails by its name."""
+    from privrelease.release.digests import sha256_of
+    from privrelease.release.files import speaking
+    from privrelease.release.signing import opened
+    from privrelease.report.forms.intoto import PAYLOAD_TYPE
+
+    if not keys:
+        raise UsageError(code="C111", message="no public key is named", hint="name the signer's with --key FILE")
+    with speaking("reading the attestation"):
+        content = envelope.read_bytes()
+    try:
+        payload, signers = opened(content, PAYLOAD_TYPE, [public_key(path) for path in keys])
+    except InputError as error:
+        if error.code != "R146":
+            raise
+        return Ending(1, f"{envelope.name}: {error.message}", str(error))
+    statement = json.loads(payload)
+    attested = {subject["digest"]["sha256"]: subject["name"] for subject in statement["subject"]}
+    with speaking("reading the files"):
+        unknown = [file for file in files if sha256_of(file) not in attested]
+    result = str(statement["predicate"]["result"])
+    value = {
+        "result": result,
+        "signed_by": list(signers),
+        "files": sorted(attested.values()),
+        "altered": [str(file) for file in unknown],
+    }
+    if console.json:
+        console.document(value)
+    else:
+        console.data(f"result     {result}\nsigned by  {', '.join(signers)}\nfiles      {', '.join(sorted(attested.values()))}")
+    if unknown:
+        names = ", ".join(Path(file).name for file in unknown)
+        return Ending(1, f"not what was attested: {names}", f"R147 {names}: the bytes are not those that were signed for")
+    if result == "FAILED":
+        return Ending(1, "the signature holds, and attests that the audit failed")
+    return Ending(0, "the attestation holds" + (f" for {len(files)} files" if files else ""))

@@ -1,0 +1,68 @@
+"""An attestation that a release was audited: an in-toto Statement v1 with the predicate test-result v0.1.
+
+Sources: in-toto attestation framework, Statement v1 (in-toto.io/Statement/v1) and predicate test-result v0.1. Signed, it is the payload of
+a DSSE envelope (:mod:`privrelease.release.signing`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.model import Outcome
+from privrelease.errors import InputError
+from privrelease.release.files import canonical_json
+from privrelease.report.edition import Edition
+from privrelease.report.forms.results import cases_of
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult
+
+__all__ = ["PAYLOAD_TYPE", "PREDICATE_TYPE", "STATEMENT_TYPE", "render_statement"]
+
+PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE: Final = "https://in-toto.io/attestation/test-result/v0.1"
+
+
+def render_statement(audit: AuditResult) -> bytes:
+    """Return the statement as canonical JSON. Subjects are the released files; the configuration is the resolved policy.
+
+    What leaves with the data is told: names and outcomes of checks that recipients may see, no figure. Raises InputError (C303)
+    where the audit names no file: nothing would be attested.
+    """
+    identity = audit.identity
+    if not identity.outputs:
+        raise InputError(
+            code="C303", message="the audit names no released file: there is nothing to attest", hint="audit a release's files"
+        )
+    cases = cases_of(audit, Edition.RECIPIENT)
+    names: dict[str, list[str]] = {"pass": [], "warn": [], "fail": []}
+    for case in cases:
+        kept = names["pass" if case.outcome == "pass" else "fail" if case.outcome == "fail" else "warn"]
+        kept.append(case.name)
+    policy = {
+        "name": identity.policy_file,
+        "digest": {"sha256": identity.policy_sha256},
+        "annotations": {"id": identity.policy_id, "version": identity.policy_version, "form": "resolved"},
+    }
+    predicate = {
+        "result": _result(audit, warned=bool(names["warn"])),
+        "configuration": [policy],
+        "passedTests": sorted(names["pass"]),
+        "warnedTests": sorted(names["warn"]),
+        "failedTests": sorted(names["fail"]),
+    }
+    return canonical_json(
+        {
+            "_type": STATEMENT_TYPE,
+            "subject": [{"name": output.label, "digest": {"sha256": output.sha256}} for output in identity.outputs],
+            "predicateType": PREDICATE_TYPE,
+            "predicate": predicate,
+        }
+    )
+
+
+def _result(audit: AuditResult, *, warned: bool) -> str:
+    if audit.decision.outcome is Outcome.FAIL:
+        return "FAILED"
+    return "PASSED" if audit.decision.outcome is Outcome.PASS and not warned else "WARNED"

@@ -1,0 +1,115 @@
+"""What every form for machines is made of: results (what was found, and where) and cases (what was checked, and how it ended)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.findings import finding_record
+from privrelease.audit.model import Outcome
+from privrelease.audit.waivers_model import waiver_facts
+from privrelease.report.catalogue import english
+from privrelease.report.edition import Edition, for_edition
+from privrelease.report.view import shown_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from privrelease.audit.model import AuditResult, CheckResult
+    from privrelease.audit.waivers_model import WaiverRecord
+    from privrelease.findings import Finding
+
+__all__ = ["Case", "Result", "cases_of", "results_of", "results_of_policy"]
+
+Level = Literal["error", "warn", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One thing found. ``release``: empty where it is about the policy. ``waiver``: the one that lets it pass."""
+
+    code: str
+    level: Level
+    message: str
+    hint: str | None = None
+    subject: str = ""
+    file: str | None = None
+    line: int = 0
+    column: int = 0
+    release: str = ""
+    waiver: WaiverRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing checked. ``outcome``: skipped where it could not be made and need not be; waived where a waiver lets it pass."""
+
+    suite: str
+    name: str
+    title: str
+    outcome: Literal["pass", "warn", "fail", "waived", "skipped"]
+    message: str
+
+
+def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
+    """Return what an audit found, as far as the edition admits it: for recipients only the checks that do not hold."""
+    kept = for_edition(audit, edition)
+    release = kept.identity.release
+    if edition is Edition.RECIPIENT:
+        return tuple(_of_check(check, release) for check in kept.checks if check.outcome is not Outcome.PASS)
+    counting = {} if (facts := waiver_facts(kept)) is None else {one.check: one for one in facts.waivers if one.counts}
+    return tuple(
+        Result(
+            code=finding.code,
+            level=finding.severity,
+            message=finding.message,
+            hint=finding.hint,
+            subject=finding.subject,
+            file=finding.file,
+            line=finding.line,
+            column=finding.column,
+            release=release,
+            waiver=counting.get(finding.subject.removeprefix("checks.")) if finding.subject.startswith("checks.") else None,
+        )
+        for finding in kept.findings
+    )
+
+
+def _of_check(check: CheckResult, release: str) -> Result:
+    level: Level = "error" if check.outcome is Outcome.FAIL and check.severity == "error" and not check.waived else "warn"
+    code = "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301"
+    return Result(code, level, f"{check.id} {check.title}: {check.message}", subject=f"checks.{check.id}", release=release)
+
+
+def results_of_policy(findings: Iterable[Finding]) -> tuple[Result, ...]:
+    """Return what was found in a policy, or what stopped a command."""
+    records = map(finding_record, findings)
+    return tuple(
+        Result(one.code, one.severity, one.message, one.hint, one.subject, one.file, one.line, one.column) for one in records
+    )
+
+
+def cases_of(audit: AuditResult, edition: Edition) -> tuple[Case, ...]:
+    """Return every limit of every threat and every check of an audit, as far as the edition admits them."""
+    kept, texts = for_edition(audit, edition), english()
+    release = kept.identity.release
+    cases = []
+    for threat in kept.threats:
+        for verdict in threat.verdicts:
+            figure, limit = shown_beside(verdict.figure, verdict.threshold, texts)
+            message = f"{figure.text} ({texts.plain('decision.limit', limit=limit.text)})"
+            name = f"{threat.name}.{verdict.measure}"
+            title = f"{verdict.measure.replace('_', ' ')} of threat {threat.name}"
+            cases.append(Case(release, name, title, "pass" if verdict.holds else "fail", message))
+    cases += [Case(release, check.id, check.title, _outcome(check), check.message) for check in kept.checks]
+    return tuple(cases)
+
+
+def _outcome(check: CheckResult) -> Literal["pass", "warn", "fail", "waived", "skipped"]:
+    if check.outcome is Outcome.PASS:
+        return "pass"
+    if check.waived:
+        return "waived"
+    if check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
+        return "fail"
+    return "skipped" if check.outcome is Outcome.NOT_EVALUATED else "warn"

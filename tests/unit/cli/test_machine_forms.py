@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from .conftest import POLICY
+
+
+def test_validate_prints_sarif_that_points_at_the_policys_line(desk):
+    desk.policy(POLICY.replace("highest_risk: 0.2", "highest_risk: 20"))
+    said = desk("validate", str(desk.folder / "policy.yaml"), "--format", "sarif")
+    assert said.code == 2
+    (result,) = said.json["runs"][0]["results"]
+    line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert POLICY.splitlines()[line - 1].lstrip().startswith("t: {dataset")
+
+
+def test_validate_prints_junit_and_annotations_of_the_same_fault(desk):
+    desk.policy(POLICY.replace("highest_risk: 0.2", "highest_risk: 20"))
+    junit = ET.fromstring(desk("validate", str(desk.folder / "policy.yaml"), "--format", "junit").out)
+    assert junit.get("failures") == "1"
+    lines = desk("validate", str(desk.folder / "policy.yaml"), "--format", "github").out.splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error"]
+
+
+def test_a_run_prints_one_form_and_nothing_else_on_stdout(desk, monkeypatch, tmp_path):
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert desk.run("--format", "sarif").json["version"] == "2.1.0"
+    root = ET.fromstring(desk.run("--format", "junit").out)
+    assert root.get("failures") == "0"
+    said = desk.run("--format", "github")
+    assert said.code == 0
+    assert all(line.startswith("::") for line in said.out.splitlines())
+    assert summary.read_text(encoding="utf-8").startswith("## ✅ r")
+
+
+def test_a_run_that_was_stopped_is_told_in_every_form(desk):
+    desk.data("id,area,job\n1,north,clerk\n")
+    results = desk.run("--format", "sarif").json["runs"][0]["results"]
+    assert [result["level"] for result in results] == ["error"]
+    assert ET.fromstring(desk.run("--format", "junit").out).get("failures") == "1"
+
+
+@pytest.mark.parametrize("form", ["sarif", "junit", "github", "markdown", "in-toto", "dpv"])
+def test_report_renders_the_form_from_the_runs_folder(desk, form):
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    said = desk("report", str(run), "--format", form)
+    assert said.code == 0
+    assert said.out or form == "github"  # nothing to annotate
+
+
+def test_plan_takes_no_form_that_it_cannot_print(desk):
+    assert desk("plan", str(desk.folder / "policy.yaml"), "--format", "sarif").code == 2
+
+
+def key_pair(desk):
+    assert desk("keygen", "-o", str(desk.folder / "dpo.key")).code == 0
+    return desk.folder / "dpo.key", desk.folder / "dpo.key.pub"
+
+
+def test_a_key_pair_is_closed_and_never_overwritten(desk):
+    private, public = key_pair(desk)
+    assert private.stat().st_mode & 0o777 == 0o600
+    before = private.read_bytes(), public.read_bytes()
+    assert desk("keygen", "-o", str(private)).code == 3
+    private.unlink()
+    assert desk("keygen", "-o", str(private)).code == 3
+    assert public.read_bytes() == before[1]
+
+
+def test_a_signed_attestation_verifies_and_names_an_altered_file(desk, monkeypatch):
+    private, public = key_pair(desk)
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    envelope, data = desk.folder / "r.dsse.json", desk.folder / "out" / "r.csv"
+    monkeypatch.setenv("MADE_UP_KEY", private.read_text(encoding="utf-8"))
+    assert desk("sign", str(run), "--key-env", "MADE_UP_KEY", "-o", str(envelope)).code == 0
+    arguments = ("verify", str(envelope), "--key", str(public), "--file")
+    assert desk(*arguments, str(data)).code == 0
+    altered = desk.folder / "altered.csv"
+    altered.write_bytes(data.read_bytes() + b"x")
+    said = desk(*arguments, str(altered))
+    assert said.code == 1
+    assert "altered.csv" in said.last
+
+
+def test_an_altered_attestation_fails_and_so_does_another_key(desk):
+    private, public = key_pair(desk)
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    envelope = desk.folder / "r.dsse.json"
+    desk("sign", str(run), "--key", str(private), "-o", str(envelope))
+    document = json.loads(envelope.read_text(encoding="utf-8"))
+    document["payload"] = document["payload"][:40] + ("A" if document["payload"][40] != "A" else "B") + document["payload"][41:]
+    forged = desk.folder / "forged.json"
+    forged.write_text(json.dumps(document), encoding="utf-8")
+    assert desk("verify", str(forged), "--key", str(public)).code == 1
+    desk("keygen", "-o", str(desk.folder / "other.key"))
+    assert desk("verify", str(envelope), "--key", str(desk.folder / "other.key.pub")).code == 1
+
+
+def test_signing_takes_exactly_one_key_and_no_open_file(desk):
+    private, _ = key_pair(desk)
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    assert desk("sign", str(run)).code == 2
+    private.chmod(0o644)
+    assert desk("sign", str(run), "--key", str(private)).code == 3
