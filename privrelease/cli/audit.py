@@ -11,7 +11,7 @@ from privrelease.cli.ending import Ending
 from privrelease.cli.forms import for_pipeline
 from privrelease.cli.run import warned
 from privrelease.cli.settings import chosen, versions
-from privrelease.errors import UsageError
+from privrelease.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,8 @@ def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
     kinds = {".csv": SinkKind.CSV, ".parquet": SinkKind.PARQUET, ".pq": SinkKind.PARQUET, ".duckdb": SinkKind.DUCKDB}
     sinks = []
     for file in files:
+        if not file.is_file():
+            raise InputError(code="C113", message=f"{file} is no file", hint="check the path after --file")
         kind = kinds.get(file.suffix.lower())
         if kind is None:
             raise UsageError(

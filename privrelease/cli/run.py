@@ -115,6 +115,7 @@ def _alone(work: _Work, release: ReleasePlan) -> _Ran:
 
 
 def _one(work: _Work, release: ReleasePlan) -> _Ran:
+    from privrelease.audit.waivers import with_waivers
     from privrelease.execute.microdata import release_name
     from privrelease.plan.statistics import StatisticsPlan
 
@@ -124,7 +125,7 @@ def _one(work: _Work, release: ReleasePlan) -> _Ran:
             audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
         else:
             audit = _audited_microdata(work, release, folder, steps)
-        return _settled(work, release, folder, audit)
+        return _settled(work, release, folder, with_waivers(audit, work.plan))
 
 
 def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
@@ -253,4 +254,4 @@ def _value(ran: _Ran) -> dict[str, object]:
 
 
 def _check(check: CheckResult) -> dict[str, object]:
-    return {"id": check.id, "outcome": check.outcome.value, "severity": check.severity, "message": check.message}
+    return {"id": check.id, "outcome": check.outcome.value, "severity": check.severity, "message": check.message, "waived": check.waived}

@@ -144,6 +144,8 @@ def test_an_audited_file_may_lie_outside_the_policys_folder_and_of_an_unknown_ki
     assert desk.run().code == 0
     shutil.copy(desk.released, other)
     assert desk("audit", "policy.yaml", "--release", "r", "--file", str(other)).code == 0
+    assert desk("audit", "policy.yaml", "--release", "r", "--file", "absent.csv").code == 3
+    (desk.folder / "notes.docx").write_bytes(b"")
     assert desk("audit", "policy.yaml", "--release", "r", "--file", "notes.docx").code == 2
 
 
