@@ -192,6 +192,8 @@ def _spent(
         )
         for spec, query, _ in queries
     ]
+    if whole.delta.value == 0 and any(isinstance(query.by, PrivateKeys) for _, query, _ in queries):
+        return (), tuple(_told(finding, ("budget", "delta")) for finding in check_delta(whole.delta, needed_by="threshold"))
     try:
         parts = split(whole, requests)
     except PolicyError as error:

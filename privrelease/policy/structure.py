@@ -125,7 +125,7 @@ def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
     kept = []
     for item in problems:
         path = tuple(item["loc"])
-        node = walk(tree, path)
+        node = walk(tree, as_written(tree, path))
         if item["type"] == "too_short" and isinstance(node, Mapping | Sequence_) and (node.size > 1):
             continue
         if item["type"] == "missing" and path in misspelt:

@@ -1,0 +1,301 @@
+"""Bad input of releases of statistics: each refused at its place, with what is wrong and what to write instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from privrelease.policy.statistics import StatisticsRelease
+from privrelease.policy.statistics_queries import resolve
+
+if TYPE_CHECKING:
+    from tests.unit.policy.conftest import Folder
+
+HEAD = """\
+apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: registry
+version: 2.1.0
+title: A registry
+datasets:
+  patients:
+    source: data/patients.csv
+    population: patients
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      age: {role: quasi, type: integer, domain: [18, 85]}
+      sex: {role: quasi, type: category, domain: [F, M]}
+      area: {role: quasi, type: string}
+      glucose: {role: sensitive, type: number, domain: [50, 400], grid: 0.1}
+      free: {role: sensitive, type: number, grid: 0.1}
+      rough: {role: sensitive, type: number, domain: [0, 1]}
+      same: {role: sensitive, type: integer, domain: [3, 3]}
+releases:
+  - id: s
+    kind: statistics
+    from: patients
+"""
+BUDGET = "    budget: {epsilon: 1, delta: 1e-6}\n"
+OUT = "    output: out/s.csv\n"
+
+
+def policy(*queries: str, budget: str = BUDGET, more: str = "", head: str = HEAD) -> str:
+    return head + budget + more + "    queries:\n" + "".join(f"      - {{{query}}}\n" for query in queries) + OUT
+
+
+SOUND = (
+    "id: n, count: true",
+    "id: p, count_persons: {where: \"sex = 'F'\"}",
+    "id: s, sum: glucose, by: [sex], epsilon: 0.25",
+    "id: m, mean: glucose, where: age > 30 AND NOT sex IN ('M'), share: 2",
+    "id: v, stddev: age, mechanism: gaussian",
+    "id: q, quantile: glucose, at: 0.9",
+    "id: e, median: age, by: [sex]",
+    "id: h, histogram: age, bins: {width: 10}, by: [sex]",
+    "id: b, histogram: glucose, bins: {edges: [50, 100, 400]}",
+    "id: k, count: true, by: [area], keys: private",
+    "id: l, count: true, by: [sex], keys: {sex: [M]}",
+    "id: a, count: true, by: [age, sex]",
+    "id: f, count: {column: glucose}, fresh: true, post: [non_negative]",
+)
+
+
+def test_a_sound_policy_of_every_kind_of_query_has_no_finding(folder: Folder) -> None:
+    assert folder.check(policy(*SOUND)) == []
+
+
+BAD = [
+    (
+        "no bounds",
+        ("id: s, sum: free",),
+        {},
+        "p.yaml:26:22: DP111 free has no lower and upper bound",
+        "write `domain: [lower, upper]`",
+    ),
+    ("equal bounds", ("id: s, sum: same",), {}, "p.yaml:26:22: DP112 the bounds of same are equal", "needs no query"),
+    ("swapped bounds", ("id: s, mean: age",), {"head": ("[18, 85]", "[85, 18]")}, "p.yaml:13:41: P402", "write [18, 85]"),
+    ("no grid", ("id: s, sum: rough",), {}, "p.yaml:26:22: P705 rough has no grid", "write e.g. `grid: 0.1`"),
+    (
+        "a text summed",
+        ("id: s, sum: sex",),
+        {},
+        "p.yaml:26:22: P703 sex is of type category: it has no sum",
+        "integer or number",
+    ),
+    (
+        "delta 0 for a Gaussian",
+        ("id: n, count: true, mechanism: gaussian",),
+        {"budget": "{epsilon: 1, delta: 0}"},
+        "p.yaml:24:33: DP103",
+        "write a delta",
+    ),
+    (
+        "no delta for a Gaussian",
+        ("id: n, count: true, mechanism: gaussian",),
+        {"budget": "{epsilon: 1}"},
+        "p.yaml:24:5: DP103",
+        "write a delta",
+    ),
+    (
+        "no delta for private keys",
+        ("id: n, count: true, by: [area], keys: private",),
+        {"budget": "{epsilon: 1}"},
+        "p.yaml:24:5: DP103 publishing private group keys needs a delta",
+        "write a delta",
+    ),
+    ("epsilon 0", ("id: n, count: true",), {"budget": "{epsilon: 0}"}, "p.yaml:24:23: DP101 epsilon must be above 0", "0.5"),
+    (
+        "epsilon negative",
+        ("id: n, count: true",),
+        {"budget": "{epsilon: -1}"},
+        "p.yaml:24:23: DP101",
+        "write what the release may spend",
+    ),
+    (
+        "epsilon 1e-300",
+        ("id: n, count: true",),
+        {"budget": "{epsilon: 1e-300}"},
+        "p.yaml:24:23: P203 epsilon is too large or too close to 0",
+        "",
+    ),
+    ("epsilon 1e-9", ("id: n, count: true",), {"budget": "{epsilon: 1e-9}"}, "p.yaml:24:23: DP102", "between 0.000001 and 100"),
+    ("epsilon of a query 0", ("id: n, count: true, epsilon: 0",), {}, "p.yaml:26:39: DP101", "0.5"),
+    ("epsilon of a query negative", ("id: n, count: true, epsilon: -0.1",), {}, "p.yaml:26:39: DP101", "0.5"),
+    ("delta above 1", ("id: n, count: true",), {"budget": "{epsilon: 1, delta: 2}"}, "p.yaml:24:33: DP104", "1e-6"),
+    (
+        "more than the budget",
+        ("id: n, count: true, epsilon: 0.6", "id: m, count: true, epsilon: 0.6"),
+        {},
+        "p.yaml:24:23: DP105",
+        "lower that of a query",
+    ),
+    (
+        "nothing left for a share",
+        ("id: n, count: true, epsilon: 1", "id: m, count: true"),
+        {},
+        "p.yaml:24:23: DP105",
+        "raise the budget",
+    ),
+    (
+        "a key outside its domain",
+        ("id: n, count: true, by: [sex], keys: {sex: [F, X]}",),
+        {},
+        "p.yaml:26:57: P704 X is no key of sex",
+        "domain",
+    ),
+    (
+        "keys without a domain",
+        ("id: n, count: true, by: [area]",),
+        {},
+        "p.yaml:26:35: P704 area has no list of keys",
+        "keys: private",
+    ),
+    ("a direct identifier as key", ("id: n, count: true, by: [id]",), {}, "p.yaml:26:35: P407", "another column"),
+    (
+        "a unit that repeats without maximum",
+        ("id: n, count: true",),
+        {"head": (", max_rows: 1", "")},
+        "p.yaml:10:5: DP121",
+        "max_rows: 1",
+    ),
+    (
+        "a filter of an undeclared column",
+        ("id: n, count: true, where: weight > 3",),
+        {},
+        "p.yaml:26:37: P702 the filter names 'weight'",
+        "declared: id, age",
+    ),
+    (
+        "a filter that holds SQL",
+        ("id: n, count: {where: 'age > (SELECT 1)'}",),
+        {},
+        "p.yaml:26:32: P702 a filter compares columns with literals",
+        "allowed:",
+    ),
+    (
+        "a filter that ends the query",
+        ("id: n, count: true, where: 'age > 3; DROP TABLE x'",),
+        {},
+        "p.yaml:26:37: P702",
+        "allowed:",
+    ),
+    ("a filter with a function", ("id: n, count: true, where: 'random() > 1'",), {}, "p.yaml:26:37: P702", "allowed:"),
+    (
+        "a filter of a wrong type",
+        ("id: n, count: true, where: \"age = 'old'\"",),
+        {},
+        "p.yaml:26:37: P702 age is of type integer",
+        "whole number",
+    ),
+    (
+        "a filter outside a domain",
+        ("id: n, count: true, where: \"sex = 'f'\"",),
+        {},
+        "p.yaml:26:37: P702 f is not in the domain of sex",
+        "F",
+    ),
+    ("no figure", ("id: n, by: [sex]",), {}, "p.yaml:26:9: P204", "write one of count, count_persons"),
+    ("two figures", ("id: n, count: true, sum: age",), {}, "p.yaml:26:9: P204", "write one of"),
+    ("a histogram without bins", ("id: n, histogram: age",), {}, "p.yaml:26:9: P204", "bins: {width: 10}"),
+    ("bins out of order", ("id: n, histogram: age, bins: {edges: [5, 1]}",), {}, "p.yaml:26:33: DP117", "edges: [0, 10, 20]"),
+    ("bins of width 0", ("id: n, histogram: age, bins: {width: 0}",), {}, "p.yaml:26:47: P104", ""),
+    ("a quantile of 1", ("id: n, quantile: age, at: 1",), {}, "p.yaml:26:36: DP119", "0.5"),
+    ("a Gaussian median", ("id: n, median: age, mechanism: gaussian",), {}, "p.yaml:26:41: DP122", "remove `mechanism`"),
+    (
+        "private keys of a histogram",
+        ("id: n, histogram: age, bins: {width: 5}, by: [area], keys: private",),
+        {},
+        "p.yaml:26:69: DP122",
+        "declare the keys",
+    ),
+    ("a column that does not exist", ("id: n, sum: weight",), {}, "p.yaml:26:22: P302 column weight does not exist", ""),
+    ("a group that does not exist", ("id: n, count: true, by: [weight]",), {}, "p.yaml:26:35: P302", ""),
+    (
+        "two queries of one name",
+        ("id: n, count: true", "id: n, sum: age"),
+        {},
+        "p.yaml:27:14: P408 two queries are called n",
+        "rename",
+    ),
+    (
+        "a count that replace makes public",
+        ("id: n, count: true",),
+        {"more": "    neighbours: replace\n"},
+        "DP122 under `neighbours: replace` this number is public",
+        "add_remove",
+    ),
+    (
+        "a DuckDB file",
+        ("id: n, count: true",),
+        {"out": "out/s.duckdb"},
+        "P404 statistics leave as CSV or Parquet",
+        ".csv or .parquet",
+    ),
+    (
+        "an unknown mechanism",
+        ("id: n, count: true, mechanism: gauss",),
+        {},
+        "P202 mechanism must be laplace or gaussian, got gauss",
+        "gaussian",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("queries", "changes", "says", "hint"), [bad[1:] for bad in BAD], ids=[bad[0].replace(" ", "-") for bad in BAD]
+)
+def test_bad_input_is_refused_at_its_place(folder: Folder, queries, changes, says, hint) -> None:
+    text = policy(*queries, more=changes.get("more", ""))
+    if "budget" in changes:
+        text = text.replace("{epsilon: 1, delta: 1e-6}", changes["budget"])
+    if "head" in changes:
+        assert changes["head"][0] in text
+        text = text.replace(*changes["head"])
+    text = text.replace("out/s.csv", changes.get("out", "out/s.csv"))
+    findings = folder.check(text)
+    assert len(findings) == 1, findings
+    assert says in findings[0]
+    assert hint in findings[0]
+
+
+def test_every_fault_is_told_at_once(folder: Folder) -> None:
+    findings = folder.check(
+        policy("id: a, sum: free", "id: b, sum: same", "id: c, count: true, by: [area]", "id: d, count: true, where: x = 1")
+    )
+    assert [finding.split(" ")[1] for finding in findings] == ["DP111", "DP112", "P704", "P702"]
+
+
+def test_draws_never_cost_more_than_the_budget_and_are_all_listed(folder: Folder) -> None:
+    loaded, _ = folder.load(policy(*SOUND))
+    assert loaded is not None
+    release = loaded.policy.releases[0]
+    assert isinstance(release, StatisticsRelease)
+    found, faults = resolve(release, "patients", loaded.policy.datasets["patients"])
+    assert found is not None
+    assert not faults
+    spent = sum(draw.epsilon.value for query in found.queries for draw in query.draws)
+    assert spent == found.budget.epsilon.value == 1
+    assert sum(draw.delta.value for query in found.queries for draw in query.draws) <= found.budget.delta.value
+    assert [len(query.draws) for query in found.queries] == [1, 1, 1, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_an_environment_may_spend_less_and_never_more(folder: Folder) -> None:
+    for epsilon, code in (("0.5", None), ("2", "P504")):
+        own = f"id: s, kind: statistics, from: patients, budget: {{epsilon: {epsilon}}}, queries: [{{id: n, count: true}}], output: out/s.csv"
+        overlay = f"environments:\n  ci:\n    releases: [{{{own}}}]\n"
+        findings = folder.check(policy("id: n, count: true") + overlay)
+        assert [finding.split(" ")[1] for finding in findings] == ([] if code is None else [code])
+
+
+def test_a_dataset_without_population_or_unit_is_told(folder: Folder) -> None:
+    text = policy("id: n, count: true").replace("    population: patients\n    unit: {column: id, max_rows: 1}\n", "")
+    findings = folder.check(text)
+    assert [finding.split(" ")[1] for finding in findings] == ["P706", "P707"]
+    assert all(" warn: " in finding for finding in findings)
+
+
+def test_checks_are_for_rows_about_persons(folder: Folder) -> None:
+    findings = folder.check(policy("id: n, count: true") + "checks:\n  - {id: C, release: s, expect: rows, max: 3}\n")
+    assert [finding.split(" ")[1] for finding in findings] == ["P418"]
