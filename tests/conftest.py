@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Machines are shared: how fast examples are made or run is measured in benchmarks/, never judged by a test.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("shared machine")
 
 
 def shared_folder() -> Path | None:

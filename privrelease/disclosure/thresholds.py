@@ -19,6 +19,7 @@ __all__ = ["RecordsAtRisk", "Thresholds", "smallest_class_for"]
 def smallest_class_for(risk: Fraction) -> int:
     """Return the smallest class size k with 1/k <= ``risk``; ``risk`` in (0, 1].
 
+    >>> from fractions import Fraction
     >>> [smallest_class_for(Fraction(r)) for r in ("0.2", "0.09", "0.33", "1")]
     [5, 12, 4, 1]
     """
@@ -43,6 +44,7 @@ class RecordsAtRisk:
 class Thresholds:
     """What one threat tolerates; ``None`` where it sets no limit. All exact fractions.
 
+    >>> from fractions import Fraction
     >>> Thresholds(highest=Fraction("0.2")).k
     5
     """
