@@ -17,7 +17,7 @@ from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibilit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["WITHHELD", "Edition", "for_edition"]
+__all__ = ["WITHHELD", "Edition", "for_edition", "is_withheld"]
 
 #: The note of a figure that an edition may not show.
 WITHHELD = "withheld"

@@ -52,7 +52,8 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
     yield _figure(released, shown(audit.data.released_rows, catalogue).text, None, None, catalogue)
     for check in audit.checks:
         if check.outcome.value != "pass":
-            yield f"  {catalogue.plain(f'status.{check.outcome.value}')}: {check.id} {check.title}: {check.message}"
+            said = catalogue.plain("case.waived" if check.waived else f"status.{check.outcome.value}")
+            yield f"  {said}: {check.id} {check.title}: {check.message}"
 
 
 def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:

@@ -10,6 +10,7 @@ from privrelease.report.sections import (
     legal,
     risk,
     utility,
+    waivers,
 )
 from privrelease.report.view import SectionSpec
 
@@ -30,7 +31,7 @@ SECTIONS = (
     SectionSpec(11, "tables", absent.build_tables),
     SectionSpec(12, "synthesis", absent.build_synthesis),
     SectionSpec(13, "utility", utility.build),
-    SectionSpec(14, "waivers", absent.build_waivers),
+    SectionSpec(14, "waivers", waivers.build),
     SectionSpec(15, "signoff", absent.build_signoff),
     SectionSpec(16, "review", legal.build_review),
 )

@@ -9,7 +9,7 @@ from privrelease.report.view import Absent
 if TYPE_CHECKING:
     from privrelease.report.view import Context
 
-__all__ = ["build_attacks", "build_dp", "build_signoff", "build_synthesis", "build_tables", "build_waivers"]
+__all__ = ["build_attacks", "build_dp", "build_signoff", "build_synthesis", "build_tables"]
 
 
 def build_attacks(context: Context) -> Absent:
@@ -30,11 +30,6 @@ def build_tables(context: Context) -> None:
 def build_synthesis(context: Context) -> None:
     """Leave the section of synthetic releases out."""
     del context
-
-
-def build_waivers(context: Context) -> Absent:
-    """Say that no waiver is recorded."""
-    return Absent(context.catalogue.text("waivers.absent"))
 
 
 def build_signoff(context: Context) -> Absent:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.model import Outcome
 from privrelease.report import numbers
-from privrelease.report.edition import Edition
+from privrelease.report.edition import is_withheld
 from privrelease.report.view import Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def build(context: Context) -> DecisionBody:
         tiles=tuple(_tiles(audit, catalogue)),
         checks=tuple(check for check in checks if check.status != "pass" or check.observed),
         held=tuple(check for check in checks if check.status == "pass" and not check.observed),
-        findings=tuple(_noted(finding) for finding in audit.findings if context.edition is Edition.INTERNAL),
+        findings=tuple(_noted(finding) for finding in audit.findings if finding.message not in decision.reasons),
     )
 
 
@@ -130,11 +130,14 @@ def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
 
 
 def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:
-    observed = shown(check.observed, catalogue) if check.observed is not None else None
-    limit = shown(check.limit, catalogue) if check.limit is not None else None
-    if check.observed is not None and check.limit is not None:
+    observed = None if check.observed is None or is_withheld(check.observed) else shown(check.observed, catalogue)
+    limit = None if check.limit is None or is_withheld(check.limit) else shown(check.limit, catalogue)
+    if check.observed is not None and check.limit is not None and observed is not None:
         observed, limit = shown_beside(check.observed, check.limit, catalogue)
-    return CheckRow(check.id, check.title, _OUTCOMES[check.outcome], observed, limit, check.message)
+    status, said = _OUTCOMES[check.outcome], check.message
+    if check.waived:
+        status, said = "warn", f"{catalogue.plain('case.waived')}: {check.message}"
+    return CheckRow(check.id, check.title, status, observed, limit, said)
 
 
 def _noted(finding: FindingRecord) -> Noted:
