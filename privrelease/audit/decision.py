@@ -36,7 +36,7 @@ _CODES = {check_id: code for check_id, code, _ in INTEGRITY_CODES}
 
 
 def _fails(check: CheckResult) -> bool:
-    return check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
+    return check.severity == "error" and not check.waived and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
 
 
 def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:

@@ -41,6 +41,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     """Audit files. Nothing leads their rows back to the source, so what would need that is said to be unchecked."""
     from privrelease.audit.microdata import audit_microdata
     from privrelease.audit.target import AuditTarget
+    from privrelease.audit.waivers import with_waivers
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
     from privrelease.plan.statistics import StatisticsPlan
@@ -51,7 +52,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         console.log(str(finding))
     release = chosen(plan, (asked.release,))[0]
     if isinstance(release, StatisticsPlan):
-        result = _statistics(release, plan, asked)
+        result = with_waivers(_statistics(release, plan, asked), plan)
         _write(result, asked, console)
         return _ending(result, fail_on)
     target = AuditTarget(_sinks(release, asked.files), without_source=not asked.source)
@@ -62,6 +63,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     with DuckDBEngine(limits) as engine:
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
         result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions())
+    result = with_waivers(result, plan)
     _write(result, asked, console)
     return _ending(result, fail_on)
 

@@ -254,4 +254,10 @@ def _value(ran: _Ran) -> dict[str, object]:
 
 
 def _check(check: CheckResult) -> dict[str, object]:
-    return {"id": check.id, "outcome": check.outcome.value, "severity": check.severity, "message": check.message, "waived": check.waived}
+    return {
+        "id": check.id,
+        "outcome": check.outcome.value,
+        "severity": check.severity,
+        "message": check.message,
+        "waived": check.waived,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,12 @@ from privrelease.plan.model import (
     UnitPlan,
 )
 from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
+from privrelease.plan.waivers import WaiverPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.statistics_queries import resolve
+from privrelease.policy.waivers import same_person
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.releases import MicrodataRelease
     from privrelease.policy.threats import Threat
+    from privrelease.policy.waivers import Waiver
 
 __all__ = ["build_plan"]
 
@@ -55,6 +59,22 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
         missing_legal=missing_legal_fields(policy),
         context=policy.context,
         review=policy.review,
+        waivers=tuple(_waiver(loaded, number, waiver) for number, waiver in enumerate(policy.waivers)),
+    )
+
+
+
+
+def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:
+    return WaiverPlan(
+        check=waiver.check,
+        release=waiver.release,
+        reason=waiver.reason,
+        owner=waiver.owner,
+        approved_by=waiver.approved_by,
+        expires=date.fromisoformat(waiver.expires),
+        self_approved=same_person(waiver.owner, waiver.approved_by),
+        location=loaded.location("waivers", number),
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.thresholds import Thresholds
     from privrelease.findings import Location
     from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
 
 __all__ = [
@@ -156,3 +157,4 @@ class Plan:
     """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""
     context: object | None = field(default=None, compare=False)
     review: object | None = field(default=None, compare=False)
+    waivers: tuple[WaiverPlan, ...] = ()

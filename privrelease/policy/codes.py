@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "P416": "suppression that could suppress nothing",
     "P417": "a release of which nothing would be checked",
     "P418": "a check without a limit, or about something that is not measured",
+    "P419": "a waiver of what it cannot be about",
     "P501": "an environment does not exist",
     "P502": "extends goes in a circle, or through too many files",
     "P503": "an environment changes what the policy is",
@@ -56,4 +57,5 @@ CODES: dict[str, str] = {
     "P607": "a threat that no release protects against",
     "P609": "a pseudonym of a column that does not leave",
     "P610": "every row counts as a person of its own",
+    "P611": "a waiver that does not count, or changes nothing",
 }

@@ -12,6 +12,7 @@ from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads ann
 from privrelease.policy.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.values import CHOICE, Count, Day, Frozen, Identifier, Text
+from privrelease.policy.waivers import Waiver  # noqa: TC001  pydantic reads annotations at run time
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec"]
 
@@ -77,6 +78,8 @@ class Policy(Frozen):
     """What leaves."""
     checks: tuple[Check, ...] = ()
     """What the released files must satisfy besides the threats."""
+    waivers: tuple[Waiver, ...] = ()
+    """Failed checks that are let pass, openly and for a time."""
     legal: Legal | None = None
     """What the record of processing and the DPIA need."""
     context: Context | None = None

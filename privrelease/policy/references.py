@@ -50,6 +50,7 @@ class _References:
         self._threat_places = {e.key: e.location for e in threats.entries.values()} if isinstance(threats, Mapping) else {}
         self._releases = [_mapping(item) for item in _items(top.get("releases"))]
         self._checks = [_mapping(item) for item in _items(top.get("checks"))]
+        self._waivers = [_mapping(item) for item in _items(top.get("waivers"))]
         self._gone = gone
         self._hints = _MOST_HINTS
         self._columns = {name: tuple(_mapping(_mapping(node).get("columns"))) for name, node in self._datasets.items()}
@@ -64,6 +65,8 @@ class _References:
             yield from self._release(release)
         for check in self._checks:
             yield from self._check(check)
+        for waiver in self._waivers:
+            yield from self._waiver(waiver)
 
     def _threat(self, threat: dict[str, Node]) -> Iterator[Finding]:
         yield from self._known("dataset", "P301", threat.get("dataset"), self._datasets, "datasets")
@@ -119,6 +122,18 @@ class _References:
         yield from self._known("threat", "P303", check.get("threat"), self._threats, "threats")
         release = releases.get(_text(check.get("release")) or "", {})
         yield from self._column(_text(release.get("from")), check.get("column"))
+
+    def _waiver(self, waiver: dict[str, Node]) -> Iterator[Finding]:
+        releases = [name for release in self._releases if (name := _text(release.get("id"))) is not None]
+        yield from self._known("release", "P304", waiver.get("release"), releases, "releases")
+        node, name = waiver.get("check"), _text(waiver.get("check"))
+        if node is not None and name is not None and (name.startswith("AUDIT-") or name in self._threats):
+            message = f"{shown(name)} cannot be waived: only a check of this policy can"
+            hint = "a threshold is changed in its threat; what guards the release itself always counts"
+            yield Finding("P419", message, location=node.location, hint=hint)
+            return
+        checks = [name for check in self._checks if (name := _text(check.get("id"))) is not None]
+        yield from self._known("check", "P305", node, checks, "checks")
 
     def _known(
         self, what: str, code: str, node: Node | None, names: Iterable[str], kind: str, *, table: bool = False

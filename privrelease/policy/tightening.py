@@ -62,6 +62,10 @@ def _fewer_columns(old: object, new: object) -> bool:
     return new is not None and (old is None or set(cast("_Names", new)) <= set(cast("_Names", old)))
 
 
+def _fewer(old: object, new: object) -> bool:
+    return set(cast("tuple[object, ...]", new)) <= set(cast("tuple[object, ...]", old))
+
+
 def _newly(old: object, _new: object) -> bool:
     return old is None
 
@@ -135,6 +139,7 @@ ALLOWED: tuple[Change, ...] = (
     Change(("checks", "*", "min"), _higher, "may become higher only"),
     Change(("checks", "*", "severity"), _only("warn", "error"), "may change from warn to error only"),
     Change(("checks", "*", "description"), _free, _KEEP),
+    Change(("waivers",), _fewer, "may only lose entries"),
     Change(("legal",), _newly, "may be added only"),
     Change(("legal", "profile"), _newly, "may be added only"),
     Change(("context", "**"), _free, _KEEP),

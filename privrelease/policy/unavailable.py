@@ -34,7 +34,6 @@ UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("ledger",), "the privacy-budget ledger"),
     Feature(("attacks",), "attacks"),
     Feature(("approvals",), "approvals"),
-    Feature(("waivers",), "waivers"),
     Feature(("tables",), "rules for tables"),
     Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),
     Feature(("releases", "[]", "kind"), "a release of kind table", "table", 1),

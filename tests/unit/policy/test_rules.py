@@ -394,12 +394,130 @@ RULES = [
         (("checks:", "review: {next: 2027-01-15}\nchecks:"),),
     ),
     Rule(
-        "waivers",
-        (("checks:", "waivers: []\nchecks:"),),
+        "a waiver of a check that does not exist",
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-002, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
         [
-            "p.yaml:28:1: P210 waivers is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:28:19: P305 check UTIL-002 does not exist\nhint: did you mean UTIL-001?",
         ],
-        (("checks:", "context: {release_model: controlled}\nchecks:"),),
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "a waiver of a threshold",
+        (
+            (
+                "checks:",
+                "waivers: [{check: external, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:19: P419 external cannot be waived: only a check of this policy can\nhint: a threshold is changed in its threat; what guards the release itself always counts",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "a waiver of what guards the release",
+        (
+            (
+                "checks:",
+                "waivers: [{check: AUDIT-CELLS, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:19: P419 AUDIT-CELLS cannot be waived: only a check of this policy can\nhint: a threshold is changed in its threat; what guards the release itself always counts",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "a waiver for a release that does not exist",
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: other, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:38: P304 release other does not exist\nhint: there is: microdata",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "a waiver that its owner approved",
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: role:DPO, approved_by: role:dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:94: P611 warn: the waiver of UTIL-001 is approved by its owner and does not count\nhint: let somebody else approve it",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "a waiver without an end",
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:11: P201 expires is missing in item 1 of waivers",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
+    ),
+    Rule(
+        "two waivers of one check",
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}, {check: UTIL-001, release: microdata, reason: again, owner: a, approved_by: b, expires: 2027-12-31}]\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:128: P408 two waivers are about check UTIL-001 of release microdata\nhint: keep one of them",
+        ],
+        (
+            (
+                "checks:",
+                "waivers: [{check: UTIL-001, release: microdata, reason: known, owner: steward, approved_by: dpo, expires: 2026-12-31}]\nchecks:",
+            ),
+        ),
     ),
     Rule(
         "a PostgreSQL source, whose password is not shown",

@@ -1,0 +1,60 @@
+"""Section 14: every waiver of the release, those that do not count too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.audit.waivers_model import waiver_facts
+from privrelease.report.edition import Edition
+from privrelease.report.view import Absent
+
+if TYPE_CHECKING:
+    from privrelease.report.view import Context, Status
+
+__all__ = ["WaiverRow", "WaiversBody", "build"]
+
+_STATES: dict[str, Status] = {"open": "warn", "unused": "info", "expired": "fail", "self_approved": "fail"}
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverRow:
+    """A waiver and what became of it."""
+
+    check: str
+    status: Status
+    state: str
+    reason: str
+    owner: str
+    approved_by: str
+    expires: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaiversBody:
+    """All waivers, in the policy's order."""
+
+    waivers: tuple[WaiverRow, ...]
+
+
+def build(context: Context) -> WaiversBody | Absent:
+    """List waivers. Reasons and names stay with the controller: recipients are told which checks are waived."""
+    texts = context.catalogue
+    facts = waiver_facts(context.audit)
+    if facts is None or context.edition is Edition.RECIPIENT:
+        waived = ", ".join(check.id for check in context.audit.checks if check.waived)
+        return Absent(texts.text("waivers.recipient", checks=waived) if waived else texts.text("waivers.absent"))
+    return WaiversBody(
+        tuple(
+            WaiverRow(
+                one.check,
+                _STATES[one.state],
+                texts.text(f"waivers.state.{one.state}"),
+                one.reason,
+                one.owner,
+                one.approved_by,
+                one.expires,
+            )
+            for one in facts.waivers
+        )
+    )
