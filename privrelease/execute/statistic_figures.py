@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from privrelease.dp.draws import Draw
+    from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
     from privrelease.plan.statistics import StatisticPlan
 
 __all__ = ["Noisy", "ReleasedFigure", "figures_of", "group_text"]
@@ -110,7 +112,13 @@ def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction
 
 def _half_width(draw: Draw, parts: int) -> int:
     """Half of the interval of one of ``parts`` draws, so that all of them are covered together."""
-    return 0 if draw.noise is None else draw.noise.half_width(1 - (1 - CONFIDENCE) / parts)
+    return 0 if draw.noise is None else _width(draw.noise, 1 - (1 - CONFIDENCE) / parts)
+
+
+@lru_cache(maxsize=1024)
+def _width(noise: DiscreteLaplace | DiscreteGaussian, confidence: Fraction) -> int:
+    """The same for every cell of a draw."""
+    return noise.half_width(confidence)
 
 
 def _ratio(plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction, Fraction]:

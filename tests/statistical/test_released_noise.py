@@ -1,6 +1,6 @@
 """Noise as it leaves through the command line: the released figures less the true ones follow the claimed law, and no other.
 
-A table by 20,000 declared keys is 20,000 independent draws of one law in one run. Chi-square on bins of at least 25 expected draws,
+A table by 10,000 declared keys is 10,000 independent draws of one law in one run. Chi-square on bins of at least 25 expected draws,
 alpha = 1e-9 a test; the power against each mutant is asserted to be at least 0.99. Empirical privacy: every key has one person in one data
 set and none in its neighbour; Clopper-Pearson bounds at alpha give a lower bound on epsilon, which must not exceed the claim, and must
 exceed the claim of a noise made for less. Seeds are fixed.
@@ -21,7 +21,7 @@ from privrelease.cli.main import main
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
 
 ALPHA = 1e-9
-N = 20_000
+N = 10_000
 POLICY = f"""apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: made
@@ -65,14 +65,14 @@ def released(folder, rows, seed):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Figures of a data set without rows, of its neighbours in every cell, and of the first with another seed."""
+    """Figures of a data set without rows, and of one with a person in every cell."""
     folder = tmp_path_factory.mktemp("released")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         full = [f"p{k},{k},10\n" * 2 for k in range(1, N + 1)]
         empty, path = released(folder, [], 1)
         claim = json.loads((path.parent / "s.manifest.json").read_text(encoding="utf-8"))["privacy"]
-        return empty, released(folder, full, 2)[0], released(folder, [], 3)[0], claim
+        return empty, released(folder, full, 2)[0], claim
 
 
 def law(claim, name):
@@ -123,7 +123,7 @@ EXACT = {"laplace": (0, 2), "gaussian": (0, 2), "sum": (0, 20)}
 
 @pytest.mark.parametrize("name", EXACT)
 def test_released_figures_follow_the_claimed_law_around_the_true_ones_and_no_other(runs, name):
-    empty, full, _, claim = runs
+    empty, full, claim = runs
     noise, grid = law(claim, name)
     for figures, true in zip((empty, full), EXACT[name], strict=True):
         sample = np.rint((figures[name] - true) / grid).astype(int)
@@ -140,13 +140,12 @@ def test_released_figures_follow_the_claimed_law_around_the_true_ones_and_no_oth
 
 @pytest.mark.parametrize("name", EXACT)
 def test_no_draw_is_used_twice(runs, name):
-    empty, full, other, _ = runs
+    empty, full, _ = runs
     bound = stats.norm.isf(ALPHA / 2) / math.sqrt(N)
     one = empty[name] - empty[name].mean()
     pairs = [
         (one[:-1], one[1:]),
         (one, full[name] - full[name].mean()),
-        (one, other[name] - other[name].mean()),
         *((one, empty[more] - empty[more].mean()) for more in EXACT if more != name),
     ]
     for left, right in pairs:
@@ -164,7 +163,7 @@ def lower(hits):
 
 @pytest.mark.parametrize("name", ["laplace", "sum"])
 def test_neighbouring_data_sets_are_told_apart_no_better_than_claimed(runs, name):
-    empty, full, _, claim = runs
+    empty, full, claim = runs
     noise, grid = law(claim, name)
     true = EXACT[name][1]
     epsilon = 1.0
@@ -180,6 +179,6 @@ def test_neighbouring_data_sets_are_told_apart_no_better_than_claimed(runs, name
 
 
 def test_means_lie_in_their_domain_whatever_the_noisy_count_is(runs):
-    for figures in runs[:3]:
+    for figures in runs[:2]:
         assert figures["mean"].min() >= 0
         assert figures["mean"].max() <= 10
