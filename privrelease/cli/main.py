@@ -16,6 +16,7 @@ from privrelease import __version__
 from privrelease.cli import options as o
 from privrelease.cli.console import Console, FailOn, Format, PlainFormat
 from privrelease.cli.ending import INTERRUPTED, MEANINGS, Ending, ended, ending_of, gone
+from privrelease.cli.ledger_app import ledger_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -302,6 +303,9 @@ def schema(
     from privrelease.cli.schema import schema as work
 
     return ended(lambda: work(of, Console()))
+
+
+app.add_typer(ledger_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

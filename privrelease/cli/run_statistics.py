@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from privrelease.errors import BudgetError
-
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
     from privrelease.cli.settings import Settings
@@ -40,7 +38,7 @@ def audited_statistics(
     from privrelease.execute.statistics import run_statistics
     from privrelease.release.store import now
 
-    source = _source(policy, settings)
+    source = _source(policy, settings, store)
     limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
     with DuckDBEngine(settings.engine(limits)) as engine:
         parked = run_statistics(
@@ -60,19 +58,17 @@ def audited_statistics(
     return audit_statistics(plan, policy, target, audited_at=moment, versions=versions())
 
 
-def _source(policy: Plan, settings: Settings) -> _Source:
+def _source(policy: Plan, settings: Settings, store: ReleaseStore) -> _Source:
     from privrelease.dp.randomness import SystemRandomness, TestRandomness
     from privrelease.ledger.memory import MemoryLedger
 
     if settings.test_noise is not None:
         return _Source(TestRandomness(settings.test_noise), MemoryLedger(identity="test"))
-    return _Source(SystemRandomness(), _ledger(policy))
+    return _Source(SystemRandomness(), _ledger(policy, store))
 
 
-def _ledger(policy: Plan) -> Ledger:
+def _ledger(policy: Plan, store: ReleaseStore) -> Ledger:
     """Open the ledger that the policy names. None is never made on the way: a fresh one would forget what was spent."""
-    raise BudgetError(
-        code="L101",
-        message=f"policy {policy.policy_id} names no ledger: nothing says what may be spent",
-        hint="write `ledger: {cap: {epsilon: …, delta: …}, url: …}` and run `privrelease ledger init`",
-    )
+    from privrelease.cli.ledger import opened
+
+    return opened(policy, store)

@@ -3,69 +3,77 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.errors import BudgetError
-from privrelease.ledger.protocol import Balance, Head, Reservation
+from privrelease.ledger.book import Account, Book
+from privrelease.ledger.entries import claim_record, read_claim
+from privrelease.ledger.protocol import Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.dp.budget import Budget
-    from privrelease.ledger.protocol import Claim
+    from privrelease.ledger.protocol import Balance, Claim, Head
 
 __all__ = ["MemoryLedger"]
 
+#: It has no clock, so that what is made for tests repeats.
+_ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 class MemoryLedger:
-    """Keeps claims and answers in this process. ``cap`` None: no limit."""
+    """Keeps the same entries as any ledger, in this process. Every population has ``cap`` (None: no limit) and need not be named before.
+
+    >>> MemoryLedger().head().sequence
+    0
+    """
 
     def __init__(self, cap: Budget | None = None, *, identity: str = "memory") -> None:
         self._cap = cap
-        self._claims: list[Claim] = []
-        self._answers: dict[str, bytes] = {}
-        self._open: set[str] = set()
-        self._head = Head(identity, 0, hashlib.sha256(identity.encode()).hexdigest())
+        self._book = Book()
+        self._stored: dict[str, bytes] = {}
+        self._append("ledger", {"ledger": identity, "owners": [], "populations": {}, "datasets": {}})
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Everything that was reserved."""
-        return tuple(self._claims)
+        return tuple(read_claim(entry.body["claim"]) for entry in self._book.entries if entry.kind == "reserve")
 
     def reserve(self, claim: Claim) -> Reservation:
         """Spend the claim, or raise BudgetError."""
-        balance = self.balance(claim.population)
-        if self._cap is not None and not (balance.spent + claim.cost).fits(self._cap):
-            raise BudgetError(
-                code="L120", message="the budget that is left does not cover this release", hint="lower its epsilon or delta"
-            )
-        for other in self._claims:
-            same = (other.dataset, other.snapshot) == (claim.dataset, claim.snapshot) and claim.snapshot is not None
-            if same and other.content != claim.content:
-                message = f"the snapshot of {claim.dataset} has another content than when it was first used"
-                raise BudgetError(code="L121", message=message, hint="give new data a new `snapshot` label")
-        self._claims.append(claim)
-        entry = json.dumps([self._head.hash, [draw.record() for draw in claim.draws]], sort_keys=True)
-        self._head = Head(self._head.ledger, self._head.sequence + 1, hashlib.sha256(entry.encode()).hexdigest())
-        reservation = Reservation(str(self._head.sequence), claim, self._head)
-        self._open.add(reservation.id)
-        return reservation
+        self._know(claim.population)
+        if claim.dataset not in self._book.population_of:
+            self._book.population_of[claim.dataset] = claim.population
+            self._book.datasets[claim.dataset] = Account(claim.dataset, None, "")
+        self._book.admit(claim)
+        self._append("reserve", {"claim": claim_record(claim)})
+        return Reservation(str(self._book.head.sequence), claim, self._book.head)
 
     def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
         """Store the answers."""
-        self._open.remove(reservation.id)
-        self._answers.update(answers)
+        number = int(reservation.id)
+        self._book.check_answers(number, reservation.claim, set(answers))
+        digests = {key: hashlib.sha256(answer).hexdigest() for key, answer in answers.items()}
+        self._append("commit", {"reservation": number, "answers": digests})
+        self._stored.update(answers)
 
     def answer(self, query: str) -> bytes | None:
         """Return a stored answer."""
-        return self._answers.get(query)
+        return self._stored.get(query)
 
     def balance(self, population: str) -> Balance:
         """Return what is spent."""
-        spent = tuple((claim.release, claim.cost) for claim in self._claims if claim.population == population)
-        return Balance.of(population, self._cap, spent)
+        self._know(population)
+        return self._book.balance(population)
 
     def head(self) -> Head:
         """Return the last entry."""
-        return self._head
+        return self._book.head
+
+    def _know(self, population: str) -> None:
+        if population not in self._book.populations:
+            self._book.populations[population] = Account(population, self._cap, "")
+
+    def _append(self, kind: str, body: Mapping[str, Any]) -> None:
+        self._book.apply(self._book.next(_ALWAYS, kind, body))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.ledger.places import Place
     from privrelease.ledger.protocol import Head
 
-__all__ = ["Anchor", "check_anchors", "create_ledger", "open_ledger"]
+__all__ = ["Anchor", "check_anchors", "create_ledger", "ledger_exists", "open_ledger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,20 @@ def check_anchors(book: Book, anchors: Iterable[Anchor], shown: str = "this plac
                 message=f"entry {anchor.head.sequence} of the ledger at {shown} is not the one that run {anchor.run} was charged in",
                 hint="restore the ledger that the run used: this copy has gone another way",
             )
+
+
+def ledger_exists(url: str, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether something is at ``url``, a ledger or what is left of one."""
+    from sqlalchemy import inspect
+
+    from privrelease.ledger.places import place_of, spoken
+    from privrelease.ledger.tables import LEDGER
+
+    place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
+    if place.path is not None:
+        return os.path.lexists(place.path)
+    with spoken(place), place.engine().connect() as connection:
+        return inspect(connection).has_table(LEDGER.name)
 
 
 def create_ledger(

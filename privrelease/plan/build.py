@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.dp.budget import Budget
+from privrelease.plan.ledger import LedgerPlan
 from privrelease.plan.model import (
     CheckPlan,
     MicrodataPlan,
@@ -27,6 +29,7 @@ from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.statistics_queries import resolve
 from privrelease.policy.waivers import same_person
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
+from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,10 +62,19 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
         missing_legal=missing_legal_fields(policy),
         context=policy.context,
         review=policy.review,
+        ledger=_ledger(loaded),
         waivers=tuple(_waiver(loaded, number, waiver) for number, waiver in enumerate(policy.waivers)),
     )
 
 
+
+
+def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
+    ledger = loaded.policy.ledger
+    if ledger is None:
+        return None
+    cap = Budget(Epsilon(ledger.cap.epsilon), Delta(ledger.cap.delta or 0))
+    return LedgerPlan(ledger.url, cap, loaded.location("ledger"))
 
 
 def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.thresholds import Thresholds
     from privrelease.findings import Location
+    from privrelease.plan.ledger import LedgerPlan
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
@@ -157,4 +158,5 @@ class Plan:
     """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""
     context: object | None = field(default=None, compare=False)
     review: object | None = field(default=None, compare=False)
+    ledger: LedgerPlan | None = None
     waivers: tuple[WaiverPlan, ...] = ()

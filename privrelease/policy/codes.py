@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "P417": "a release of which nothing would be checked",
     "P418": "a check without a limit, or about something that is not measured",
     "P419": "a waiver of what it cannot be about",
+    "P430": "a release that the ledger's cap could never cover",
     "P501": "an environment does not exist",
     "P502": "extends goes in a circle, or through too many files",
     "P503": "an environment changes what the policy is",

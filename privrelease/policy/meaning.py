@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.meaning_checks import check_rules
 from privrelease.policy.meaning_datasets import dataset_rules
+from privrelease.policy.meaning_ledger import ledger_rules
 from privrelease.policy.meaning_releases import release_rules
 from privrelease.policy.meaning_statistics import statistics_rules
 from privrelease.policy.meaning_threats import threat_rules
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["check_meaning"]
 
 #: Every group of rules, each a function of a reading.
-RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, check_rules, waiver_rules)
+RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, ledger_rules, check_rules, waiver_rules)
 
 
 def check_meaning(reading: Reading) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from privrelease.policy.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.ledger import LedgerSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.values import CHOICE, Count, Day, Frozen, Identifier, Text
@@ -80,6 +81,8 @@ class Policy(Frozen):
     """What the released files must satisfy besides the threats."""
     waivers: tuple[Waiver, ...] = ()
     """Failed checks that are let pass, openly and for a time."""
+    ledger: LedgerSpec | None = None
+    """The privacy-budget ledger."""
     legal: Legal | None = None
     """What the record of processing and the DPIA need."""
     context: Context | None = None

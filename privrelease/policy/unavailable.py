@@ -31,7 +31,6 @@ class Feature:
 _STEPS = ("generalise", "code", "microaggregate", "swap", "pram", "quantise")
 
 UNAVAILABLE: tuple[Feature, ...] = (
-    Feature(("ledger",), "the privacy-budget ledger"),
     Feature(("attacks",), "attacks"),
     Feature(("approvals",), "approvals"),
     Feature(("tables",), "rules for tables"),

@@ -20,7 +20,17 @@ from privrelease.release.runs import OutputLink
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Destination", "check_destinations", "check_places", "keep_copy", "links_for", "place_link", "shows", "target"]
+__all__ = [
+    "Destination",
+    "check_destinations",
+    "check_places",
+    "keep_copy",
+    "links_for",
+    "manifest_place",
+    "place_link",
+    "shows",
+    "target",
+]
 
 _ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet", ".duckdb", ".db")
 
@@ -37,6 +47,15 @@ class Destination(Protocol):
     def label(self) -> str:
         """As the policy writes it."""
         ...
+
+
+def manifest_place(first: Path) -> Path:
+    """Return where the manifest of a release is shown, whose first output is at ``first``.
+
+    >>> manifest_place(Path("out/a.csv")).as_posix()
+    'out/a.manifest.json'
+    """
+    return first.with_name(_stem(first.name) + ".manifest.json")
 
 
 def _stem(name: str) -> str:

@@ -20,6 +20,7 @@ LAX = (
     ),
     ("    protect: [external]\n", "    protect: [external]\n    order: source\n    columns: [age, sex, glucose]\n"),
     ("weights: {age: 2}", "weights: {age: 2}, residual: keep"),
+    ("checks:", 'ledger: {cap: {epsilon: 4, delta: 1e-5}, url: "sqlite:///ledger.db"}\nchecks:'),
     ("max: 0.05}", "max: 0.05, severity: warn}\n  - {id: ROWS, release: microdata, expect: rows, min: 10}"),
 )
 
@@ -156,6 +157,9 @@ THREAT = "{{threats: {{external: {{{0}}}}}}}"
             "{checks: []}",
             "checks.UTIL-001 must not be removed",
         ),
+        ("{ledger: {cap: {epsilon: 3}}}", "{ledger: {cap: {epsilon: 5}}}", "ledger.cap.epsilon may become lower only"),
+        ("{ledger: {cap: {delta: 1e-6}}}", "{ledger: {url: OTHER_LEDGER}}", "ledger.url must not change"),
+        ("{ledger: {cap: {delta: 0}}}", "{ledger: {cap: {delta: 1e-4}}}", "ledger.cap.delta may become lower only"),
         (
             "{legal: {profile: gdpr}, title: In continuous integration, review: {next: 2027-01-01}}",
             release(order="source", transform="[{suppress: cells, limit: 0.05, weights: {sex: 2}, residual: keep}]"),

@@ -1,0 +1,43 @@
+"""The ledger's entries that manifests name, wherever a manifest can be seen: by them an older copy of a ledger is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.release.manifest import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from privrelease.release.privacy import LedgerAnchor
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["Anchored", "anchored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """What a manifest says of the ledger: which entry, for which population; ``run``: whose manifest it is."""
+
+    anchor: LedgerAnchor
+    population: str
+    run: str
+
+
+def anchored(store: ReleaseStore, published: Iterable[Path] = ()) -> tuple[Anchored, ...]:
+    """Return what the manifests of a state folder, and those at ``published`` paths, say; of test noise nothing.
+
+    Raises InputError (R125) where a manifest cannot be read: whoever changes one must not make a ledger look newer.
+    """
+    runs = [store.folder(record.run).manifest_path for record in store.records()] if store.state.is_dir() else []
+    found: dict[str, Anchored] = {}
+    for path in (*runs, *published):
+        if not path.is_file():
+            continue
+        manifest = Manifest.load(path)
+        claim = manifest.privacy
+        if claim is not None and claim.private and claim.anchor is not None:
+            found[manifest.run] = Anchored(claim.anchor, claim.population, manifest.run)
+    return tuple(found.values())
