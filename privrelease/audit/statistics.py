@@ -360,7 +360,7 @@ def _data(evidence: _Evidence) -> DataFacts:
                 leaves=False,
                 treatment="aggregated with noise" if column.name in used else "removed (attribute suppression)",
             )
-            for column in plan.source.columns
+            for column in plan.source.declared
         ),
         order="policy",
     )

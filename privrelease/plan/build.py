@@ -26,7 +26,7 @@ from privrelease.plan.waivers import WaiverPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.statistics_queries import resolve
+from privrelease.policy.statistics_queries import columns_read, resolve
 from privrelease.policy.waivers import same_person
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
 from privrelease.units import Delta, Epsilon
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.releases import MicrodataRelease
+    from privrelease.policy.statistics_queries import Statistics
     from privrelease.policy.threats import Threat
     from privrelease.policy.waivers import Waiver
 
@@ -110,7 +111,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
     source = _source(loaded, release.from_, dataset, dataset.columns)
     return StatisticsPlan(
         id=release.id,
-        source=replace(source, columns=tuple(_unbounded(column) for column in source.columns)),
+        source=_needed(source, found, None if dataset.unit is None else dataset.unit.column),
         queries=tuple(
             StatisticPlan(
                 id=query.spec.id,
@@ -135,6 +136,15 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         min_count=release.min_count,
         location=loaded.location("releases", number),
     )
+
+
+def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:
+    """The source less the columns that no query looks at: what is not asked for is not read."""
+    needed = {unit} | {name for query in found.queries for name in columns_read(query)}
+    dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
+    read = [column for column in source.columns if column.name in needed | dropping] or list(source.columns[:1])
+    unread = tuple(column for column in source.columns if column not in read)
+    return replace(source, columns=tuple(_unbounded(column) for column in read), unread=unread)
 
 
 def _unbounded(column: Column) -> Column:

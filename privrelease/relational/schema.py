@@ -139,7 +139,7 @@ class TableSource:
 
     ``path``: absolute file or glob (Parquet and CSV). ``table``: the table of a DuckDB or SQLite file. ``label``: the path
     as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.
-    ``location``: of ``source`` in the policy.
+    ``location``: of ``source`` in the policy. ``unread``: declared columns that nobody asks for: they must be there, and are not read.
     """
 
     dataset: str
@@ -151,6 +151,12 @@ class TableSource:
     format: FileFormat = field(default_factory=FileFormat)
     unlisted_columns: Literal["error", "drop"] = "error"
     location: Location | None = None
+    unread: tuple[Column, ...] = ()
+
+    @property
+    def declared(self) -> tuple[Column, ...]:
+        """Every column that the policy lists."""
+        return (*self.columns, *self.unread)
 
     def column(self, name: str) -> Column:
         """Return the declared column of that exact name; KeyError where there is none."""

@@ -76,7 +76,7 @@ def _load(connection: Connection, source: TableSource, file: SourceFile, raw: st
     utf8 = transcode(file.path, source.format, file.label, connection.temp / f"{connection.fresh('utf8-')}.csv")
     format_ = replace(source.format, encoding="utf-8") if utf8 != file.path else source.format
     names = header_of(utf8, format_, file.label)
-    check_header(names, source.columns, file.label, source.unlisted_columns, delimiter=format_.delimiter, line=1)
+    check_header(names, source.declared, file.label, source.unlisted_columns, delimiter=format_.delimiter, line=1)
     wanted = [names.index(column.name) for column in source.columns]
     rows = load_csv(connection, utf8, format_, file.label, names=names, wanted=wanted, into=raw, first=first)
     return _Opened(utf8, file.label, format_, names, rows)

@@ -75,7 +75,7 @@ def read_parquet(connection: Connection, source: TableSource) -> Raw:
         if sorted(schema) != sorted(schemas[0]):
             message = f"{file.label} has other columns or types than {files[0].label}"
             raise refusal(message, "D114", hint="make the files of one source alike", location=Location(file.label))
-    check_header([name for name, _ in schemas[0]], source.columns, files[0].label, source.unlisted_columns)
+    check_header([name for name, _ in schemas[0]], source.declared, files[0].label, source.unlisted_columns)
     types = dict(schemas[0])
     paths = [file.path for file in files]
 

@@ -80,7 +80,7 @@ def read_duckdb(connection: Connection, source: TableSource) -> Raw:
 def _check_table(source: TableSource, label: str, name: str, found: list[tuple[str, str]] | None) -> None:
     if found is None:
         raise source_refusal(source, "D116", f"{label} has no table {name}", "check `table`; the schema is main")
-    check_header([column for column, _ in found], source.columns, source.label, source.unlisted_columns)
+    check_header([column for column, _ in found], source.declared, source.label, source.unlisted_columns)
 
 
 def _row_place(source: TableSource) -> Any:  # noqa: ANN401 - the type of Raw.place
@@ -122,7 +122,7 @@ def _load_sqlite(connection: Connection, source: TableSource, database: sqlite3.
     names = [str(row[0]) for row in ask(listed)]
     if not names:
         raise source_refusal(source, "D116", f"{source.label} has no table {name}", "check `table`")
-    check_header(names, source.columns, source.label, source.unlisted_columns)
+    check_header(names, source.declared, source.label, source.unlisted_columns)
     physical: list[str] = []
     cells: list[exp.Expr] = []
     for column in source.columns:
