@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
 from privrelease.cli.machine import finding_value
+from privrelease.cli.plan_statistics import spendings
 from privrelease.cli.settings import chosen
 from privrelease.cli.steps import Steps
 from privrelease.findings import Severity
@@ -41,6 +42,9 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
     explained = explain(replace(planned, releases=releases))
     if not console.json:
         console.data("\n".join(explained.as_lines()))
+    spent = spendings(planned, releases, settings)
+    for one in spent if not console.json else ():
+        console.data("\n".join(one.as_lines()))
     forecasts: list[Forecast] = []
     for release in releases if data else ():
         if not isinstance(release, MicrodataPlan):
@@ -49,7 +53,8 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
         forecasts.append(_forecast(release, settings, console))
         _tell(forecasts[-1], console)
     if console.json:
-        console.document({**explained.as_data(), "forecasts": [_value(one) for one in forecasts]})
+        document = {**explained.as_data(), "forecasts": [_value(one) for one in forecasts]}
+        console.document(document | ({"budgets": [one.as_data() for one in spent]} if spent else {}))
     short = [one.release for one in forecasts if _would_fail(one)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")

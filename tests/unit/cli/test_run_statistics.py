@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -189,3 +192,48 @@ def test_post_processing_and_small_counts(folder, ledger):
     assert main(["run", "p.yaml"]) == 0
     assert all(float(row["value"]) >= 0 and float(row["value"]).is_integer() for row in rows(folder))
     assert all(float(row["low"]) >= 0 for row in rows(folder))
+
+
+LEDGER = 'ledger: {cap: {epsilon: 1.5, delta: 1e-5}, url: "sqlite:///ledger.db"}\n'
+
+
+def test_plan_says_what_is_left_before_and_after_and_what_is_served_again(folder, capsys):
+    change(folder, "title: Made-up\n", f"title: Made-up\n{LEDGER}")
+    assert main(["plan", "p.yaml"]) == 0
+    assert "not known (L102" in capsys.readouterr().out
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["plan", "p.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert "epsilon 1.5 and delta 0.00001 left; a run now spends epsilon 1 and delta 0.000001" in out
+    assert "left after it: epsilon 0.5 and delta 0.000009" in out
+    assert main(["run", "p.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["plan", "p.yaml", "--format", "json"]) == 0
+    (budget,) = json.loads(capsys.readouterr().out)["budgets"]
+    assert (budget["left"], budget["spends"], budget["stored"], budget["fits"]) == (
+        "epsilon 0.5 and delta 0.000009",
+        "epsilon 0",
+        3,
+        True,
+    )
+    change(folder, "snapshot: first", "snapshot: second")
+    assert main(["plan", "p.yaml"]) == 0
+    assert "a run would be refused" in capsys.readouterr().out
+
+
+def test_a_run_killed_while_it_draws_has_spent_its_budget(folder, capsys):
+    change(folder, "title: Made-up\n", f"title: Made-up\n{LEDGER}")
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    killed = (
+        "import os, signal, privrelease.dp.draws as draws\n"
+        "draws._perform = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from privrelease.cli.main import main\n"
+        "main(['run', 'p.yaml'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", killed], cwd=folder, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    capsys.readouterr()
+    assert main(["run", "p.yaml"]) == 4
+    assert "there are epsilon 0.5" in capsys.readouterr().err
+    assert not (folder / "out").exists() or not list((folder / "out").iterdir())
