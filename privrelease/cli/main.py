@@ -252,7 +252,9 @@ def sign(
 
 @app.command()
 def verify(
-    attestation: Annotated[Path, typer.Argument(metavar="ATTESTATION", help="A signed attestation.", show_default=False)],
+    attestation: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="A signed attestation, or a run's folder.", show_default=False)
+    ],
     *,
     key: Annotated[
         list[Path] | None, typer.Option("--key", metavar="FILE", help="Public key of a signer; several may do.")
@@ -260,13 +262,78 @@ def verify(
     file: Annotated[list[Path] | None, typer.Option("--file", metavar="FILE", help="A released file to compare.")] = None,
     form: o.PlainFormatOption = PlainFormat.TEXT,
 ) -> Ending:
-    """Verify a signed attestation, and that released files are those it speaks of.
+    """Verify a signed attestation and the files it speaks of, or a run's folder: manifest, files, audit, approvals.
 
     Example: `privrelease verify release.dsse.json --key dpo.key.pub --file out/patients.parquet`
     """
     from privrelease.cli.signing import verify as work
 
     return ended(lambda: work(attestation, key or (), file or (), Console(form)))
+
+
+@app.command()
+def approve(
+    policy: o.PolicyFile,
+    run_id: o.RunId,
+    *,
+    role: Annotated[str, typer.Option("--role", metavar="ROLE", help="The role to approve in.", show_default=False)],
+    key: o.KeyFile = None,
+    key_env: o.KeyVariable = None,
+    data_root: o.DataRoot = None,
+    state: o.State = None,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Sign the digests of a parked release (policy, files, audit) in a role. Publishes nothing.
+
+    Example: `privrelease approve policy.yaml RUN --role dpo --key-env DPO_KEY`
+    """
+    from privrelease.cli.publishing import approve as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(policy, Settings(None, data_root, state), run_id, role, (key, key_env), console))
+
+
+@app.command()
+def publish(
+    policy: o.PolicyFile,
+    run_id: o.RunId,
+    *,
+    data_root: o.DataRoot = None,
+    state: o.State = None,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Publish a parked release once its approvals are there; digests and signatures are verified, nothing is executed again.
+
+    Example: `privrelease publish policy.yaml RUN`
+    """
+    from privrelease.cli.publishing import publish as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(policy, Settings(None, data_root, state), run_id, console))
+
+
+@app.command()
+def withdraw(
+    policy: o.PolicyFile,
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="The release.", show_default=False)],
+    *,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)],
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    state: o.State = None,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Take the current release back: its output paths show nothing any more, and the reason stays on record.
+
+    Example: `privrelease withdraw policy.yaml microdata --reason "wrong region codes"`
+    """
+    from privrelease.cli.publishing import withdraw as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(policy, Settings(env, data_root, state), release, reason, console))
 
 
 @app.command()

@@ -23,6 +23,7 @@ __all__ = [
     "PolicyFile",
     "Quiet",
     "Releases",
+    "RunId",
     "State",
     "Temp",
     "TestNoise",
@@ -44,6 +45,7 @@ State = Annotated[
 Releases = Annotated[
     list[str] | None, typer.Option("--release", metavar="ID", help="Only this release; may be given several times.")
 ]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, as `run` named it.", show_default=False)]
 MemoryLimit = Annotated[str, typer.Option("--memory-limit", metavar="SIZE", help="Memory the engine may use, e.g. 4GiB.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, metavar="N", help="Threads of the engine. Default: all cores.")

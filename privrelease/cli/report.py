@@ -93,6 +93,8 @@ FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
 
 def report(audit: Path, edition: str, output: Path | None, form: str, console: Console) -> Ending:
     """Render an ``audit.json``, or that of a run's folder."""
+    from privrelease.audit.signoff_model import SignoffFacts, with_signoff
+    from privrelease.cli.publishing import signoff_of
     from privrelease.release.files import speaking, write_atomically
     from privrelease.report.edition import Edition
     from privrelease.report.json_report import read_audit
@@ -102,7 +104,11 @@ def report(audit: Path, edition: str, output: Path | None, form: str, console: C
     if form not in FORMS:
         raise UsageError(code="C106", message=f"--format of a report is one of {', '.join(FORMS)}", hint="write --format html")
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
-    content = FORMS[form](read_audit(path), Edition(edition))
+    result = read_audit(path)
+    recorded = signoff_of(audit) if audit.is_dir() else None
+    if recorded is not None:
+        result = with_signoff(result, SignoffFacts.model_validate(recorded))
+    content = FORMS[form](result, Edition(edition))
     if output is None:
         sys.stdout.buffer.write(content)
     else:

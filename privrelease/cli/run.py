@@ -11,6 +11,7 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
 from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
+from privrelease.cli.publishing import approvers_of, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
@@ -66,6 +67,8 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     for finding in loaded.warnings:
         console.log(str(finding))
     releases = chosen(plan, ids)
+    if plan.approvals is not None:
+        approvers_of(plan.approvals)
     store = settings.store(plan)
     store.check_outputs([release.sinks for release in releases])
     for abandoned in store.recover():
@@ -125,7 +128,7 @@ def _one(work: _Work, release: ReleasePlan) -> _Ran:
             audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
         else:
             audit = _audited_microdata(work, release, folder, steps)
-        return _settled(work, release, folder, with_waivers(audit, work.plan))
+        return _settled(work, release, folder, required_signoff(work.plan, with_waivers(audit, work.plan)))
 
 
 def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
@@ -167,6 +170,10 @@ def _settled(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditR
     elif outcome is Outcome.REVIEW:
         work.store.decide(folder.id, "review", reason)
         ran = _Ran(release.id, Ending(5, f"release {release.id}: {reason}"), "parked", folder.id, audit)
+    elif work.plan.approvals is not None:
+        work.store.decide(folder.id, "warn" if warned(audit) else "pass", "waits for approval")
+        reason = f"release {release.id} waits as run {folder.id} for approval by: {', '.join(work.plan.approvals.required)}"
+        ran = _Ran(release.id, Ending(5, reason), "parked", folder.id, audit)
     else:
         work.store.decide(folder.id, "warn" if warned(audit) else "pass")
         work.store.publish(folder.id)

@@ -93,6 +93,8 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
     from privrelease.release.signing import opened
     from privrelease.report.forms.intoto import PAYLOAD_TYPE
 
+    if envelope.is_dir():
+        return _verify_run(envelope, keys, console)
     if not keys:
         raise UsageError(code="C111", message="no public key is named", hint="name the signer's with --key FILE")
     with speaking("reading the attestation"):
@@ -124,3 +126,26 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
     if result == "FAILED":
         return Ending(1, "the signature holds, and attests that the audit failed")
     return Ending(0, "the attestation holds" + (f" for {len(files)} files" if files else ""))
+
+
+def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
+    """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named."""
+    from privrelease.release.approvals import alterations, signed_by
+    from privrelease.release.runs import RunFolder
+
+    run = RunFolder(folder.resolve())
+    known = [public_key(path) for path in keys]
+    checked = signed_by(run, known)
+    findings = (*alterations(run), *checked.altered)
+    for finding in findings:
+        console.say(str(finding))
+    if console.json:
+        approvals = [{"role": approval.role, "approver": approval.approver, "key": key} for approval, key in checked.counting]
+        console.document({"run": run.id, "approvals": approvals, "altered": [finding.message for finding in findings]})
+    else:
+        for approval, key in checked.counting:
+            console.data(f"approved as {approval.role} by {approval.approver}, key {key}")
+    if findings:
+        return Ending(1, f"run {run.id}: {findings[0].message}", findings=findings)
+    signed = f"{len(checked.counting)} signatures hold" if known else "no key was named, so no signature was verified"
+    return Ending(0, f"run {run.id} is as it was decided upon; {signed}")

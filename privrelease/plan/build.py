@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
 from privrelease.dp.budget import Budget
+from privrelease.plan.approvals import ApprovalsPlan
 from privrelease.plan.ledger import LedgerPlan
 from privrelease.plan.model import (
     CheckPlan,
@@ -64,10 +65,9 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
         context=policy.context,
         review=policy.review,
         ledger=_ledger(loaded),
+        approvals=_approvals(loaded),
         waivers=tuple(_waiver(loaded, number, waiver) for number, waiver in enumerate(policy.waivers)),
     )
-
-
 
 
 def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
@@ -76,6 +76,13 @@ def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
         return None
     cap = Budget(Epsilon(ledger.cap.epsilon), Delta(ledger.cap.delta or 0))
     return LedgerPlan(ledger.url, cap, loaded.location("ledger"))
+
+
+def _approvals(loaded: LoadedPolicy) -> ApprovalsPlan | None:
+    spec = loaded.policy.approvals
+    if spec is None:
+        return None
+    return ApprovalsPlan(spec.required, loaded.roots.inside(spec.keys, loaded.roots.folder), spec.keys)
 
 
 def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:

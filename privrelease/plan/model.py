@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.thresholds import Thresholds
     from privrelease.findings import Location
+    from privrelease.plan.approvals import ApprovalsPlan
     from privrelease.plan.ledger import LedgerPlan
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.waivers import WaiverPlan
@@ -160,3 +161,4 @@ class Plan:
     review: object | None = field(default=None, compare=False)
     ledger: LedgerPlan | None = None
     waivers: tuple[WaiverPlan, ...] = ()
+    approvals: ApprovalsPlan | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.policy.meaning_approvals import approval_rules
 from privrelease.policy.meaning_checks import check_rules
 from privrelease.policy.meaning_datasets import dataset_rules
 from privrelease.policy.meaning_ledger import ledger_rules
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["check_meaning"]
 
 #: Every group of rules, each a function of a reading.
-RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, ledger_rules, check_rules, waiver_rules)
+RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, ledger_rules, check_rules, waiver_rules, approval_rules)
 
 
 def check_meaning(reading: Reading) -> tuple[Finding, ...]:

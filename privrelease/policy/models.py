@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from privrelease.policy.approvals import ApprovalsSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
@@ -81,6 +82,8 @@ class Policy(Frozen):
     """What the released files must satisfy besides the threats."""
     waivers: tuple[Waiver, ...] = ()
     """Failed checks that are let pass, openly and for a time."""
+    approvals: ApprovalsSpec | None = None
+    """Signatures without which no release is published."""
     ledger: LedgerSpec | None = None
     """The privacy-budget ledger."""
     legal: Legal | None = None

@@ -139,6 +139,8 @@ ALLOWED: tuple[Change, ...] = (
     Change(("checks", "*", "min"), _higher, "may become higher only"),
     Change(("checks", "*", "severity"), _only("warn", "error"), "may change from warn to error only"),
     Change(("checks", "*", "description"), _free, _KEEP),
+    Change(("approvals",), _newly, "may be added only"),
+    Change(("approvals", "required"), _more, "may only be added to"),
     Change(("waivers",), _fewer, "may only lose entries"),
     Change(("ledger",), _newly, "may be added only"),
     Change(("ledger", "cap", "epsilon"), _lower, "may become lower only"),

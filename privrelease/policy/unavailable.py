@@ -32,7 +32,6 @@ _STEPS = ("generalise", "code", "microaggregate", "swap", "pram", "quantise")
 
 UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("attacks",), "attacks"),
-    Feature(("approvals",), "approvals"),
     Feature(("tables",), "rules for tables"),
     Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),
     Feature(("releases", "[]", "kind"), "a release of kind table", "table", 1),

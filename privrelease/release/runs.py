@@ -112,6 +112,8 @@ class Decided(_Value):
 
     outcome: Literal["pass", "warn", "review", "fail"]
     manifest_sha256: Sha256
+    audit_sha256: Sha256 | None = Field(default=None, exclude_if=lambda digest: digest is None)
+    """Of ``audit.json`` as it was then."""
 
 
 class RunRecord(_Value):

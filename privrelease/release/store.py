@@ -137,9 +137,9 @@ class ReleaseStore:
         with self._locked():
             run = self.folder(run_id)
             record = self._in(run, RunState.PARKED).to(RunState.PARKED, self._clock(), reason)
-            return run.save(
-                record.model_copy(update={"decided": Decided(outcome=outcome, manifest_sha256=run.manifest().digest())})
-            )
+            audit = sha256_of(run.audit) if run.audit.is_file() else None
+            decided = Decided(outcome=outcome, manifest_sha256=run.manifest().digest(), audit_sha256=audit)
+            return run.save(record.model_copy(update={"decided": decided}))
 
     def quarantine(self, run_id: str, reason: str) -> RunFolder:
         """Move a run that must not be published out of the way; the previous release stays as it was. Returns the new folder."""

@@ -9,6 +9,7 @@ from privrelease.report.sections import (
     identity,
     legal,
     risk,
+    signoff,
     utility,
     waivers,
 )
@@ -32,6 +33,6 @@ SECTIONS = (
     SectionSpec(12, "synthesis", absent.build_synthesis),
     SectionSpec(13, "utility", utility.build),
     SectionSpec(14, "waivers", waivers.build),
-    SectionSpec(15, "signoff", absent.build_signoff),
+    SectionSpec(15, "signoff", signoff.build),
     SectionSpec(16, "review", legal.build_review),
 )

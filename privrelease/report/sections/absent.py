@@ -9,7 +9,7 @@ from privrelease.report.view import Absent
 if TYPE_CHECKING:
     from privrelease.report.view import Context
 
-__all__ = ["build_attacks", "build_dp", "build_signoff", "build_synthesis", "build_tables"]
+__all__ = ["build_attacks", "build_dp", "build_synthesis", "build_tables"]
 
 
 def build_attacks(context: Context) -> Absent:
@@ -30,8 +30,3 @@ def build_tables(context: Context) -> None:
 def build_synthesis(context: Context) -> None:
     """Leave the section of synthetic releases out."""
     del context
-
-
-def build_signoff(context: Context) -> Absent:
-    """Say that no sign-off is recorded."""
-    return Absent(context.catalogue.text("signoff.absent"))

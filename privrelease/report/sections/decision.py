@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.audit.model import Outcome
+from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report import numbers
 from privrelease.report.edition import is_withheld
 from privrelease.report.view import Shown, exact, shown, shown_beside
@@ -86,6 +87,7 @@ def build(context: Context) -> DecisionBody:
         counts = numbers.count(decision.checks_passed), numbers.count(decision.checks_total)
         said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
     sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
+    sentences += _signoff(audit, catalogue)
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
     checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
@@ -99,6 +101,16 @@ def build(context: Context) -> DecisionBody:
         held=tuple(check for check in checks if check.status == "pass" and not check.observed),
         findings=tuple(_noted(finding) for finding in audit.findings if finding.message not in decision.reasons),
     )
+
+
+def _signoff(audit: AuditResult, catalogue: Catalogue) -> list[str]:
+    """Say who approved and who has yet to; nothing for recipients, whose edition holds no sign-off."""
+    facts = signoff_facts(audit)
+    if facts is None:
+        return []
+    signed = ", ".join(dict.fromkeys(one.role for one in facts.approvals))
+    said = [catalogue.text("decision.signed", roles=signed)] if signed else []
+    return [*said, catalogue.text("decision.signoff", roles=", ".join(facts.missing))] if facts.missing else said
 
 
 def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:

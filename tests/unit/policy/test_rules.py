@@ -430,12 +430,20 @@ RULES = [
         (("checks:", STATISTICS + LEDGER.replace("epsilon: 4", "epsilon: 5")), POPULATION),
     ),
     Rule(
-        "approvals",
-        (("checks:", "approvals: {required: [dpo]}\nchecks:"),),
+        "approvers' keys outside the policy's folder",
+        (("checks:", "approvals: {required: [dpo], keys: ../approvers.yaml}\nchecks:"),),
         [
-            "p.yaml:28:1: P210 approvals is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:28:36: P403 ../approvers.yaml is outside the policy's folder\nhint: move it below, or name its folder with --data-root",
         ],
-        (("checks:", "review: {next: 2027-01-15}\nchecks:"),),
+        (("checks:", "approvals: {required: [dpo], keys: approvers.yaml}\nchecks:"),),
+    ),
+    Rule(
+        "a role that is required twice",
+        (("checks:", "approvals: {required: [dpo, dpo], keys: approvers.yaml}\nchecks:"),),
+        [
+            "p.yaml:28:29: P408 role dpo is required twice\nhint: keep one",
+        ],
+        (("checks:", "approvals: {required: [dpo, steward], keys: approvers.yaml}\nchecks:"),),
     ),
     Rule(
         "a waiver of a check that does not exist",

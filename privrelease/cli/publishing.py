@@ -1,0 +1,201 @@
+"""``privrelease approve``, ``publish`` and ``withdraw``: what a person decides about a parked release. Nothing is executed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from privrelease.cli.ending import Ending
+from privrelease.cli.settings import chosen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.audit.model import AuditResult
+    from privrelease.cli.console import Console
+    from privrelease.cli.settings import Settings
+    from privrelease.findings import Finding
+    from privrelease.plan.approvals import ApprovalsPlan
+    from privrelease.plan.model import Plan
+    from privrelease.release.approvals import Approvals
+    from privrelease.release.approvers import Approver
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["approve", "approvers_of", "publish", "required_signoff", "signoff_of", "withdraw"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parked:
+    """A run, and the policy as it is now, in the environment that the run had."""
+
+    plan: Plan
+    store: ReleaseStore
+    run: RunFolder
+    audit: AuditResult
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Owners of the run's open waivers."""
+        from privrelease.audit.waivers_model import waiver_facts
+
+        facts = waiver_facts(self.audit)
+        return () if facts is None else tuple(one.owner for one in facts.waivers if one.counts)
+
+
+def _parked(policy: Path, settings: Settings, run_id: str) -> _Parked:
+    from privrelease.release.store import ReleaseStore
+    from privrelease.report.json_report import read_audit
+
+    store = ReleaseStore.beside(policy) if settings.state is None else ReleaseStore(settings.state)
+    run = store.folder(run_id)
+    _, plan = replace(settings, environment=run.record().environment).load(policy)
+    return _Parked(plan, store, run, read_audit(run.audit, run.audit.name))
+
+
+def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
+    """Read the approvers of a policy and see that every required role can be signed for. Raises InputError (R150 to R152)."""
+    from privrelease.release.approvers import load_approvers, require_approvers
+    from privrelease.release.store import now
+
+    approvers = load_approvers(approvals.keys, approvals.label)
+    require_approvers(approvals.required, approvers, now().date(), approvals.label)
+    return approvers
+
+
+def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
+    """Return the audit with the approvals that the policy requires, which nobody can have given yet."""
+    from privrelease.audit.signoff_model import SignoffFacts, with_signoff
+
+    return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
+
+
+def _changed(parked: _Parked) -> tuple[Finding, ...]:
+    """What is not as it was decided upon: files of the run, or the policy."""
+    from privrelease.findings import Finding
+    from privrelease.release.approvals import alterations
+
+    found = alterations(parked.run)
+    if parked.audit.identity.policy_sha256 != parked.plan.policy_sha256:
+        message = f"{parked.plan.policy_path.name} is not the policy that was run: it says something else now"
+        found = (*found, Finding("R163", message, hint="run the release again under the policy as it is"))
+    return found
+
+
+def _altered(parked: _Parked, findings: Sequence[Finding], console: Console) -> Ending:
+    for finding in findings:
+        console.say(str(finding))
+    return Ending(1, f"run {parked.run.id}: {findings[0].message}", findings=tuple(findings))
+
+
+def approve(
+    policy: Path, settings: Settings, run_id: str, role: str, key: tuple[Path | None, str | None], console: Console
+) -> Ending:
+    """Sign the digests of a parked release in a role. Publishes nothing."""
+    from privrelease.cli.signing import signing_key
+    from privrelease.errors import InputError
+    from privrelease.release.approvals import approvals_of
+    from privrelease.release.approvals import approve as sign
+    from privrelease.release.runs import RunState
+    from privrelease.release.store import now
+
+    parked = _parked(policy, settings, run_id)
+    approvals = parked.plan.approvals
+    record = parked.run.record()
+    if approvals is None:
+        raise InputError(
+            code="R154", message="the policy requires no approval", hint="write `approvals: {required: [dpo], keys: …}`"
+        )
+    if record.state is not RunState.PARKED or record.decided is None or record.decided.outcome == "fail":
+        raise InputError(
+            code="R122", message=f"run {run_id} is {record.state.value}: only a parked release is approved", hint="run it again"
+        )
+    findings = _changed(parked)
+    if findings:
+        return _altered(parked, findings, console)
+    approvers = approvers_of(approvals)
+    made = sign(parked.run, role, signing_key(*key), approvers, parked.owners, now())
+    found = approvals_of(parked.run, approvers, parked.owners, now())
+    _record_signoff(parked, approvals, found)
+    missing = found.missing(approvals.required)
+    console.data(f"approved   run {run_id} as {made.role}, by {made.approver}")
+    console.data(f"missing    {', '.join(missing) or 'none: it can be published'}")
+    return Ending(0, f"run {run_id} is approved as {role}")
+
+
+def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> Ending:
+    """Publish a parked release after verifying digests and signatures. No second draw, no second charge."""
+    from privrelease.release.approvals import approvals_of
+    from privrelease.release.store import now
+
+    parked = _parked(policy, settings, run_id)
+    record, approvals = parked.run.record(), parked.plan.approvals
+    findings = _changed(parked)
+    if findings:
+        return _altered(parked, findings, console)
+    if approvals is None:
+        if record.decided is not None and record.decided.outcome == "review":
+            hint = "state what is missing in the policy, or let it require approvals"
+            return Ending(5, f"run {run_id} needs review, and the policy names nobody who could approve it ({hint})")
+    else:
+        found = approvals_of(parked.run, approvers_of(approvals), parked.owners, now())
+        if found.altered:
+            return _altered(parked, found.altered, console)
+        for finding in found.discounted:
+            console.say(str(finding))
+        missing = found.missing(approvals.required)
+        if missing:
+            return Ending(5, f"run {run_id} is not approved by: {', '.join(missing)}")
+        _record_signoff(parked, approvals, found)
+    parked.store.publish(run_id)
+    release = chosen(parked.plan, (record.release,))[0]
+    for sink in release.sinks:
+        console.data(f"published  {sink.label}")
+    return Ending(0, f"release {record.release} is published")
+
+
+def withdraw(policy: Path, settings: Settings, release: str, reason: str, console: Console) -> Ending:
+    """Take the current release back; its output paths show nothing any more."""
+    from privrelease.errors import UsageError
+    from privrelease.execute.microdata import release_name
+
+    if not reason.strip():
+        raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")
+    _, plan = settings.load(policy)
+    record = settings.store(plan).withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+    console.data(f"withdrawn  run {record.run}: {reason.strip()}")
+    return Ending(0, f"release {release} is withdrawn; whoever has a copy keeps it")
+
+
+def signoff_of(folder: Path) -> object | None:
+    """Return what is recorded of a run's sign-off; None where nothing is."""
+    import json
+
+    path = folder / "internal" / "signoff.json"
+    return json.loads(path.read_bytes()) if path.is_file() else None
+
+
+def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals) -> None:
+    """Keep the approvals that count beside the audit, and show them in the internal report."""
+    from privrelease.audit.signoff_model import SignoffFacts, SignoffRecord, with_signoff
+    from privrelease.release.files import canonical_json, speaking, write_atomically
+    from privrelease.report.edition import Edition
+    from privrelease.report.html import render_html
+
+    records = tuple(
+        SignoffRecord(
+            role=approval.role,
+            approver=approval.approver,
+            signed_at=f"{approval.signed_at:%Y-%m-%dT%H:%M:%SZ}",
+            key=key,
+            manifest_sha256=approval.digests.manifest,
+            audit_sha256=approval.digests.audit,
+        )
+        for approval, key in found.counting
+    )
+    facts = SignoffFacts(required=approvals.required, approvals=records)
+    page = render_html(with_signoff(parked.audit, facts), Edition.INTERNAL).encode()
+    with speaking("recording the sign-off"):
+        write_atomically(parked.run.internal / "signoff.json", canonical_json(facts.model_dump(mode="json")))
+        write_atomically(parked.run.report, page)

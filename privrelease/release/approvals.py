@@ -1,0 +1,240 @@
+"""Approvals of a parked release: signatures over the digests of policy, outputs and audit, and what was altered since.
+
+An approval is a DSSE envelope in ``internal/approvals``. It counts where a listed key made it, for a role of its approver, while the key
+was valid, over exactly what is parked; never by the owner of an open waiver; and a key counts for one role. The moment is stated by the
+signer, so it must lie between the parking and now, and a revoked key counts for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from privrelease.errors import InputError
+from privrelease.findings import Finding
+from privrelease.release.approvers import approver_with
+from privrelease.release.digests import sha256_of
+from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.manifest import Moment, Sha256  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.release.signing import opened, sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from privrelease.release.approvers import Approver
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.signing import SigningKey, VerifyingKey
+
+__all__ = [
+    "PAYLOAD_TYPE",
+    "Approval",
+    "Approvals",
+    "Digests",
+    "alterations",
+    "approvals_of",
+    "approve",
+    "digests_of",
+    "signed_by",
+]
+
+PAYLOAD_TYPE = "application/vnd.privrelease.approval+json"
+
+
+class Digests(BaseModel):
+    """What an approval is about: SHA-256 of the resolved policy, of the manifest, of every output and of ``audit.json``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    policy: Sha256
+    manifest: Sha256
+    outputs: dict[str, Sha256]
+    audit: Sha256
+
+
+class Approval(BaseModel):
+    """What is signed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["privrelease/approval"] = "privrelease/approval"
+    version: Literal[1] = 1
+    run: str
+    release: str
+    role: str
+    approver: str
+    digests: Digests
+    signed_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """The approvals of a run: those that count, why others do not, and what was altered after a signature."""
+
+    counting: tuple[tuple[Approval, str], ...]
+    """(approval, id of the key that made it)"""
+    discounted: tuple[Finding, ...]
+    altered: tuple[Finding, ...]
+
+    def missing(self, required: Iterable[str]) -> tuple[str, ...]:
+        """Return the required roles that nobody signed for."""
+        signed = {approval.role for approval, _ in self.counting}
+        return tuple(role for role in required if role not in signed)
+
+
+def digests_of(run: RunFolder) -> Digests:
+    """Digest what is parked, as it is now. Raises InputError (R101 to R105, R125)."""
+    manifest = run.manifest()
+    with speaking("reading a parked release"):
+        return Digests(
+            policy=manifest.policy.sha256,
+            manifest=manifest.digest(),
+            outputs={output.file: sha256_of(run.output(output.file)) for output in manifest.outputs},
+            audit=sha256_of(run.audit),
+        )
+
+
+def alterations(run: RunFolder) -> tuple[Finding, ...]:
+    """Compare what is parked with what was decided upon: a finding by name for each file that is not the same.
+
+    R160 the manifest, R161 an output, R162 the audit.
+    """
+    record = run.record()
+    found = []
+    try:
+        manifest: Manifest | None = run.manifest()
+    except InputError:
+        manifest = None
+    decided = record.decided
+    if manifest is None or decided is None or manifest.digest() != decided.manifest_sha256 or manifest.run != run.id:
+        found.append(_altered("R160", run.manifest_path.name, "the manifest that was decided upon"))
+    for output in () if manifest is None else manifest.outputs:
+        file = run.output(output.file)
+        if file.is_symlink() or not file.is_file() or sha256_of(file) != output.sha256:
+            found.append(_altered("R161", output.file, "the file that was audited"))
+    audited = None if decided is None else decided.audit_sha256
+    if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
+        found.append(_altered("R162", run.audit.name, "the audit that was decided upon"))
+    return tuple(found)
+
+
+def _altered(code: str, name: str, what: str) -> Finding:
+    return Finding(code, f"{name} is not {what}", hint="run the release again; nothing was published")
+
+
+def approve(
+    run: RunFolder, role: str, key: SigningKey, approvers: Sequence[Approver], owners: Sequence[str], at: datetime
+) -> Approval:
+    """Sign the digests of a parked release for ``role``. ``owners``: of its open waivers, who cannot approve it.
+
+    Raises InputError (R153): the key is not that of an approver with that role, or may not sign (now, or this release).
+    """
+    approver = approver_with(key.public, approvers)
+    if approver is None:
+        raise _refused(message="the key is no approver's", hint="list its public key in the file of approvers' keys")
+    if role not in approver.roles:
+        raise _refused(
+            message=f"{approver.name} does not sign for {role}", hint=f"roles of this key: {', '.join(approver.roles)}"
+        )
+    why = approver.refusal(at.date(), at.date())
+    if why is not None:
+        raise _refused(message=why, hint="sign with a valid key")
+    if approver.owns(owners):
+        raise _refused(message=f"{approver.name} owns an open waiver of this release", hint="somebody else must approve it")
+    folder = _folder(run)
+    earlier = approvals_of(run, approvers, owners, at)
+    other = next((one.role for one, signer in earlier.counting if signer == key.public.id and one.role != role), None)
+    if other is not None:
+        raise _refused(message=f"this key signed already for {other}", hint="every role signs with a key of its own")
+    approval = Approval(
+        run=run.id, release=run.record().release, role=role, approver=approver.name, digests=digests_of(run), signed_at=at
+    )
+    payload = canonical_json(approval.model_dump(mode="json"))
+    with speaking("writing an approval"):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(folder / f"{role}-{key.public.id[:16]}.dsse.json", sealed(payload, PAYLOAD_TYPE, (key,)))
+    return approval
+
+
+def _refused(*, message: str, hint: str) -> InputError:
+    return InputError(code="R153", message=f"no approval was made: {message}", hint=hint)
+
+
+def _folder(run: RunFolder) -> Path:
+    return run.internal / "approvals"
+
+
+def approvals_of(run: RunFolder, approvers: Sequence[Approver], owners: Sequence[str], at: datetime) -> Approvals:
+    """Read every approval of a run and say which count.
+
+    R164: not signed by a listed key, or the envelope was changed. R165: about other bytes than those that are parked. Both are
+    alterations. R166: the key or its holder may not approve this.
+    """
+    signed = signed_by(run, [one.key for one in approvers])
+    counting: list[tuple[Approval, str]] = []
+    discounted: list[Finding] = []
+    for approval, key in signed.counting:
+        approver = next(one for one in approvers if one.key.id == key)
+        why = _discount(approval, approver, owners, run, at, counting)
+        if why is None:
+            counting.append((approval, key))
+        else:
+            discounted.append(Finding("R166", f"the approval as {approval.role} does not count: {why}"))
+    return Approvals(tuple(counting), tuple(discounted), signed.altered)
+
+
+def signed_by(run: RunFolder, keys: Sequence[VerifyingKey]) -> Approvals:
+    """Read every approval of a run: those that one of ``keys`` made over what is parked, and those that were altered or are foreign."""
+    folder = _folder(run)
+    signed: list[tuple[Approval, str]] = []
+    altered: list[Finding] = []
+    for path in sorted(folder.glob("*.dsse.json")) if keys and folder.is_dir() else ():
+        try:
+            payload, signers = opened(path.read_bytes(), PAYLOAD_TYPE, keys)
+            approval = Approval.model_validate_json(payload)
+        except (InputError, ValidationError):
+            message = f"approval {path.name} is not signed by a listed key, or was changed"
+            altered.append(Finding("R164", message, hint="remove it, or list the signer's key"))
+            continue
+        different = _different(approval, run)
+        if different:
+            message = f"approval {path.name} is about another {' and '.join(different)}: altered after signing"
+            altered.append(Finding("R165", message, hint="run the release again"))
+        else:
+            signed.append((approval, signers[0]))
+    return Approvals(tuple(signed), (), tuple(altered))
+
+
+def _different(approval: Approval, run: RunFolder) -> list[str]:
+    """What the approval is about that is not what is parked."""
+    try:
+        now = digests_of(run)
+    except InputError:
+        return ["manifest"]
+    names = [name for name in ("policy", "manifest", "audit") if getattr(approval.digests, name) != getattr(now, name)]
+    signed = approval.digests.outputs
+    names += [f"output {file}" for file in sorted(signed.keys() | now.outputs) if signed.get(file) != now.outputs.get(file)]
+    return names if approval.run == run.id else ["run", *names]
+
+
+def _discount(
+    approval: Approval,
+    approver: Approver,
+    owners: Sequence[str],
+    run: RunFolder,
+    at: datetime,
+    counting: Sequence[tuple[Approval, str]],
+) -> str | None:
+    if approval.role not in approver.roles:
+        return f"{approver.name} does not sign for {approval.role}"
+    if not run.manifest().created_at <= approval.signed_at <= at:
+        return "its moment is not between the run and now"
+    if approver.owns(owners):
+        return f"{approver.name} owns an open waiver of this release"
+    if any(key == approver.key.id for _, key in counting):
+        return "its key signed for another role already"
+    return approver.refusal(approval.signed_at.date(), at.date())

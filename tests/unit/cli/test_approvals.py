@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from privrelease.release.signing import SigningKey
+
+from .conftest import POLICY, Desk
+
+APPROVALS = "approvals: {required: [dpo, steward], keys: approvers.yaml}\n"
+
+
+@dataclass(frozen=True)
+class Office:
+    """A desk whose policy needs two approvals, and the keys of those who give them."""
+
+    desk: Desk
+
+    def person(self, name, roles, **dates):
+        path = self.desk.folder / f"{name}.key"
+        if not path.exists():
+            SigningKey.generate().save(path)
+        pem = SigningKey.load(path).public.pem.strip().replace("\n", "\n      ")
+        more = "".join(f"\n    {key}: {value}" for key, value in dates.items())
+        return f"  - name: {name}\n    roles: [{', '.join(roles)}]\n    key: |\n      {pem}{more}\n"
+
+    def list(self, *people):
+        (self.desk.folder / "approvers.yaml").write_text("approvers:\n" + "".join(people), encoding="utf-8")
+
+    def run(self):
+        said = self.desk.run()
+        assert said.code == 5, said.err
+        return max(path.name for path in (self.desk.folder / ".privrelease" / "runs").iterdir())
+
+    def approve(self, run, name, role):
+        return self.desk("approve", "policy.yaml", run, "--role", role, "--key", f"{name}.key")
+
+    def publish(self, run):
+        return self.desk("publish", "policy.yaml", run)
+
+    def internal(self, run):
+        return self.desk.folder / ".privrelease" / "runs" / run / "internal"
+
+
+@pytest.fixture
+def office(desk):
+    desk.policy(POLICY + APPROVALS)
+    made = Office(desk)
+    made.list(made.person("ann", ["dpo"]), made.person("bob", ["steward", "dpo"]))
+    return made
+
+
+def test_a_release_waits_for_every_required_approval_and_is_then_published_without_running_again(office):
+    run = office.run()
+    assert not office.desk.released.exists()
+    assert office.publish(run).code == 5
+    assert office.approve(run, "ann", "dpo").code == 0
+    said = office.publish(run)
+    assert said.code == 5
+    assert "steward" in said.last
+    assert office.approve(run, "bob", "steward").code == 0
+    before = (office.internal(run).parent / "outgoing" / "r.csv").read_bytes()
+    (office.desk.folder / "data.csv").unlink()
+    assert office.publish(run).code == 0
+    assert office.desk.released.read_bytes() == before
+    page = (office.internal(run) / "report.html").read_text(encoding="utf-8")
+    assert "Approved by" in page
+    assert "<bdi>ann</bdi>" in page
+    rendered = office.desk("report", str(office.internal(run).parent))
+    outside = office.desk("report", str(office.internal(run).parent), "--edition", "recipient")
+    assert "<bdi>ann</bdi>" in rendered.out
+    assert "<bdi>ann</bdi>" not in outside.out
+
+
+def test_the_same_key_does_not_sign_for_two_roles(office):
+    run = office.run()
+    assert office.approve(run, "bob", "steward").code == 0
+    said = office.approve(run, "bob", "dpo")
+    assert said.code == 3
+    assert "signed already for steward" in said.err
+
+
+@pytest.mark.parametrize(
+    ("dates", "why"),
+    [
+        ({"revoked": "2020-01-01"}, "revoked"),
+        ({"valid_until": "2020-01-01"}, "was valid until"),
+        ({"valid_from": "2999-01-01"}, "valid from"),
+    ],
+)
+def test_a_key_that_may_not_sign_makes_no_approval_and_its_earlier_ones_do_not_count(office, dates, why):
+    run = office.run()
+    assert office.approve(run, "ann", "dpo").code == 0
+    office.approve(run, "bob", "steward")
+    office.list(office.person("ann", ["dpo"], **dates), office.person("bob", ["steward"]), office.person("eve", ["dpo"]))
+    said = office.approve(run, "ann", "dpo")
+    assert said.code == 3
+    assert why in said.err
+    said = office.publish(run)
+    assert said.code == 5
+    assert "dpo" in said.last
+    assert office.approve(run, "eve", "dpo").code == 0
+    assert office.publish(run).code == 0
+
+
+def test_a_key_that_is_not_listed_or_lacks_the_role_approves_nothing(office):
+    run = office.run()
+    office.person("mallory", ["dpo"])
+    assert office.approve(run, "mallory", "dpo").code == 3
+    assert office.approve(run, "ann", "steward").code == 3
+    assert not list((office.internal(run)).glob("approvals/*"))
+
+
+def test_an_approval_by_the_owner_of_an_open_waiver_does_not_count(office):
+    waived = """checks:
+  - {id: U-1, release: r, expect: rows, min: 1000}
+waivers: [{check: U-1, release: r, reason: known, owner: "role:steward", approved_by: ann, expires: 2999-12-31}]
+"""
+    office.desk.policy(POLICY + waived + APPROVALS)
+    run = office.run()
+    said = office.approve(run, "bob", "steward")
+    assert said.code == 3
+    assert "owns an open waiver" in said.err
+
+
+def signed(office):
+    run = office.run()
+    office.approve(run, "ann", "dpo")
+    office.approve(run, "bob", "steward")
+    return run
+
+
+def edit(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def altered_manifest(office, run):
+    edit(office.internal(run).parent / "outgoing" / "r.manifest.json", '"release": "r"', '"release": "q"')
+    return "r.manifest.json"
+
+
+def altered_audit(office, run):
+    edit(office.internal(run) / "audit.json", '"checks_passed"', '"checks_passed" ')
+    return "audit.json"
+
+
+def altered_output(office, run):
+    edit(office.internal(run).parent / "outgoing" / "r.csv", "clerk", "clark")
+    return "r.csv"
+
+
+def altered_approval(office, run):
+    path = next((office.internal(run) / "approvals").glob("dpo-*"))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    payload = document["payload"]
+    document["payload"] = payload[:60] + ("A" if payload[60] != "A" else "B") + payload[61:]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path.name
+
+
+def altered_audit_and_record(office, run):
+    """Who can write the record too is found out by the signature."""
+    from privrelease.release.digests import sha256_of
+
+    before = sha256_of(office.internal(run) / "audit.json")
+    altered_audit(office, run)
+    edit(office.internal(run) / "state.json", before, sha256_of(office.internal(run) / "audit.json"))
+    return "about another audit"
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [altered_manifest, altered_audit, altered_output, altered_approval, altered_audit_and_record],
+    ids=lambda f: f.__name__,
+)
+def test_what_was_altered_after_signing_fails_by_name_and_is_not_published(office, plant):
+    run = signed(office)
+    folder = office.internal(run).parent
+    keys = []
+    for name in ("ann", "bob"):
+        public = office.desk.folder / f"{name}.pub"
+        public.write_text(SigningKey.load(office.desk.folder / f"{name}.key").public.pem, encoding="utf-8")
+        keys += ["--key", str(public)]
+    assert office.desk("verify", str(folder), *keys).code == 0
+    name = plant(office, run)
+    verified = office.desk("verify", str(folder), *keys)
+    assert verified.code == 1
+    assert name in verified.err
+    said = office.publish(run)
+    assert said.code == 1
+    assert name in said.err
+    assert not office.desk.released.exists()
+
+
+def test_a_policy_that_was_changed_since_the_run_publishes_nothing(office):
+    run = signed(office)
+    office.desk.policy(POLICY)
+    said = office.publish(run)
+    assert said.code == 1
+    assert "policy.yaml is not the policy that was run" in said.err
+
+
+def test_a_list_without_anybody_for_a_required_role_stops_the_run_before_it_reads(office):
+    office.list(office.person("ann", ["dpo"]))
+    said = office.desk.run()
+    assert said.code == 3
+    assert "steward" in said.err
+    assert not (office.desk.folder / ".privrelease" / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (None, "R150"),
+        ("approvers: []\n", "R150"),
+        ("approvers: [{name: a, roles: [dpo], key: nothing}]\n", "R140"),
+        ("a: b: c", "R150"),
+    ],
+)
+def test_a_file_of_keys_that_is_none_is_told_with_its_place(office, text, code):
+    path = office.desk.folder / "approvers.yaml"
+    path.unlink()
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    said = office.desk.run()
+    assert said.code == 3
+    assert code in said.err
+    assert "approvers.yaml" in said.err
+
+
+def test_one_key_under_two_names_is_refused(office):
+    office.list(office.person("ann", ["dpo"]), office.person("ann", ["steward"]).replace("name: ann", "name: other"))
+    said = office.desk.run()
+    assert said.code == 3
+    assert "R151" in said.err
+
+
+def test_a_run_that_failed_its_audit_cannot_be_approved(office):
+    office.desk.policy((POLICY + APPROVALS).replace("    transform: [{suppress: cells}]\n", ""))
+    assert office.desk.run().code == 1
+    run = max(path.name for path in (office.desk.folder / ".privrelease" / "quarantine").iterdir())
+    said = office.approve(run, "ann", "dpo")
+    assert said.code == 3
+
+
+def test_a_review_is_published_only_where_somebody_can_approve_it(desk):
+    desk.policy(POLICY + "legal: {profile: gdpr}\n")
+    assert desk.run().code == 5
+    run = max(path.name for path in (desk.folder / ".privrelease" / "runs").iterdir())
+    assert desk("publish", "policy.yaml", run).code == 5
+    assert not desk.released.exists()
+
+
+def test_a_withdrawn_release_shows_nothing_and_keeps_the_reason(desk):
+    desk.run()
+    assert desk.released.exists()
+    assert desk("withdraw", "policy.yaml", "r", "--reason", " ").code == 2
+    said = desk("withdraw", "policy.yaml", "r", "--reason", "wrong codes")
+    assert said.code == 0
+    assert not desk.released.exists()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    assert "wrong codes" in (run / "internal" / "state.json").read_text(encoding="utf-8")
+    assert desk("withdraw", "policy.yaml", "r", "--reason", "again").code == 3
