@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.solvers.parts import factorise
+from privrelease.disclosure.solvers.packed_keys import kept_bits, pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -18,6 +18,8 @@ __all__ = ["ENUMERATED_COLUMNS", "all_sets", "beam_sets", "set_layers"]
 
 ENUMERATED_COLUMNS = 12
 _BEAM = 48
+_SAMPLE = 4_000
+_ALL_SMALL = 500  # sets of one or two columns are all kept where there are not more
 
 
 def all_sets(costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -30,9 +32,7 @@ def all_sets(costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int6
     q = len(costs)
     chosen = [combination for size in range(q + 1) for combination in combinations(range(q), size)]
     chosen.sort(key=lambda columns: (sum(costs[column] for column in columns), len(columns)))
-    sets = np.zeros((len(chosen), q), np.bool_)
-    for row, columns in enumerate(chosen):
-        sets[row, list(columns)] = True
+    sets = _as_rows(chosen, q)
     return sets, (sets @ np.array(costs, np.int64)).astype(np.int64)
 
 
@@ -42,26 +42,43 @@ def beam_sets(codes: NDArray[np.int32], costs: tuple[int, ...]) -> tuple[NDArray
     From the empty set on, each of the best sets so far is extended by every column, and those that leave fewest classes per cost
     are kept. The chain ends with all columns but one.
     """
-    q = codes.shape[1]
-    sample = codes[:: max(1, len(codes) // 4000)]
+    q = len(costs)
+    classes_left = _class_counter(codes[:: max(1, len(codes) // _SAMPLE)])
     beam: list[frozenset[int]] = [frozenset()]
     found: set[frozenset[int]] = {frozenset()}
-    width = max(4, min(_BEAM, 20_000 // (q * q)))
-    for _ in range(q - 1):
-        grown = sorted({kept | {column} for kept in beam for column in range(q) if column not in kept}, key=sorted)
-        scored = []
-        for candidate in grown:
-            shown = [column for column in range(q) if column not in candidate]
-            classes = int(factorise(sample[:, shown]).max(initial=0)) + 1
-            scored.append((classes * sum(costs[column] for column in candidate), sorted(candidate), candidate))
-        scored.sort(key=lambda entry: entry[:2])
-        beam = [entry[2] for entry in scored[:width]]
+    for level in range(1, q):
+        grown = sorted({taken | {column} for taken in beam for column in range(q) if column not in taken}, key=sorted)
+        if level > 2 or len(grown) > _ALL_SMALL:
+            cost = [sum(costs[column] for column in candidate) for candidate in grown]
+            order = np.argsort(classes_left(grown) * np.array(cost, np.float64), kind="stable")
+            grown = [grown[place] for place in order[: max(4, min(_BEAM, 20_000 // (q * q)))]]
+        beam = grown
         found.update(beam)
     ordered = sorted(found, key=lambda columns: (sum(costs[column] for column in columns), len(columns), sorted(columns)))
-    sets = np.zeros((len(ordered), q), np.bool_)
-    for row, columns in enumerate(ordered):
-        sets[row, list(columns)] = True
+    sets = _as_rows(ordered, q)
     return sets, (sets @ np.array(costs, np.int64)).astype(np.int64)
+
+
+def _as_rows(chosen: Sequence[Iterable[int]], q: int) -> NDArray[np.bool_]:
+    sets = np.zeros((len(chosen), q), np.bool_)
+    for row, columns in enumerate(chosen):
+        sets[row, list(columns)] = True
+    return sets
+
+
+def _class_counter(codes: NDArray[np.int32]) -> Callable[[Sequence[frozenset[int]]], NDArray[np.int64]]:
+    """Return a function that counts, for each of some sets of columns, the classes of ``codes`` (m, q) that are left without them."""
+    from privrelease.disclosure.solvers.grouping import count_distinct
+
+    keys, fields = pack(codes)
+    table = np.empty(1 << max(4, (2 * len(codes)).bit_length()), np.uint64)
+
+    def classes_left(chosen: Sequence[frozenset[int]]) -> NDArray[np.int64]:
+        kept = kept_bits(fields, _as_rows(chosen, codes.shape[1]))
+        counts = [count_distinct(keys, np.ascontiguousarray(kept[:, row : row + 1]), table) for row in range(len(chosen))]
+        return np.array(counts, np.int64)
+
+    return classes_left
 
 
 def set_layers(codes: NDArray[np.int32], costs: tuple[int, ...]) -> Iterator[NDArray[np.bool_]]:

@@ -1,8 +1,10 @@
 """Compiled inner loops of the record search: hash counts over packed class keys.
 
-A class is one 64-bit key with a field of bits per column, 0 = missing, so suppressing a set of columns is one AND with the bits
-that stay. A released class (a *node*) is identified by its masked key alone: the key shows which columns are missing. Node 0
-stands for "nothing shown". All state lives in arrays that the caller owns, grouped into named tuples.
+A class is a key with a field of bits per column, 0 = missing, so suppressing a set of columns is one AND with the bits that stay. A
+released class (a *node*) is identified by its masked key alone: the key shows which columns are missing. Node 0 stands for "nothing
+shown". Keys of up to 64 bits are exact; longer ones have several words, folded to 64 bits after masking: two classes may then be taken
+for one (about one chance in 10^19 for a pair), which exact measurement of the outcome finds. All state lives in arrays that the caller
+owns, grouped into named tuples.
 
 The file is long for a reason: the compiled code is cached on disk under this file's name, size and time, so everything that is
 compiled together has to stand in one file for a change to any of it to be seen.
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Keys = NDArray[np.uint64]
+    Keys2 = NDArray[np.uint64]
     Counts = NDArray[np.int64]
+    Counts2 = NDArray[np.int64]
     Indices = NDArray[np.int32]
 
 __all__ = [
@@ -34,6 +38,7 @@ __all__ = [
     "Waiting",
     "close_classes",
     "complete_groups",
+    "count_distinct",
     "count_reached",
     "find_alternatives",
     "release_reached",
@@ -42,18 +47,18 @@ __all__ = [
 
 
 class Classes(NamedTuple):
-    """The classes of the source: packed ``key`` (m,) and ``present`` (m,), the bits of the columns that are not missing."""
+    """The classes of the source: packed ``key`` (words, m) and ``present`` (m,), the bits of the columns that are not missing."""
 
-    key: Keys
+    key: Keys2
     present: Counts
 
 
 class Sets(NamedTuple):
-    """Sets of columns by cost, the last one all columns: bits of the key that ``kept`` leaves, column ``bits``, ``cost`` of a record
+    """Sets of columns by cost, the last one all columns: bits of the key that ``kept`` (words, sets) leaves, column ``bits``, ``cost`` of a record
     that misses none of them; ``column_cost`` (q,).
     """
 
-    kept: Keys
+    kept: Keys2
     bits: Counts
     cost: Counts
     column_cost: Counts
@@ -89,8 +94,8 @@ class Joint(NamedTuple):
     """
 
     fields: Keys
-    table: NDArray[np.uint64]
-    totals: NDArray[np.int64]
+    table: Keys2
+    totals: Counts2
     need: Counts
     safe: Counts
     residual_least: Counts
@@ -100,11 +105,14 @@ class Joint(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Parts that wait, compact: ``part``, ``key``, ``records``; and work space: hash ``table``, its ``totals``, each one's ``slot``."""
+    """Parts that wait, compact: ``part``, ``key``, ``records``; and work space: ``masked`` keys, a hash
+    ``table``, its ``totals``, each one's ``slot``.
+    """
 
     part: Counts
-    key: Keys
+    key: Keys2
     records: Counts
+    masked: Keys
     table: Keys
     totals: Counts
     slot: Indices
@@ -115,15 +123,15 @@ def _tuple_type(fields: tuple[Any, ...], kind: type) -> Any:  # noqa: ANN401 # n
 
 
 _KEYS = types.Array(types.uint64, 1, "C")
+_KEYS_2 = types.Array(types.uint64, 2, "C")
 _COUNTS = types.Array(types.int64, 1, "C")
 _INDICES = types.Array(types.int32, 1, "C")
-_CLASSES = _tuple_type((_KEYS, _COUNTS), Classes)
-_SETS = _tuple_type((_KEYS, _COUNTS, _COUNTS, _COUNTS), Sets)
+_CLASSES = _tuple_type((_KEYS_2, _COUNTS), Classes)
+_SETS = _tuple_type((_KEYS_2, _COUNTS, _COUNTS, _COUNTS), Sets)
 _PLACES = _tuple_type((_COUNTS, _COUNTS, _INDICES, _INDICES, _COUNTS), Places)
 _NODES = _tuple_type((_INDICES, _KEYS, _KEYS, _COUNTS, _COUNTS), Nodes)
-_WAITING = _tuple_type((_COUNTS, _KEYS, _COUNTS, _KEYS, _COUNTS, _INDICES), Waiting)
+_WAITING = _tuple_type((_COUNTS, _KEYS_2, _COUNTS, _KEYS, _KEYS, _COUNTS, _INDICES), Waiting)
 
-_KEYS_2 = types.Array(types.uint64, 2, "C")
 _COUNTS_2 = types.Array(types.int64, 2, "C")
 _JOINT = _tuple_type((_KEYS, _KEYS_2, _COUNTS_2, _COUNTS, _COUNTS, _COUNTS, _COUNTS, _KEYS, _COUNTS), Joint)
 
@@ -160,6 +168,20 @@ def _bits_for(count: int) -> int:
     while (1 << bits) < 2 * count:
         bits += 1
     return bits
+
+
+@_inner
+def _mask_keys(key: Keys2, first: int, last: int, kept: Keys2, chosen: int, masked: Keys) -> None:
+    """Fill ``masked`` with what set ``chosen`` leaves of the keys; further words are folded in, each by an odd multiplier of its own."""
+    bits = kept[0, chosen]
+    for row in range(first, last):
+        masked[row] = key[0, row] & bits
+    multiplier = _MULTIPLIER
+    for word in range(1, len(key)):
+        bits = kept[word, chosen]
+        for row in range(first, last):
+            masked[row] ^= (key[word, row] & bits) * multiplier
+        multiplier *= _MULTIPLIER
 
 
 @_inner
@@ -248,9 +270,26 @@ def _spare(part: int, places: Places, nodes: Nodes, need: int, safe: int) -> int
     return spare
 
 
-@_compiled(types.int64, _WAITING, types.int64, types.uint64, types.int64)
-def count_reached(waiting: Waiting, count: int, kept: int, need: int) -> int:
-    """Return how many of the ``count`` waiting records are in groups of at least ``need`` when only the bits ``kept`` stay.
+@_compiled(types.int64, _KEYS_2, _KEYS_2, _KEYS)
+def count_distinct(key: Keys2, kept: Keys2, table: Keys) -> int:
+    """Return how many distinct keys (words, m) there are when only the bits ``kept`` (words, 1) stay; ``table``: work space of 2^b slots."""
+    shift = np.uint64(64 - np.int64(np.round(np.log2(len(table)))))
+    table[:] = np.uint64(0)
+    rows = key.shape[1]
+    masked = np.empty(rows, np.uint64)
+    _mask_keys(key, 0, rows, kept, 0, masked)
+    distinct = 0
+    for row in range(rows):
+        slot = _probe(table, masked[row], shift)
+        if table[slot] != masked[row]:
+            table[slot] = masked[row]
+            distinct += 1
+    return distinct
+
+
+@_compiled(types.int64, _WAITING, types.int64, types.int64, types.int64, _SETS)
+def count_reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Sets) -> int:
+    """Return how many of the ``count`` waiting records are in groups of at least ``need`` when they lose the columns of set ``chosen``.
 
     Leaves each one's slot in ``waiting.slot`` (-1: nothing shown) and the group sizes in ``waiting.totals``.
     """
@@ -258,8 +297,9 @@ def count_reached(waiting: Waiting, count: int, kept: int, need: int) -> int:
     shift = np.uint64(64 - bits)
     table = waiting.table[: 1 << bits]
     table[:] = np.uint64(0)
+    _mask_keys(waiting.key, 0, count, sets.kept, chosen, waiting.masked)
     for row in range(count):
-        key = waiting.key[row] & kept
+        key = waiting.masked[row]
         if key == np.uint64(0):
             waiting.slot[row] = -1
             continue
@@ -287,7 +327,7 @@ def release_reached(
         part = waiting.part[row]
         slot = waiting.slot[row]
         if slot >= 0 and waiting.totals[slot] >= need:
-            key = waiting.key[row] & sets.kept[chosen]
+            key = waiting.masked[row]
             node = _node_of(nodes, key, slot_shift, mark_shift)
             if node < 0:
                 node = _new_node(nodes, key, slot_shift, mark_shift)
@@ -297,7 +337,7 @@ def release_reached(
             places.cost[part] = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost)
         else:
             waiting.part[left] = part
-            waiting.key[left] = waiting.key[row]
+            waiting.key[:, left] = waiting.key[:, row]
             waiting.records[left] = waiting.records[row]
             left += 1
     return left
@@ -307,7 +347,7 @@ class _Groups(NamedTuple):
     """Work space of ``complete_groups``, by slot of a hash table: the group's key (``table``), the last row linked to it (``head``), what
     its gainers gain (``hope``), how many records it lacks, the most one donor may cost it (``bar``), a bit map of who can bear donors.
 
-    By group number: ``slot``. By row of movable parts: the row linked before (``following``), ``took``, ``loss`` of one record.
+    By group number: ``slot``. By row of movable parts: the ``masked`` key, the row linked before (``following``), ``took``, ``loss`` of one record.
     """
 
     table: Keys
@@ -317,6 +357,7 @@ class _Groups(NamedTuple):
     bar: Counts
     marks: Keys
     slot: Indices
+    masked: Keys
     following: Indices
     took: Counts
     loss: Counts
@@ -333,6 +374,7 @@ def _work_space(rows: int, most_gainers: int) -> _Groups:
         np.empty(size, np.int64),
         np.empty(size >> 3, np.uint64),
         np.empty(most_gainers + 1, np.int32),
+        np.empty(rows, np.uint64),
         np.empty(rows + 1, np.int32),
         np.zeros(rows + 1, np.int64),
         np.empty(rows + 1, np.int64),
@@ -347,7 +389,7 @@ def _link_gainers(
     need: int,
     safe: int,
     movable: Counts,
-    row_key: Keys,
+    row_key: Keys2,
     groups: _Groups,
     classes: Classes,
     sets: Sets,
@@ -357,11 +399,12 @@ def _link_gainers(
     """Link the rows that would become cheaper under ``chosen`` to their groups; return the number of groups."""
     table = groups.table[: 1 << bits]
     shift = np.uint64(64 - bits)
+    _mask_keys(row_key, 0, gainers, sets.kept, chosen, groups.masked)
     count = 0
     for row in range(gainers):
         part = int(movable[row])
         spare = _spare(part, places, nodes, need, safe)
-        key = row_key[row] & sets.kept[chosen]
+        key = groups.masked[row]
         if spare <= 0 or key == np.uint64(0):
             continue
         loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
@@ -415,6 +458,39 @@ def _renew_marks(count: int, bits: int, dearness: int, groups: _Groups) -> int:
 
 
 @_inner
+def _link_donor(
+    row: int,
+    slot: int,
+    chosen: int,
+    need: int,
+    safe: int,
+    movable: Counts,
+    groups: _Groups,
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
+) -> None:
+    """Link a row to the group it may give records to, and lower what that group still lacks and can bear."""
+    part = int(movable[row])
+    node = int(places.node[part])
+    spare = _spare(part, places, nodes, need, safe)
+    if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == groups.table[slot]):
+        return
+    loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
+    groups.loss[row] = loss
+    groups.following[row] = groups.head[slot]
+    groups.head[slot] = row
+    # Twice as many as the group lacks are linked: another group may take some first.
+    groups.hope[slot] -= max(loss, 0) * max(0, min(spare, groups.lacking[slot]))
+    groups.lacking[slot] -= spare
+    if groups.lacking[slot] > 0:
+        groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
+    elif groups.lacking[slot] <= -need:
+        groups.bar[slot] = -1
+
+
+@_inner
 def _link_donors(
     first: int,
     count: int,
@@ -423,7 +499,7 @@ def _link_donors(
     need: int,
     safe: int,
     movable: Counts,
-    row_key: Keys,
+    row_key: Keys2,
     dear: Counts,
     groups: _Groups,
     classes: Classes,
@@ -437,6 +513,7 @@ def _link_donors(
     limit = _set_bars(count, groups, nodes)
     marked_for = -1
     renewals = 0
+    ready = first
     for row in range(first, len(movable)):
         dearness = int(sets.cost[chosen] - dear[row])
         if dearness > limit:
@@ -447,28 +524,16 @@ def _link_donors(
             limit = _renew_marks(count, bits, dearness, groups)
             if dearness > limit:
                 return
-        key = row_key[row] & sets.kept[chosen]
+        if row == ready:
+            ready = min(row + 4096, len(movable))
+            _mask_keys(row_key, row, ready, sets.kept, chosen, groups.masked)
+        key = groups.masked[row]
         if not _marked(groups.marks, key, mark_shift):
             continue
         slot = _probe(table, key, shift)
         if table[slot] == np.uint64(0) or groups.bar[slot] < dearness:
             continue
-        part = int(movable[row])
-        node = int(places.node[part])
-        spare = _spare(part, places, nodes, need, safe)
-        if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == key):
-            continue
-        loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
-        groups.loss[row] = loss
-        groups.following[row] = groups.head[slot]
-        groups.head[slot] = row
-        # Twice as many as the group lacks are linked: another group may take some first.
-        groups.hope[slot] -= max(loss, 0) * max(0, min(spare, groups.lacking[slot]))
-        groups.lacking[slot] -= spare
-        if groups.lacking[slot] > 0:
-            groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
-        elif groups.lacking[slot] <= -need:
-            groups.bar[slot] = -1
+        _link_donor(row, slot, chosen, need, safe, movable, groups, classes, sets, places, nodes)
 
 
 @_inner
@@ -566,7 +631,9 @@ def complete_groups(
     """
     slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
     dear = places.cost[movable]
-    row_key = classes.key[places.item[movable]]
+    row_key = np.empty((len(classes.key), len(movable)), np.uint64)
+    for word in range(len(classes.key)):
+        row_key[word] = classes.key[word][places.item[movable]]
     most = 0
     for which in range(len(chosen)):
         most = max(most, int(np.searchsorted(-dear, -sets.cost[chosen[which]])))
@@ -586,7 +653,7 @@ def complete_groups(
             target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
             size, gained, moves = _take(slot, need, safe, price, target, movable, groups, places, nodes)
             # Room for every move of this group, and for the nodes that greedy may still open (one per class at most).
-            room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + len(classes.key) < len(nodes.key)
+            room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + len(classes.present) < len(nodes.key)
             accepted = size >= need and gained > 0 and room
             if accepted:
                 if target < 0:
@@ -616,6 +683,7 @@ def find_alternatives(
     """
     slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
     last = len(sets.cost) - 1
+    masked = np.empty(len(classes.present) if len(classes.key) > 1 else 0, np.uint64)
     for row in range(len(chosen)):
         part = chosen[row]
         item = places.item[part]
@@ -628,7 +696,10 @@ def find_alternatives(
         for which in range(last):
             if complete and sets.cost[which] >= other_cost[row]:
                 break
-            key = classes.key[item] & sets.kept[which]
+            key = classes.key[0, item] & sets.kept[0, which]
+            if len(classes.key) > 1:
+                _mask_keys(classes.key, item, item + 1, sets.kept, which, masked)
+                key = masked[item]
             if key == own or key == np.uint64(0):
                 continue
             node = _node_of(nodes, key, slot_shift, mark_shift)

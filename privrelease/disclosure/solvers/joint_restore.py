@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.solvers.record_search import field_widths, hide_rare_values
+from privrelease.disclosure.solvers.packed_keys import pack
+from privrelease.disclosure.solvers.record_search import MOST_COLUMNS, hide_rare_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,22 +41,21 @@ def restore_jointly(
     seen = np.array(sorted({column for requirement in requirements for column in requirement.columns}), np.int64)
     live = np.flatnonzero(~parts.dropped)
     codes = np.column_stack([_showable(parts, int(column), requirements, targets) for column in seen])
-    widths = field_widths(codes)
-    if sum(widths) > 64 or len(seen) > 62 or not len(live):
+    packed, field = pack(codes)
+    if len(packed) > 1 or len(seen) > MOST_COLUMNS or not len(live):
         return False
     from privrelease.disclosure.solvers.grouping import restore_cells
 
-    packed, field = _packed(codes, widths)
     bit = np.int64(1) << np.arange(len(seen))
     room = 2 * len(live)
     key, hidden, records, origin = np.zeros(room, np.uint64), *(np.zeros(room, np.int64) for _ in range(3))
-    key[: len(live)] = packed[parts.class_index[live]]
+    key[: len(live)] = packed[0][parts.class_index[live]]
     # A value too rare to be shown stays hidden: its field is 0, and so it is no cell that could come back.
     returnable = parts.suppressed[live][:, seen] & (codes[parts.class_index[live]] > 0)
     hidden[: len(live)] = (returnable * bit).sum(axis=1)
     records[: len(live)] = parts.records[live]
     origin[: len(live)] = live
-    joint = _joint(requirements, targets, seen, field, costs, len(live), drops=drops)
+    joint = _joint(requirements, targets, seen, field[0], costs, len(live), drops=drops)
     used = len(live)
     taken = hidden[:used].copy()
     for _ in range(_ROUNDS):
@@ -82,17 +82,6 @@ def _showable(parts: Parts, column: int, requirements: Sequence[Requirement], ta
     """Return a column's codes with values that are too rare for a requirement that sees it set to 0: they are shown nowhere."""
     need = max(target.need for one, target in zip(requirements, targets, strict=True) if column in one.columns)
     return hide_rare_values(parts.table.codes[:, [column]], parts.table.counts, need)[:, 0]
-
-
-def _packed(codes: NDArray[np.int32], widths: list[int]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    packed = np.zeros(len(codes), np.uint64)
-    field = np.zeros(len(widths), np.uint64)
-    offset = 0
-    for place, width in enumerate(widths):
-        packed |= codes[:, place].astype(np.uint64) << np.uint64(offset)
-        field[place] = np.uint64(((1 << width) - 1) << offset)
-        offset += width
-    return packed, field
 
 
 def _joint(

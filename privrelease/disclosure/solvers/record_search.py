@@ -16,7 +16,7 @@ value is frequent): they go first, which shortens the keys and merges classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     Schedule = list[Step]
 
-__all__ = ["Assignment", "field_widths", "fits_one_key", "hide_rare_values", "search_records"]
+__all__ = ["MOST_COLUMNS", "Assignment", "hide_rare_values", "search_records"]
+
+MOST_COLUMNS = 62
 
 _RELIEF_ROUNDS = 12
 
@@ -53,27 +55,18 @@ def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need:
     """
     dense = np.zeros_like(codes)
     for column in range(codes.shape[1]):
-        values = codes[:, column]
+        values: NDArray[np.integer[Any]] = codes[:, column]
+        first = 0
+        if int(values.max(initial=0)) > 4 * len(values) + 1024:
+            # Codes of a wider table: numbered anew, so that counting takes room for the values that are there.
+            known, values = np.unique(values, return_inverse=True)
+            first = int(known[0])
         totals = np.bincount(values, weights=records, minlength=1)
         common = totals >= need
-        common[0] = False
+        common[0] &= first > 0
         renumbered = np.cumsum(common) * common
         dense[:, column] = renumbered[values]
     return dense
-
-
-def field_widths(codes: NDArray[np.int32]) -> list[int]:
-    """Return the bits that each column's codes need.
-
-    >>> field_widths(np.array([[1, 7], [2, 0]], np.int32))
-    [2, 3]
-    """
-    return [int(top).bit_length() for top in codes.max(axis=0, initial=0)]
-
-
-def fits_one_key(codes: NDArray[np.int32]) -> bool:
-    """Return whether a row of ``codes`` fits one 64-bit key, and its columns a 62-bit set."""
-    return sum(field_widths(codes)) <= 64 and codes.shape[1] <= 62
 
 
 def search_records(
@@ -81,12 +74,13 @@ def search_records(
 ) -> Assignment:
     """Assign every record of the classes ``codes`` (m, q) to a set of columns so that ``target`` is met.
 
-    ``records`` (m,) counts of the classes, which are distinct rows; ``costs`` q integers, the cost of one cell of each column.
+    ``records`` (m,) counts of the classes, which are distinct rows of at most 62 columns; ``costs`` q integers, the cost of one cell of
+    each column.
     What reaches no class loses all its columns.
     """
     from privrelease.disclosure.solvers.record_state import RecordState  # numba is slow to load
 
-    state = RecordState(codes, records, costs, field_widths(codes))
+    state = RecordState(codes, records, costs)
     state.run(_uniform(state, target.need))
     parts = state.parts if _met(state, target) else _meet_limits(state, target)
     return Assignment(parts.item, parts.records, state.columns[parts.set])

@@ -11,6 +11,7 @@ import numpy as np
 from privrelease.disclosure.solvers import grouping
 from privrelease.disclosure.solvers.candidate_sets import candidate_sets
 from privrelease.disclosure.solvers.grouping import Classes, Nodes, Places, Sets, Waiting
+from privrelease.disclosure.solvers.packed_keys import kept_bits, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,27 +42,21 @@ class Figures:
 class RecordState:
     """Where every record of the classes ``codes`` (m, q) stands: which columns it loses and with whom it then agrees.
 
-    ``widths``: bits of each column's codes, at most 64 together. Costs are doubled inside, so that half a cell can be told apart.
-    ``bands``: the candidate sets in groups of about one cell's cost.
+    At most 62 columns. Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
+    about one cell's cost.
     """
 
-    def __init__(self, codes: NDArray[np.int32], records: NDArray[np.int64], costs: tuple[int, ...], widths: list[int]) -> None:
-        items, q = codes.shape
+    def __init__(self, codes: NDArray[np.int32], records: NDArray[np.int64], costs: tuple[int, ...]) -> None:
         self._codes = codes
         self._records = records.astype(np.int64)
         self.columns, nominal = candidate_sets(codes, costs)
         column_cost = 2 * np.array(costs, np.int64)
         self._half_cell = int(column_cost[column_cost > 0].min(initial=1 << 40)) // 2
-        bit = np.int64(1) << np.arange(q)
-        key = np.zeros(items, np.uint64)
-        kept = np.zeros(len(self.columns), np.uint64)
-        offset = 0
-        for column, width in enumerate(widths):
-            key |= codes[:, column].astype(np.uint64) << np.uint64(offset)
-            kept[~self.columns[:, column]] |= np.uint64(((1 << width) - 1) << offset)
-            offset += width
-        self._classes = Classes(key, ((codes > 0) * bit).sum(axis=1).astype(np.int64))
-        self._sets = Sets(kept, (self.columns * bit).sum(axis=1).astype(np.int64), 2 * nominal, column_cost)
+        bit = np.int64(1) << np.arange(len(costs))
+        keys, fields = pack(codes)
+        self._classes = Classes(keys, ((codes > 0) * bit).sum(axis=1).astype(np.int64))
+        set_bits = (self.columns * bit).sum(axis=1).astype(np.int64)
+        self._sets = Sets(kept_bits(fields, self.columns), set_bits, 2 * nominal, column_cost)
         band_of = self._sets.cost[:-1] // (2 * self._half_cell)
         self.bands = [np.flatnonzero(band_of == band) for band in np.unique(band_of)]
 
@@ -88,6 +83,7 @@ class RecordState:
             part=np.arange(items),
             key=self._classes.key.copy(),
             records=self._records.copy(),
+            masked=np.empty(items, np.uint64),
             table=np.empty(work, np.uint64),
             totals=np.empty(work, np.int64),
             slot=np.empty(items, np.int32),
@@ -132,7 +128,7 @@ class RecordState:
             heap = [(-(1 << 62), int(row)) for row in band[self._sets.cost[band] == cost]]
             while heap and self._count:
                 _, row = heapq.heappop(heap)
-                reached = grouping.count_reached(self._waiting, self._count, self._sets.kept[row], need)
+                reached = grouping.count_reached(self._waiting, self._count, row, need, self._sets)
                 if reached and heap and -reached > heap[0][0]:
                     heapq.heappush(heap, (-reached, row))
                 elif reached:
@@ -143,7 +139,7 @@ class RecordState:
     def _drop_placed(self) -> None:
         still = self.places.node[self._waiting.part[: self._count]] == 0
         count = int(np.count_nonzero(still))
-        for values in (self._waiting.part, self._waiting.key, self._waiting.records):
+        for values in (self._waiting.part, *self._waiting.key, self._waiting.records):
             values[:count] = values[: self._count][still]
         self._count = count
 

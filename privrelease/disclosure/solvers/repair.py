@@ -17,7 +17,7 @@ from privrelease.disclosure.solvers.joint_restore import restore_jointly
 from privrelease.disclosure.solvers.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.solvers.linked import Links, PersonItems, take_linked_standing
 from privrelease.disclosure.solvers.parts import Parts, factorise
-from privrelease.disclosure.solvers.record_search import fits_one_key, hide_rare_values, search_records
+from privrelease.disclosure.solvers.record_search import MOST_COLUMNS, hide_rare_values, search_records
 from privrelease.disclosure.solvers.target import Target
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Repair(Protocol):
         """Measure requirement ``number`` on the parts."""
         ...
 
-    def search(self, number: int, standing: Standing | None) -> None:
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
         """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
         ...
 
@@ -56,7 +56,7 @@ def settle(repair: Repair, number: int, *, first: bool) -> bool:
     """
     if first:
         repair.search(number, None)
-    steps = 0
+    steps, searched = 0, first
     while True:
         standing = repair.measure(number)
         if standing.holds:
@@ -66,7 +66,9 @@ def settle(repair: Repair, number: int, *, first: bool) -> bool:
             # Residual records that elimination would find.
             repair.parts.dropped |= standing.stray
         else:
-            repair.search(number, standing)
+            # A second search in a row means that the first was deceived by folded keys.
+            repair.search(number, standing, exactly=searched)
+            searched = True
 
 
 class _Targets:
@@ -106,8 +108,8 @@ class PartRepair:
         requirement = self._problem.requirements[number]
         return take_standing(self.parts, requirement, crowd_of(self.parts, requirement), self._problem.residual)
 
-    def search(self, number: int, standing: Standing | None) -> None:
-        """Search all records that still show something to the requirement."""
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+        """Search all records that still show something to the requirement; ``exactly``: by the search that folds no keys."""
         requirement = self._problem.requirements[number]
         columns = requirement.columns
         crowd = crowd_of(self.parts, requirement)
@@ -115,12 +117,9 @@ class PartRepair:
         members = np.flatnonzero(~self.parts.dropped & (shown > 0).any(axis=1))
         if not len(members):
             return
-        if self._splits and isinstance(crowd, RecordCrowd):
-            target = self._targets.target(number)
-            codes = hide_rare_values(shown[members], self.parts.records[members], target.need)
-            if fits_one_key(codes):
-                self._split(columns, members, codes, target, self._targets.costs(number))
-                return
+        if self._splits and isinstance(crowd, RecordCrowd) and len(columns) <= MOST_COLUMNS and not exactly:
+            self._split(number, members, shown[members])
+            return
         need = self._targets.need(number, standing) * crowd.scale
         items = PartItems(crowd, members, shown[members], self.parts.records[members], need)
         where = np.zeros(self.parts.suppressed.shape, np.bool_)
@@ -137,26 +136,22 @@ class PartRepair:
         drops = self._problem.residual == "drop"
         return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
 
-    def _split(
-        self,
-        columns: tuple[int, ...],
-        members: NDArray[np.int64],
-        codes: NDArray[np.int32],
-        target: Target,
-        costs: tuple[int, ...],
-    ) -> None:
+    def _split(self, number: int, members: NDArray[np.int64], shown: NDArray[np.int32]) -> None:
+        target = self._targets.target(number)
+        codes = hide_rare_values(shown, self.parts.records[members], target.need)
         item = factorise(codes)
         first = np.unique(item, return_index=True)[1]
         own = self.parts.records[members]
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
-        found = search_records(codes[first], records, target=target, costs=costs)
+        found = search_records(codes[first], records, target=target, costs=self._targets.costs(number))
         line = np.argsort(item, kind="stable")
         assigned_line = np.argsort(found.item, kind="stable")
         origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
         origin = line[origin]
         suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
-        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
+        columns = np.array(self._problem.requirements[number].columns, np.int64)
+        suppressed[:, columns] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
         self.parts.replace(members, members[origin], sizes, suppressed)
 
 
@@ -189,8 +184,9 @@ class PersonRepair:
         """Nothing comes back."""
         return False
 
-    def search(self, number: int, standing: Standing | None) -> None:
-        """Search all persons that still show something to the requirement."""
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+        """Search all persons that still show something to the requirement; it is always exact."""
+        del exactly
         links = self._links
         columns = self._problem.requirements[number].columns
         codes = self.parts.codes(columns)
