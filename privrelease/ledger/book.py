@@ -244,7 +244,7 @@ class Book:
         digest = entry.hash
         try:
             _KINDS[entry.kind](self, entry, digest)
-        except KeyError as error:
+        except (KeyError, TypeError, AttributeError) as error:
             msg = "has not the parts of an entry of its kind"
             raise ValueError(msg) from error
         self.entries.append(entry)

@@ -88,7 +88,7 @@ class DatabaseLedger:
             found = connection.execute(select(ANSWERS.c.answer).where(ANSWERS.c.query == query)).scalar_one_or_none()
         if found is None:
             return None
-        if self._book.answers.get(query) != hashlib.sha256(found).hexdigest():
+        if self._book.answers.get(query) != _digest(found):
             raise BudgetError(
                 code="L110", message="a stored answer of the ledger was altered", hint="see `privrelease ledger verify`"
             )
@@ -128,12 +128,12 @@ class DatabaseLedger:
         """Return every entry as it is stored: number, hash, text; unchecked."""
         with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
             found = connection.execute(select(ENTRIES.c.sequence, ENTRIES.c.hash, ENTRIES.c.entry).order_by(ENTRIES.c.sequence))
-            return [(int(row[0]), str(row[1]), str(row[2])) for row in found]
+            return [(row[0] if isinstance(row[0], int) else -1, str(row[1]), str(row[2])) for row in found]
 
     def stored_answers(self) -> dict[str, str]:
         """Return the digests of the answers that are stored, by query."""
         with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
-            return {str(key): hashlib.sha256(answer).hexdigest() for key, answer in connection.execute(select(ANSWERS)).all()}
+            return {str(key): _digest(answer) for key, answer in connection.execute(select(ANSWERS)).all()}
 
     def _add(self, kind: str, body: Mapping[str, Any]) -> None:
         with self._writing() as connection:
@@ -220,12 +220,22 @@ class DatabaseLedger:
 
     def _now(self, connection: Connection) -> datetime:
         """The time: of the database's server where there is one, since the clocks of a team's machines differ."""
-        if self._clock is not None:
-            return self._clock()
-        if self.place.is_sqlite:
-            return utc_now()
-        found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        if self.place.is_sqlite or self._clock is not None:
+            return (self._clock or utc_now)()
+        found: datetime
+        found, synced = connection.exec_driver_sql("SELECT clock_timestamp(), current_setting('fsync')").one()
+        if synced != "on":
+            raise BudgetError(
+                code="L128",
+                message=f"the server of {self.place.shown} does not keep what is committed (fsync is {synced})",
+                hint="a ledger needs a server that survives a power cut; nothing was spent",
+            )
         return found.astimezone(UTC)
+
+
+def _digest(answer: object) -> str:
+    """Return the digest of a stored answer; of what is none, which a file's loose types allow, a text that is no digest."""
+    return hashlib.sha256(answer).hexdigest() if isinstance(answer, bytes | memoryview) else "no answer"
 
 
 def write_first(connection: Connection, entry: Entry) -> None:

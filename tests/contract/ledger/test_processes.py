@@ -1,0 +1,67 @@
+"""Many processes at one ledger, and processes that die: nothing is overspent, and nothing comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from fractions import Fraction
+
+from privrelease.ledger.verify import verify
+from privrelease.units import Epsilon
+
+
+def test_of_fifty_processes_that_race_for_a_budget_that_fits_ten_exactly_ten_succeed(durable) -> None:
+    durable.create("1")
+    out, err = durable.run("race.py", "50", "0.1").communicate(timeout=120)
+    assert out.split() == ["0"] * 10 + ["4"] * 40, err
+    ledger = durable.open()
+    assert ledger.balance("patients").spent.epsilon == Epsilon(1)
+    assert len({entry.body["claim"]["run"] for entry in ledger.book().entries if entry.kind == "reserve"}) == 10
+    assert not verify(ledger).problems
+
+
+def test_a_process_killed_between_reserve_and_commit_gives_nothing_back(durable, claim) -> None:
+    durable.create("1")
+    process = durable.run("spend.py", "0.6")
+    assert process.stdout.readline() == "1\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    ledger = durable.open()
+    assert ledger.balance("patients").spent.epsilon == Epsilon("0.6")
+    assert ledger.answer("q1") is None
+    assert not verify(ledger).problems
+    ledger.reserve(claim("0.4"))
+
+
+def test_a_kill_at_any_moment_of_a_reservation_loses_nothing_that_was_granted(durable) -> None:
+    durable.create("1000")
+    for delay in (0.0, 0.003, 0.007, 0.011):
+        before = durable.open().balance("patients").spent.epsilon.value
+        process = durable.run("spend.py", "1")
+        process.stdout.readline()
+        time.sleep(delay)
+        os.kill(process.pid, signal.SIGKILL)
+        granted = 1 + len(process.communicate()[0].split())
+        ledger = durable.open()
+        spent = ledger.balance("patients").spent.epsilon.value - before
+        assert spent - granted in {Fraction(0), Fraction(1)}  # one more may have been on disk and not yet told
+        assert not verify(ledger).problems
+
+
+def test_a_writer_that_waits_too_long_is_told_so_and_spends_nothing(durable, claim) -> None:
+    import pytest
+    import sqlalchemy
+
+    from privrelease.errors import BudgetError
+    from privrelease.ledger.places import place_of
+
+    durable.create("1")
+    ledger = durable.open(patience=0.2)
+    engine = place_of(durable.url, durable.folder, os.environ).engine()
+    with engine.begin() as other:
+        other.execute(sqlalchemy.text("UPDATE privrelease_ledger SET format = 1"))
+        with pytest.raises(BudgetError, match=r"L108 .* is busy"):
+            ledger.reserve(claim("0.1"))
+    ledger.reserve(claim("0.1"))
+    assert ledger.balance("patients").spent.epsilon == Epsilon("0.1")
