@@ -235,26 +235,28 @@ def _steps(column: str, table: StagedTable, low: int, high: int, grid: Fraction)
     """
     place = table.ordinal(column)
     cell = sql.column(f"c{place}")
-    if table.columns[place].type is ColumnType.INTEGER:
-        if grid != 1:
-            cell = sql.cast(cell, "DOUBLE")
-        else:
-            return _clamped(cell, _integer(low), _integer(high))
-    double = sql.cast(cell, "DOUBLE")
-    finite = sql.when((sql.call("isfinite", double), double.copy()))
+    declared = table.columns[place]
+    if declared.type is ColumnType.INTEGER and grid == 1:
+        return sql.when((_there(cell), _clamped(cell.copy(), _integer(low), _integer(high))))
+    double = sql.cast(cell.copy(), "DOUBLE")
+    # a column with a grid is stored as a decimal, which is always finite
+    there = _there(cell) if declared.grid is not None else sql.call("isfinite", double.copy())
     step = exp.Div(
         this=sql.cast(sql.text(str(grid.numerator)), "DOUBLE"),
         expression=sql.cast(sql.text(str(grid.denominator)), "DOUBLE"),
     )
-    quotient = exp.Div(this=finite, expression=exp.paren(step))
+    quotient = exp.Div(this=double, expression=exp.paren(step))
     ends = (sql.cast(sql.text(str(low)), "DOUBLE"), sql.cast(sql.text(str(high)), "DOUBLE"))
-    return sql.cast(sql.call("round", _clamped(quotient, *ends)), "BIGINT")
+    return sql.when((there, sql.cast(sql.call("round", _clamped(quotient, *ends)), "BIGINT")))
+
+
+def _there(cell: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
 
 
 def _clamped(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """The value between the bounds; NULL stays NULL (DuckDB's ``least`` would skip it and give the bound)."""
-    inside = sql.call("greatest", sql.call("least", value, high), low)
-    return sql.when((exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())), inside))
+    """The value between the bounds. Only for a value that is there: DuckDB's ``least`` would skip NULL and give the bound."""
+    return sql.call("greatest", sql.call("least", value, high), low)
 
 
 def _figure(measure: Measure, rows: _Rows, test: exp.Expr | None) -> exp.Expr:
