@@ -15,6 +15,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli import options as o
 from privrelease.cli.console import Console, FailOn, Format, PlainFormat
+from privrelease.cli.diff import DiffFormat, StopAt
 from privrelease.cli.ending import INTERRUPTED, MEANINGS, Ending, ended, ending_of, gone
 from privrelease.cli.ledger_app import ledger_app
 
@@ -334,6 +335,26 @@ def withdraw(
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), release, reason, console))
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A policy, an audit.json or a run's folder.", show_default=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another of the same kind.", show_default=False)],
+    *,
+    env: o.Environment = None,
+    form: Annotated[DiffFormat, typer.Option("--format", help="Form of what goes to stdout.")] = DiffFormat.TEXT,
+    fail_on: Annotated[
+        StopAt, typer.Option("--fail-on", help="What makes the exit code 1; breaking stops at what weakens, too.")
+    ] = StopAt.NEVER,
+) -> Ending:
+    """Say what changed: in a policy what is weaker, breaking, stricter or neutral, with the line; in audits what is worse.
+
+    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff RUN1 RUN2 --format markdown`
+    """
+    from privrelease.cli.diff import diff as work
+
+    return ended(lambda: work(old, new, env, form, fail_on, Console()))
 
 
 @app.command()

@@ -15,6 +15,7 @@ from privrelease.cli.publishing import approvers_of, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
+from privrelease.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +129,9 @@ def _one(work: _Work, release: ReleasePlan) -> _Ran:
             audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
         else:
             audit = _audited_microdata(work, release, folder, steps)
-        return _settled(work, release, folder, required_signoff(work.plan, with_waivers(audit, work.plan)))
+        return _settled(
+            work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
+        )
 
 
 def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
@@ -154,6 +157,24 @@ def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine:
     target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     return audit_microdata(release, work.plan, target, engine=engine, audited_at=moment, versions=versions())
+
+
+def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
+    """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
+    from privrelease.audit.differences import since
+    from privrelease.audit.differences_model import SECTION
+    from privrelease.execute.microdata import release_name
+    from privrelease.report.json_report import read_audit
+
+    previous = work.store.current(release_name(release, work.plan))
+    if previous is None:
+        return audit
+    try:
+        changed = since(read_audit(previous.audit, previous.audit.name), audit)
+    except InputError as error:
+        work.console.log(f"changes since the previous release are not shown: {error}")
+        return audit
+    return audit.model_copy(update={"sections": {**audit.sections, SECTION: changed}})
 
 
 def _settled(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> _Ran:

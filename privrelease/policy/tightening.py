@@ -6,7 +6,7 @@ So a new key of the policy language is fixed in every environment until somebody
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from decimal import Decimal
 
-__all__ = ["ALLOWED", "Change", "loosened"]
+__all__ = ["ALLOWED", "Change", "Changed", "changes", "loosened"]
 
 _Path = tuple[str | int, ...]
 _Names = tuple[str, ...]
@@ -166,6 +166,43 @@ def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
             else:
                 words = f"{subject} {change.rule if change is not None else _KEEP}"
             yield _tree_path(overlaid, names), words
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A value that differs between two policies: its dotted names, both values, and where each is written.
+
+    ``judged``: ``free`` where any change is allowed, ``stricter`` where the change is of the kind that tightens, else ``other``.
+    ``added`` and ``removed``: the old or the new policy has no such element.
+    """
+
+    names: tuple[str, ...]
+    old: object
+    new: object
+    added: bool
+    removed: bool
+    judged: Literal["free", "stricter", "other"]
+    old_path: tuple[str | int, ...]
+    new_path: tuple[str | int, ...]
+
+
+def changes(old: Policy, new: Policy) -> Iterator[Changed]:
+    """Yield every difference between two policies; releases, checks and transform steps are led together by their names."""
+    for names, before, after in _changes((), _values(old), _values(new)):
+        change = next((change for change in ALLOWED if _fits(change.path, names)), None)
+        judged: Literal["free", "stricter", "other"] = "other"
+        if change is not None and change.allows(before, after):
+            judged = "free" if change.allows is _free else "stricter"
+        yield Changed(
+            names,
+            None if before is _ABSENT else before,
+            None if after is _ABSENT else after,
+            before is _ABSENT,
+            after is _ABSENT,
+            judged,
+            _tree_path(old, names),
+            _tree_path(new, names),
+        )
 
 
 def _values(value: object) -> object:

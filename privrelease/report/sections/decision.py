@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from privrelease.audit.differences_model import since_facts
 from privrelease.audit.model import Outcome
 from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report import numbers
+from privrelease.report.changes import change_rows
 from privrelease.report.edition import is_withheld
 from privrelease.report.view import Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
+    from privrelease.audit.differences_model import SinceFacts
     from privrelease.audit.model import AuditResult, CheckResult, FindingRecord
     from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Status
+    from privrelease.report.changes import ChangeRow
+    from privrelease.report.view import Context, Sentence, Status
 
 __all__ = ["CheckRow", "DecisionBody", "Noted", "Tile", "build"]
 
@@ -75,6 +79,8 @@ class DecisionBody:
     checks: tuple[CheckRow, ...]
     held: tuple[CheckRow, ...]
     findings: tuple[Noted, ...]
+    since: Sentence | None
+    changes: tuple[ChangeRow, ...]
 
 
 def build(context: Context) -> DecisionBody:
@@ -88,6 +94,7 @@ def build(context: Context) -> DecisionBody:
         said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
     sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
     sentences += _signoff(audit, catalogue)
+    since = since_facts(audit)
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
     checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
@@ -100,7 +107,16 @@ def build(context: Context) -> DecisionBody:
         checks=tuple(check for check in checks if check.status != "pass" or check.observed),
         held=tuple(check for check in checks if check.status == "pass" and not check.observed),
         findings=tuple(_noted(finding) for finding in audit.findings if finding.message not in decision.reasons),
+        since=_since(since),
+        changes=() if since is None else change_rows(since.changes, catalogue),
     )
+
+
+def _since(since: SinceFacts | None) -> Sentence | None:
+    """Say which release the changes are since; nothing for recipients, whose edition holds no section of internal figures."""
+    if since is None:
+        return None
+    return ("since.caption" if since.changes else "since.nothing"), {"date": since.audited_at}
 
 
 def _signoff(audit: AuditResult, catalogue: Catalogue) -> list[str]:

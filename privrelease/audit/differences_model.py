@@ -1,0 +1,46 @@
+"""What changed since the previous release: part of section 0 of ``audit.json``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from privrelease.audit.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult
+
+__all__ = ["SECTION", "Difference", "SinceFacts", "since_facts"]
+
+SECTION = "0"
+
+
+class Difference(BaseModel):
+    """One change. ``what``: a word of the report's catalogue (``since.<what>``); ``about``: the threat, check or file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    what: str
+    about: str = ""
+    before: str | None = None
+    after: str | None = None
+    before_figure: Figure | None = None
+    after_figure: Figure | None = None
+    effect: Literal["better", "worse", "changed"]
+
+
+class SinceFacts(BaseModel):
+    """The previous release's run, when it was audited, and what changed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str | None
+    audited_at: str
+    changes: tuple[Difference, ...]
+
+
+def since_facts(audit: AuditResult) -> SinceFacts | None:
+    """Return what changed since the previous release; None where there is none."""
+    section = audit.sections.get(SECTION)
+    return None if section is None else SinceFacts.model_validate(section)
