@@ -9,13 +9,13 @@ from sqlglot import exp
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.files import files_of
 from privrelease.engine.duckdb.raw import Raw, check_header
-from privrelease.engine.duckdb.refusals import refusal
 from privrelease.engine.duckdb.text_files import (
     check_format,
     fault_of,
     header_of,
     line_of_record,
-    suspicions_of,
+    mixed_line_breaks,
+    structure,
     transcode,
 )
 from privrelease.findings import Location
@@ -106,17 +106,16 @@ def load_csv(
     statement = sql.create_table(into, rows) if first else exp.Insert(this=sql.table(into), expression=rows)
     failed = connection.attempt(statement)
     if failed is not None:
-        message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 16 MiB"
-        other = refusal(message, "D112", hint="write all line breaks the same way", location=Location(label))
-        raise fault_of(path, format_, label, len(names)) or other
+        raise fault_of(path, format_, label, len(names)) or mixed_line_breaks(label)
     loaded = int(connection.row(exp.select(sql.count_all()).from_(sql.table(into)))[0]) - before
-    seen = suspicions_of(path, format_)
-    doubtful = seen.nul or seen.spaced_quote
-    if seen.quoted:
-        doubtful = doubtful or seen.trailing_delimiter
-    else:
-        header = sum(name.count(format_.delimiter) for name in names) + len(names) - 1
-        doubtful = doubtful or (len(names) > 1 and seen.delimiters - header != loaded * (len(names) - 1))
-    if doubtful and (fault := fault_of(path, format_, label, len(names))) is not None:
-        raise fault
+    _second_look(path, format_, label, len(names), loaded)
     return loaded
+
+
+def _second_look(path: Path, format_: FileFormat, label: str, n_columns: int, loaded: int) -> None:
+    """Refuse what the engine lets pass: a field too many that is empty, blanks before a quote, NUL, line breaks of several kinds."""
+    seen = structure(path, format_)
+    if seen.nul or seen.odd_quotes or seen.mixed_line_breaks or seen.delimiters != (loaded + 1) * (n_columns - 1):
+        fault = fault_of(path, format_, label, n_columns)
+        if fault is not None or seen.mixed_line_breaks:
+            raise fault or mixed_line_breaks(label)

@@ -16,6 +16,7 @@ import sys
 from collections import deque
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from privrelease.engine.duckdb.csv_structure import Structure, structure_of
 from privrelease.engine.duckdb.refusals import refusal
 from privrelease.errors import InputError
 from privrelease.findings import Location
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.schema import FileFormat
 
-__all__ = ["Suspicions", "fault_of", "header_of", "line_of_record", "suspicions_of", "transcode"]
+__all__ = ["check_format", "fault_of", "header_of", "line_of_record", "mixed_line_breaks", "structure", "transcode"]
 
 _BLOCK = 8 << 20
 
@@ -118,38 +119,10 @@ def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
     return [str(name) for name in names]
 
 
-class Suspicions:
-    """What one pass over the bytes saw: counts that the engine's row count must match, and patterns worth a second look."""
-
-    __slots__ = ("delimiters", "nul", "quoted", "spaced_quote", "trailing_delimiter")
-
-    def __init__(self) -> None:
-        self.delimiters = 0
-        self.nul = False
-        self.quoted = False
-        self.spaced_quote = False
-        self.trailing_delimiter = False
-
-
-def suspicions_of(path: Path, format_: FileFormat) -> Suspicions:
-    """Scan a UTF-8 file's bytes."""
-    seen = Suspicions()
-    delimiter, quote = format_.delimiter.encode(), format_.quote.encode()
-    spaced = re.compile(rb"(?:^|[\r\n]|" + re.escape(delimiter) + rb") +" + re.escape(quote)) if quote else None
-    tail = b""
+def structure(path: Path, format_: FileFormat) -> Structure:
+    """Count the structure of a UTF-8 file."""
     with _open(path) as stream:
-        while block := stream.read(_BLOCK):
-            seen.delimiters += block.count(delimiter)
-            seen.nul = seen.nul or b"\0" in block
-            seen.quoted = seen.quoted or (bool(quote) and quote in block)
-            window = tail + block
-            if seen.quoted and spaced is not None and not seen.spaced_quote:
-                seen.spaced_quote = spaced.search(window) is not None
-            if seen.quoted and not seen.trailing_delimiter:
-                seen.trailing_delimiter = any(delimiter + end in window for end in (b"\n", b"\r"))
-            tail = window[-64:]
-    seen.trailing_delimiter = seen.trailing_delimiter or tail.endswith(delimiter)
-    return seen
+        return structure_of(stream, format_)
 
 
 def line_of_record(path: Path, format_: FileFormat, record: int, n_columns: int) -> int:
@@ -204,6 +177,12 @@ def _bad_line(path: Path) -> int:
                 return line
             line += 1
     return 0
+
+
+def mixed_line_breaks(label: str) -> InputError:
+    """Return the error of a file whose lines end in several ways."""
+    message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 16 MiB"
+    return refusal(message, "D112", hint="write all line breaks the same way", location=Location(label))
 
 
 def _nul(label: str, line: int) -> InputError:
