@@ -21,12 +21,12 @@ def census_data() -> Path | None:
     return path if path.is_file() else None
 
 
-def run(policy: Path, *options: str) -> int:
-    """Run the command line on a policy, as a user would; return its exit code."""
-    sys.stderr.write(f"\n$ privrelease run {policy.relative_to(ROOT)} {' '.join(options)}\n")
+def command(*words: str | Path) -> int:
+    """Run the command line, as a user would; return its exit code."""
+    typed = [str(word.relative_to(ROOT)) if isinstance(word, Path) else word for word in words]
+    sys.stderr.write(f"\n$ privrelease {' '.join(typed)}\n")
     sys.stderr.flush()
-    command = [sys.executable, "-m", "privrelease.cli.main", "run", str(policy), *options]
-    return subprocess.run(command, check=False).returncode  # noqa: S603 -- our own command line
+    return subprocess.run([sys.executable, "-m", "privrelease.cli.main", *map(str, words)], check=False).returncode  # noqa: S603 -- our own command line
 
 
 def main() -> int:
@@ -35,14 +35,16 @@ def main() -> int:
     patients = policies / "data" / "patients.parquet"
     if not patients.is_file():
         write_registry(patients)
-    worst = run(policies / "diabetes.yaml")
+    if not (policies / "privacy-ledger.db").is_file():
+        command("ledger", "init", policies / "diabetes.yaml")
+    worst = command("run", policies / "diabetes.yaml")
     census = census_data()
     if census is None:
         sys.stderr.write(
             "\nThe census example needs adult.csv: set PRIVRELEASE_SHARED to the folder that holds data/adult.csv.\n"
         )
         return worst
-    return max(worst, run(policies / "census.yaml", "--data-root", str(census.parent)))
+    return max(worst, command("run", policies / "census.yaml", "--data-root", str(census.parent)))
 
 
 if __name__ == "__main__":
