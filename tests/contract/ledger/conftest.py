@@ -185,3 +185,9 @@ def bench(request, tmp_path) -> Bench:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def durable(request, tmp_path) -> Bench:
     return bench_of(request.param, request, tmp_path)
+
+
+@pytest.fixture
+def racing(tmp_path):
+    """A bench on any URL."""
+    return lambda url: Bench("sqlite", url, tmp_path)

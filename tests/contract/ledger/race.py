@@ -1,4 +1,7 @@
-"""``race.py URL FOLDER N EPSILON``: N processes ask for EPSILON of one ledger at the same moment; prints how each ended."""
+"""``race.py URL FOLDER N EPSILON [REPEATS]``: N processes ask for EPSILON of one ledger at the same moment; prints how each ended.
+
+``{}`` in the URL is the number of the repeat.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,8 @@ def ask(url: str, folder: Path, epsilon: str, number: int, gate: int) -> int:
     return 0
 
 
-def main() -> None:
-    import conftest  # noqa: F401 -- imported once, before the processes part
-
-    from privrelease.ledger.open import open_ledger
-
-    url, folder, many, epsilon = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    open_ledger(url, folder=folder)  # what it imports is there before the processes part
+def race(url: str, folder: Path, many: int, epsilon: str) -> list[int]:
+    """How each of ``many`` processes ended."""
     gate, start = os.pipe()
     children = []
     for number in range(many):
@@ -43,7 +41,20 @@ def main() -> None:
                 os._exit(code)
         children.append(child)
     os.close(start)
-    print(*sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))  # noqa: T201 -- what the test reads
+    codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+    os.close(gate)
+    return codes
+
+
+def main() -> None:
+    import conftest  # noqa: F401 -- imported once, before the processes part
+
+    from privrelease.ledger.open import open_ledger
+
+    url, folder, many, epsilon = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    for number in range(int(sys.argv[5]) if len(sys.argv) > 5 else 1):
+        open_ledger(url.format(number), folder=folder)  # what it imports is there before the processes part
+        print(*race(url.format(number), folder, many, epsilon))  # noqa: T201 -- what the test reads
 
 
 if __name__ == "__main__":

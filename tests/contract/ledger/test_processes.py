@@ -7,6 +7,7 @@ import signal
 import time
 from fractions import Fraction
 
+from privrelease.ledger.open import create_ledger, open_ledger
 from privrelease.ledger.verify import verify
 from privrelease.units import Epsilon
 
@@ -19,6 +20,19 @@ def test_of_fifty_processes_that_race_for_a_budget_that_fits_ten_exactly_ten_suc
     assert ledger.balance("patients").spent.epsilon == Epsilon(1)
     assert len({entry.body["claim"]["run"] for entry in ledger.book().entries if entry.kind == "reserve"}) == 10
     assert not verify(ledger).problems
+
+
+def test_of_two_processes_that_ask_for_more_than_half_at_once_one_is_refused_each_of_twenty_times(
+    tmp_path, budget, racing
+) -> None:
+    for number in range(20):
+        create_ledger(
+            f"sqlite:///{number}.db", populations={"patients": budget("1.0")}, datasets={"visits": "patients"}, folder=tmp_path
+        )
+    out, err = racing("sqlite:///{}.db").run("race.py", "2", "0.6", "20").communicate(timeout=120)
+    assert out.splitlines() == ["0 4"] * 20, err
+    for number in range(20):
+        assert open_ledger(f"sqlite:///{number}.db", folder=tmp_path).balance("patients").spent == budget("0.6")
 
 
 def test_a_process_killed_between_reserve_and_commit_gives_nothing_back(durable, claim) -> None:
