@@ -249,6 +249,8 @@ ENGLISH: Final[dict[str, str]] = {
     "attacks.absent": "No attack was tried on this release; the risk figures above are measured, not attacked.",
     "dp.heading": "Differential privacy",
     "dp.basis": "NIST SP 800-226",
+    "dp.claimed": "The release claims differential privacy. Budget, neighbours, unit and every draw stand in the manifest beside the data; "
+    "this audit checked them, and each released figure's mechanism, scale and cost, against the plan.",
     "dp.absent": "No claim. Epsilon covers releases with noise; this is microdata, and outside any privacy budget.",
     "tables.heading": "Tables",
     "tables.basis": "ACRO, tau-Argus",

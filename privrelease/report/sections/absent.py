@@ -18,8 +18,9 @@ def build_attacks(context: Context) -> Absent:
 
 
 def build_dp(context: Context) -> Absent:
-    """Say that there is no claim: epsilon does not cover microdata (DESIGN, semantics 11)."""
-    return Absent(context.catalogue.text("dp.absent"))
+    """Say that there is no claim: epsilon does not cover microdata (DESIGN, semantics 11); or where the claim of statistics stands."""
+    statistics = context.audit.data.order == "policy"
+    return Absent(context.catalogue.text("dp.claimed" if statistics else "dp.absent"))
 
 
 def build_tables(context: Context) -> None:
