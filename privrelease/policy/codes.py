@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CODES"]
 
-#: P1 text of the file, P2 structure, P3 references, P4 meaning, P5 extends and environments, P6 warnings.
+#: P1 text of the file, P2 structure, P3 references, P4 meaning, P5 extends and environments, P6 warnings, P7 statistics.
 CODES: dict[str, str] = {
     "P101": "a policy file does not exist or cannot be read",
     "P102": "the text is no YAML, or not UTF-8, or empty",
@@ -58,5 +58,11 @@ CODES: dict[str, str] = {
     "P607": "a threat that no release protects against",
     "P609": "a pseudonym of a column that does not leave",
     "P610": "every row counts as a person of its own",
+    "P702": "a filter that is none, or names what is not declared",
+    "P703": "a statistic of a column that has no numbers",
+    "P704": "group keys that are not declared",
+    "P705": "a number without a grid, whose sums would not be exact",
+    "P706": "every row counts as a person of its own, and the budget is for rows",
+    "P707": "a dataset without a population shares the budget of all such",
     "P611": "a waiver that does not count, or changes nothing",
 }

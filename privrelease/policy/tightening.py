@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from privrelease.policy.models import Policy
 from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
+from privrelease.policy.statistics import StatisticsRelease
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -133,6 +134,9 @@ ALLOWED: tuple[Change, ...] = (
     Change(("releases", "*", "budget", "epsilon"), _lower, "may become lower only"),
     Change(("releases", "*", "budget", "delta"), _lower_where_set, "may become lower only"),
     Change(("releases", "*", "min_count"), _higher, "may become higher only"),
+    Change(("releases", "*", "queries", "*"), _removed, "must not be added"),
+    Change(("releases", "*", "queries", "*", "epsilon"), _lower, "may become lower only"),
+    Change(("releases", "*", "queries", "*", "description"), _free, _KEEP),
     Change(("releases", "*", "description"), _free, _KEEP),
     Change(("checks", "*"), _added, "must not be removed"),
     Change(("checks", "*", "max"), _lower, "may become lower only"),
@@ -217,6 +221,9 @@ def _values(value: object) -> object:
             if isinstance(step, SuppressCells):
                 found["suppress"] = _values(step)
         return found
+    if isinstance(value, StatisticsRelease):
+        found = {field.alias or name: _values(getattr(value, name)) for name, field in type(value).model_fields.items()}
+        return found | {"queries": {query.id: _values(query) for query in value.queries}}
     if isinstance(value, Policy):
         named = {
             "releases": {item.id: _values(item) for item in value.releases},
@@ -252,6 +259,10 @@ def _tree_path(policy: Policy, names: _Names) -> _Path:
     number = next((index for index, item in enumerate(items) if getattr(item, "id", None) == names[1]), None)
     if number is None:
         return names[:1]
+    if names[0] == "releases" and names[2:3] == ("queries",) and len(names) > 3:
+        queries = getattr(policy.releases[number], "queries", ())
+        place = next((index for index, query in enumerate(queries) if query.id == names[3]), None)
+        return (names[0], number, "queries") if place is None else (names[0], number, "queries", place, *names[4:])
     if names[0] == "checks" or len(names) < 3 or names[2] not in {"drop", "pseudonymise", "suppress"}:
         return (names[0], number, *names[2:])
     release = policy.releases[number]

@@ -15,7 +15,7 @@ def used() -> set[str]:
         code
         for source in SOURCES
         if source.name != "codes.py"
-        for code in re.findall(r'"(P[1-6][0-9]{2})"', source.read_text(encoding="utf-8"))
+        for code in re.findall(r'"(P[1-7][0-9]{2})"', source.read_text(encoding="utf-8"))
     }
 
 
