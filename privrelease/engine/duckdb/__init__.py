@@ -38,6 +38,7 @@ D209  a value outside the declared domain
 D210  warning: distinct texts that look alike
 D211  a row without its person
 D212  a row without a positive weight
+D213  a domain that is not of the column's type
 ====  ==================================================================================================================
 """
 

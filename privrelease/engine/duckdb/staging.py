@@ -9,10 +9,11 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.conversion import Conversion, conversion_of, storage_type, whitespace
+from privrelease.engine.duckdb.domains import outside_domain
 from privrelease.engine.duckdb.refusals import raise_all
 from privrelease.engine.protocol import Staged
 from privrelease.findings import Finding, Location, Severity
-from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +68,7 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     )
     marks = _checked(connection, source, raw, conversions, staged)
     dropped = 0
-    drops = [test for i, column in enumerate(source.columns) if (test := _outside(column, f"c{i}", "drop")) is not None]
+    drops = [test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "drop")) is not None]
     if drops:
         staged, dropped = _without(connection, staged, drops)
     return staged, Staged(staged.table, source.columns, staged.n_rows, dropped, tuple(warnings), marks)
@@ -171,7 +172,9 @@ def _checked(
     """Compare what was present with what was stored, and values with their domains; return the suppressed marks per column."""
     typed = [i for i, one in enumerate(conversions) if not one.text and one.faults]
     marked = [i for i, one in enumerate(conversions) if one.mark is not None]
-    outside = {i: test for i, column in enumerate(source.columns) if (test := _outside(column, f"c{i}", "error")) is not None}
+    outside = {
+        i: test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "error")) is not None
+    }
     faulty: dict[int, exp.Expr] = {}
     before: tuple[int, ...] = ()
     if typed or marked:
@@ -241,23 +244,6 @@ def _raise(
             text = f"the column {column.name}{words}: a cell {message}{many}"
             findings.append(Finding(code, text, location=place, hint=hint, subject=column.name))
     raise_all(findings)
-
-
-def _outside(column: Column, name: str, outcome: str) -> exp.Expr | None:
-    """The condition that a stored value is outside the column's domain, where the domain has that outcome."""
-    domain = column.domain
-    if domain is None or domain.outside != outcome:
-        return None
-    kept = "VARCHAR" if column.type in (ColumnType.STRING, ColumnType.CATEGORY) else storage_type(column)
-    value = sql.cast(sql.column(name), kept)
-    tests: list[exp.Expr] = []
-    if domain.values is not None:
-        tests.append(exp.Not(this=exp.In(this=value, expressions=[sql.cast(sql.text(text), kept) for text in domain.values])))
-    if domain.low is not None:
-        tests.append(exp.LT(this=value.copy(), expression=sql.cast(sql.text(domain.low), kept)))
-    if domain.high is not None:
-        tests.append(exp.GT(this=value.copy(), expression=sql.cast(sql.text(domain.high), kept)))
-    return exp.or_(*tests) if tests else None
 
 
 def _without(connection: Connection, staged: StagedTable, drops: list[exp.Expr]) -> tuple[StagedTable, int]:

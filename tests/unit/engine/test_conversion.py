@@ -150,6 +150,10 @@ def test_a_suppression_mark_is_missing_and_counted_apart(engine, csv_source, val
         (Column("x", I, Role.QUASI, Domain(values=("1", "2"))), "2", "3"),
         (Column("x", N, Role.SENSITIVE, Domain(low="50", high="400"), Decimal("0.1")), "400.0", "400.1"),
         (Column("x", N, Role.SENSITIVE, Domain(low="0.5")), "0.5", "0.4"),
+        (Column("x", I, Role.QUASI, Domain(low="17.5", high="85.5")), "85", "86"),
+        (Column("x", I, Role.QUASI, Domain(values=("1.0", "2.5"))), "1", "2"),
+        (Column("x", I, Role.QUASI, Domain(values=("2.5",))), "", "2"),
+        (Column("x", N, Role.SENSITIVE, Domain(low="0.05", high="1e3"), Decimal("0.1")), "0.1", "0.0"),
         (Column("x", D, Role.QUASI, Domain(low="2021-01-01", high="2021-12-31")), "2021-12-31", "2022-01-01"),
     ],
 )
