@@ -40,5 +40,6 @@ FINDING_TITLES: dict[str, str] = {
     **{code: title for _, code, title in INTEGRITY_CODES},
     "A301": "a check of the policy does not hold",
     "A302": "a check of the policy could not be made",
+    "A303": "a waiver does not count",
     "A501": "rows outside a domain were left out",
 }

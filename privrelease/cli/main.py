@@ -201,7 +201,10 @@ def report(
     edition: Annotated[str, typer.Option("--edition", metavar="internal|recipient", help="Who it is for.")] = "internal",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORM", help="html, text, json, sarif, junit, github, markdown, in-toto or dpv.")
+        str,
+        typer.Option(
+            "--format", metavar="FORM", help="html, text, json, sarif, junit, github, markdown, in-toto, dpv or dp-deployment."
+        ),
     ] = "html",
     quiet: o.Quiet = False,
 ) -> Ending:

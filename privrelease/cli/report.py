@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.report.edition import Edition
 
-__all__ = ["FORMS", "report"]
+__all__ = ["FORMS", "REGISTRY", "report"]
 
 
 def _html(audit: AuditResult, edition: Edition) -> bytes:
@@ -91,6 +91,25 @@ FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
 }
 
 
+#: The form that also needs the claim in the manifest of the run.
+REGISTRY = "dp-deployment"
+
+
+def _registry(folder: Path, audit: AuditResult) -> bytes:
+    from privrelease.errors import InputError
+    from privrelease.release.runs import RunFolder
+    from privrelease.report.forms.dp_registry import render_dp_registry
+
+    claim = RunFolder(folder).manifest().privacy if folder.is_dir() else None
+    if claim is None:
+        raise InputError(
+            code="C304",
+            message="there is no claim of differential privacy to register",
+            hint="name the folder of a run of a release with differential privacy",
+        )
+    return render_dp_registry(audit, claim, "synthetic" if "12" in audit.sections else "statistics").encode()
+
+
 def report(audit: Path, edition: str, output: Path | None, form: str, console: Console) -> Ending:
     """Render an ``audit.json``, or that of a run's folder."""
     from privrelease.audit.signoff_model import SignoffFacts, with_signoff
@@ -101,14 +120,16 @@ def report(audit: Path, edition: str, output: Path | None, form: str, console: C
 
     if edition not in set(Edition):
         raise UsageError(code="C105", message="--edition is internal or recipient", hint="write --edition recipient")
-    if form not in FORMS:
-        raise UsageError(code="C106", message=f"--format of a report is one of {', '.join(FORMS)}", hint="write --format html")
+    if form not in {*FORMS, REGISTRY}:
+        raise UsageError(
+            code="C106", message=f"--format of a report is one of {', '.join((*FORMS, REGISTRY))}", hint="write --format html"
+        )
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
     result = read_audit(path)
     recorded = signoff_of(audit) if audit.is_dir() else None
     if recorded is not None:
         result = with_signoff(result, SignoffFacts.model_validate(recorded))
-    content = FORMS[form](result, Edition(edition))
+    content = _registry(audit, result) if form == REGISTRY else FORMS[form](result, Edition(edition))
     if output is None:
         sys.stdout.buffer.write(content)
     else:

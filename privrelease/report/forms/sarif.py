@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privrelease import __version__
-from privrelease.audit.codes import INTEGRITY_CODES
+from privrelease.audit.codes import FINDING_TITLES
 from privrelease.policy.codes import CODES
 
 if TYPE_CHECKING:
@@ -28,24 +28,9 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _LEVELS = {"error": "error", "warn": "warning", "info": "note"}
 _WEIGHTS = {"error": 0, "warn": 1, "info": 2}
 
-_AUDIT_CODES = {
-    "A101": "highest risk above its limit",
-    "A102": "average risk above its limit",
-    "A103": "more records at risk than the limit",
-    "A104": "a combination of columns has too small a class",
-    "A105": "a threat has nothing to measure",
-    "A107": "nothing was checked",
-    "A301": "a check of the policy does not hold",
-    "A302": "a check of the policy could not be made",
-    "A303": "a waiver does not count",
-    "A304": "a waiver is open",
-    "A501": "rows outside their domain were left out",
-}
-
 
 def _meaning(code: str) -> str:
-    titles = {code: title for _, code, title in INTEGRITY_CODES}
-    return CODES.get(code) or _AUDIT_CODES.get(code) or titles.get(code) or f"finding {code}"
+    return CODES.get(code) or FINDING_TITLES.get(code) or f"finding {code}"
 
 
 def render_sarif(results: Sequence[Result]) -> str:

@@ -110,3 +110,11 @@ def test_signing_takes_exactly_one_key_and_no_open_file(desk):
     assert desk("sign", str(run)).code == 2
     private.chmod(0o644)
     assert desk("sign", str(run), "--key", str(private)).code == 3
+
+
+def test_only_a_release_with_a_claim_of_differential_privacy_can_be_registered(desk):
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    said = desk("report", str(run), "--format", "dp-deployment")
+    assert said.code == 3
+    assert "C304" in said.err

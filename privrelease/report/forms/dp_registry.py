@@ -1,0 +1,131 @@
+"""An entry for the registry of differential-privacy deployments, as YAML: a draft, since its board decides.
+
+What is written is public: the claim of the manifest (known before any row was read) and what the policy states. Source: the registry's
+schema (tiers 1 to 3). What the policy does not state is said to be so.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.policy.dump import yaml_text
+from privrelease.report.catalogue import english
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from privrelease.audit.model import AuditResult
+    from privrelease.release.privacy import PrivacyClaim
+
+__all__ = ["render_dp_registry"]
+
+_PRODUCTS = {"statistics": "Summary statistics", "synthetic": "Synthetic data"}
+_NEIGHBOURS = {
+    "add_remove": "Two datasets are adjacent where one has all rows of one unit more than the other.",
+    "replace": "Two datasets are adjacent where the rows of one unit are replaced by those of another.",
+}
+
+
+def render_dp_registry(audit: AuditResult, claim: PrivacyClaim, kind: Literal["statistics", "synthetic"] = "statistics") -> str:
+    """Return the entry. Budgets are rounded up, so that it never claims less than was spent."""
+    identity, stated = audit.identity, audit.legal.stated
+    unstated = english().text("word.not_stated")
+    delta = Fraction(claim.delta)
+    queries = "; ".join(f"{query.id}: {', '.join(_draws(query.draws))}" for query in claim.queries)
+    rows = f"{claim.max_rows} row{'' if claim.max_rows == 1 else 's'}"
+    entry: dict[str, object] = {
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", f"{identity.policy_id}-{identity.release}".lower()).strip("-"),
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": {
+                "name": identity.policy_title or identity.release,
+                "data_curators": [_text(stated, "controller.name") or unstated],
+                "description": f"Release {identity.release} of policy {identity.policy_id} {identity.policy_version}.",
+                "intended_use": _purposes(stated) or unstated,
+                "data_product_type": _PRODUCTS[kind],
+                "data_product_region": unstated,
+                "publication_date": identity.audited_at[:10],
+            },
+            "dp_variant": {
+                "variant_name": "Approximate DP" if delta else "Pure DP",
+                "data_domain": f"Tables about population {claim.population}, with the columns and domains of the policy.",
+                "unprotected_quantities": "The number of units." if claim.neighbours == "replace" else "None.",
+            },
+            "privacy_loss": {
+                "privacy_unit": f"{claim.unit}, at most {rows} each",
+                "privacy_unit_details": _NEIGHBOURS[claim.neighbours],
+                "privacy_parameters": {"epsilon": _up(Fraction(claim.epsilon))} | ({"delta": _up(delta)} if delta else {}),
+            },
+            "deployment_model": {
+                "model_name": "Central",
+                "release_type": "One release",
+                "data_source_type": "Static",
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "post_processing": ", ".join(sorted({step for query in claim.queries for step in query.post})) or "None.",
+                "composition": claim.accountant,
+            },
+            "implementation": {"mechanisms": f"{queries}. {_versions(audit)}"},
+        },
+    }
+    return "".join(f"{line}\n" for line in _lines(entry, 0))
+
+
+def _draws(draws: tuple[dict[str, str | int | bool | None], ...]) -> list[str]:
+    names = [str(draw.get("mechanism")) for draw in draws]
+    return [f"{names.count(name)} draws of {name.replace('_', ' ')} noise" for name in dict.fromkeys(names)]
+
+
+def _versions(audit: AuditResult) -> str:
+    return "Software: " + ", ".join(f"{name} {version}" for name, version in sorted(audit.identity.versions.items())) + "."
+
+
+def _text(stated: Mapping[str, str | tuple[str, ...]], name: str) -> str:
+    value = stated.get(name, "")
+    return value if isinstance(value, str) else "; ".join(value)
+
+
+def _purposes(stated: Mapping[str, str | tuple[str, ...]]) -> str:
+    return "; ".join(_text(stated, name) for name in stated if re.fullmatch(r"purposes\.\d+\.text", name))
+
+
+def _up(exact: Fraction) -> float:
+    """Return the smallest float that is not below the exact number.
+
+    >>> _up(Fraction(1, 2)), Fraction(_up(Fraction(1, 10))) >= Fraction(1, 10)
+    (0.5, True)
+    """
+    near = float(exact)
+    return near if Fraction(near) >= exact else nextafter(near, inf)
+
+
+def _lines(values: Mapping[str, object], depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield f"{indent}{key}:"
+            yield from _lines(value, depth + 1)
+        elif isinstance(value, list):
+            yield f"{indent}{key}:"
+            yield from (f"{indent}  - {_quoted(str(item))}" for item in value)
+        else:
+            yield f"{indent}{key}: {_quoted(value) if isinstance(value, str) else _number(value)}"
+
+
+def _number(value: object) -> str:
+    """A float with a point, so that YAML 1.1 reads it as a number too."""
+    text = repr(value)
+    if isinstance(value, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")
+    return text
+
+
+def _quoted(text: str) -> str:
+    """A text that no reader takes for a number or a date."""
+    plain = yaml_text(text)
+    return plain if plain.startswith('"') else f'"{plain}"'
