@@ -5,6 +5,7 @@ Like :mod:`privrelease.engine.duckdb.measuring`, nothing here is shared with cod
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -286,14 +287,14 @@ def weighted_classes(
     return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order], weights[order])
 
 
-class AuditQueries:
+class AuditQueries(ABC):
     """The auditor's half of the DuckDB engine; see :class:`privrelease.engine.audit_protocol.AuditEngine`."""
 
     _connection: Connection
     _released: dict[str, Opened]
 
-    def _opened(self, of: Staged | ReleasedFile) -> Opened:
-        raise NotImplementedError
+    @abstractmethod
+    def _opened(self, of: Staged | ReleasedFile) -> Opened: ...
 
     def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
         return None if of is None else self._opened(of)
