@@ -198,6 +198,52 @@ def test_bytes_do_not_depend_on_threads(tmp_path, kind):
     assert len(set(found)) == 1
 
 
+def test_rows_stay_together_over_many_blocks(engine, tmp_path, write):
+    """Masks, pseudonyms and plain columns of 300,000 rows come from different tables; every released row is one source row's."""
+    n = 300_000
+    rng = np.random.default_rng(8)
+    table = pa.table(
+        {
+            "id": [f"p{v:06}" for v in rng.permutation(n)],
+            "copy": np.zeros(n),
+            "sex": rng.choice(["F", "M"], n),
+            "x": rng.permutation(n),
+        }
+    )
+    table = table.set_column(1, "copy", table["id"])
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=50_000)
+    types = {"id": S, "copy": S, "sex": C, "x": ColumnType.INTEGER}
+    columns = tuple(Column(name, type_, Role.INSENSITIVE) for name, type_ in types.items())
+    staged = engine.stage(TableSource("d", SourceKind.PARQUET, str(tmp_path / "in.parquet"), "in.parquet", columns))
+    masks = rng.integers(0, 4, (n, 1)).astype(np.uint64)
+    dropped = rng.random(n) < 0.1
+    (path,) = write(
+        staged, masked=("sex", "x"), masks=masks, dropped=dropped, keys={"id": b"key"}, columns=["sex", "x", "id", "copy"]
+    )
+    released = pq.read_table(path)
+    row_map = pq.read_table(tmp_path / "out-map.parquet")
+    order = np.empty(len(released), np.int64)
+    order[np.asarray(row_map["output_row"])] = np.asarray(row_map["source_row"])
+    assert len(released) == n - int(dropped.sum())
+    source = table.take(pa.array(order))
+    assert released["copy"].equals(source["copy"])
+    for bit, name in enumerate(("sex", "x")):
+        gone = (masks[order, 0] >> np.uint64(bit) & np.uint64(1)) == 1
+        assert (
+            released[name]
+            .combine_chunks()
+            .equals(pa.array(source[name].to_pylist(), source[name].type).filter(pa.array(~gone)).take(_nth(gone)))
+        )
+    some = rng.integers(0, len(released), 500)
+    tokens, ids = released["id"].take(pa.array(some)).to_pylist(), source["id"].take(pa.array(some)).to_pylist()
+    assert tokens == [hmac.new(b"key", one.encode(), "sha256").hexdigest()[:32] for one in ids]
+
+
+def _nth(gone):
+    """For every cell its place among those that stay; missing where it is gone."""
+    return pa.array(np.cumsum(~gone) - 1, mask=gone)
+
+
 # pseudonyms
 @pytest.mark.parametrize("key", [b"k", b"a key of some bytes", bytes(range(64)), bytes(range(200))], ids=len)
 def test_a_pseudonym_is_hmac_sha256(engine, csv_source, write, key, monkeypatch):
