@@ -50,7 +50,7 @@ def init(policy: Path, settings: Settings, owners: Sequence[Path], console: Cons
     datasets = _datasets(plan)
     if ledger_exists(named.url, folder=plan.policy_path.parent):
         return _added(opened(plan, store), named.cap, datasets, owners, console)
-    seen = _anchors(plan, store)
+    seen = [one for one in _anchors(plan, store) if one.policy == plan.policy_id or one.population in datasets.values()]
     if seen:
         raise BudgetError(
             code="L126",
@@ -262,7 +262,7 @@ def _anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tupl
 
     published = [manifest_place(one.sinks[0].path) for one in plan.releases if one.sinks]
     return tuple(
-        Anchor(Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash), one.population, one.run)
+        Anchor(Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash), one.population, one.run, one.policy)
         for one in anchored(store, (*published, *more))
     )
 

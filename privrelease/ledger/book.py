@@ -229,8 +229,8 @@ class Book:
 
     # --------------------------------------------------------------------------------------------------------------- replaying
 
-    def apply(self, entry: Entry) -> None:
-        """Take in the next entry. Raises ValueError where it does not follow, or does not make sense after those before it."""
+    def apply(self, entry: Entry, digest: str | None = None) -> None:
+        """Take in the next entry (``digest``: its hash, where it is known). Raises ValueError where it does not follow, or does not make sense after those before it."""
         expected = (len(self.entries), self.hashes[-1] if self.hashes else NOTHING)
         if (entry.sequence, entry.previous) != expected:
             msg = "does not follow the entry before it"
@@ -241,7 +241,7 @@ class Book:
         if self.entries and entry.at < self.entries[-1].at:
             msg = "is older than the entry before it"
             raise ValueError(msg)
-        digest = entry.hash
+        digest = entry.hash if digest is None else digest
         try:
             _KINDS[entry.kind](self, entry, digest)
         except (KeyError, TypeError, AttributeError) as error:

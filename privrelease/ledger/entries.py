@@ -71,14 +71,17 @@ class Entry:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @classmethod
-    def read(cls, text: str) -> Entry:
-        """Return the entry of a text; raises ValueError where it is not one, or not written as this program writes it."""
+    def read(cls, text: str, *, hashed: bool = False) -> Entry:
+        """Return the entry of a text; raises ValueError where it is not one, or not written as this program writes it.
+
+        ``hashed``: the caller compares the text's hash with the one on record, so that writing it anew would show nothing more.
+        """
         try:
             found = json.loads(text)
-            at = datetime.strptime(found["at"], _MOMENT).replace(tzinfo=UTC)
+            at = datetime.fromisoformat(found["at"]).astimezone(UTC)
             entry = cls(found["sequence"], found["previous"], at, found["kind"], found["body"])
-            same = entry.text == text
-        except (KeyError, TypeError, ValueError) as error:
+            same = hashed or entry.text == text
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             msg = "not an entry"
             raise ValueError(msg) from error
         if not same:

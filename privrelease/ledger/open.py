@@ -26,11 +26,12 @@ __all__ = ["Anchor", "check_anchors", "create_ledger", "ledger_exists", "open_le
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An entry that a manifest names. ``population``: whose budget it was; ``run``: where the manifest is."""
+    """An entry that a manifest names. ``population``: whose budget it was; ``run``, ``policy``: where the manifest is, and of what."""
 
     head: Head
     population: str
     run: str
+    policy: str = ""
 
 
 def open_ledger(

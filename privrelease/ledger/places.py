@@ -140,12 +140,21 @@ def _place(url: str, folder: Path, shown: str | None) -> Place:
         path = folder / url.removeprefix(_SQLITE)
         return Place(shown or str(path), path=path)
     if re.match(r"postgres(ql)?(\+psycopg)?://", url):
-        return Place(shown or url, url=url)
+        return Place(shown or _without_secrets(url), url=url)
     raise BudgetError(
         code="L106",
         message=f"{shown or 'ledger.url'} is no URL of a ledger",
         hint="write sqlite:///FILE, postgresql://USER@HOST/DATABASE, or the name of an environment variable that holds it",
     )
+
+
+def _without_secrets(url: str) -> str:
+    """Return a URL without its password and parameters.
+
+    >>> _without_secrets("postgresql://dpo:made-up@db/ledger?password=x")
+    'postgresql://dpo@db/ledger'
+    """
+    return re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url.partition("?")[0])
 
 
 @contextmanager

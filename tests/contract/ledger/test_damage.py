@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -210,6 +211,21 @@ SWAP = (
 )
 
 
+@pytest.mark.parametrize("value", ["NULL", "7", "X'00ff'", "'[]'", "'{}'", "CAST(entry AS BLOB)"])
+def test_whatever_stands_in_the_place_of_an_entry_is_told_as_damage(tmp_path, racing, claim, value) -> None:
+    bench = racing("sqlite:///ledger.db")
+    bench.create("1")
+    bench.open().reserve(claim("0.1"))
+    with sqlite3.connect(tmp_path / "ledger.db") as raw:
+        try:
+            raw.execute(f"UPDATE privrelease_entries SET entry = {value} WHERE sequence = 1")
+        except sqlite3.IntegrityError:
+            return  # the table itself refuses it
+    with pytest.raises(BudgetError, match="L110"):
+        bench.open()
+    assert problems(bench)
+
+
 @pytest.mark.parametrize(
     ("statements", "found"),
     [
@@ -405,3 +421,38 @@ def test_an_older_format_is_brought_up_step_by_step(durable) -> None:
     with engine.begin() as connection:
         assert connection.execute(sqlalchemy.select(LEDGER.c.format)).scalar_one() == 3
         assert connection.execute(sqlalchemy.text("SELECT a FROM privrelease_ledger")).scalar_one() == 7
+
+
+def test_a_server_that_does_not_keep_what_is_committed_is_not_charged(durable, claim) -> None:
+    import sqlalchemy
+
+    from privrelease.ledger.places import place_of
+
+    if durable.kind != "postgresql":
+        pytest.skip("a file is flushed by the run itself")
+    durable.create("1")
+    ledger = durable.open()
+    plain = sqlalchemy.create_engine(
+        place_of(durable.url, durable.folder, os.environ).engine().url,
+        isolation_level="AUTOCOMMIT",
+        poolclass=sqlalchemy.pool.NullPool,
+    )
+
+    def fsync(value: str) -> None:
+        with plain.connect() as connection:
+            connection.execute(sqlalchemy.text(f"ALTER SYSTEM SET fsync = {value}"))
+            connection.execute(sqlalchemy.text("SELECT pg_reload_conf()"))
+        for _ in range(100):
+            with plain.connect() as connection:
+                if connection.execute(sqlalchemy.text("SHOW fsync")).scalar_one() == value:
+                    return
+            time.sleep(0.02)
+
+    fsync("off")
+    try:
+        with pytest.raises(BudgetError, match="L128"):
+            ledger.reserve(claim("0.1"))
+    finally:
+        fsync("on")
+    ledger.reserve(claim("0.1"))
+    assert ledger.balance("patients").spent.epsilon == Epsilon("0.1")
