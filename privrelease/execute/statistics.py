@@ -24,7 +24,7 @@ from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
 from privrelease.errors import BudgetError
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.progress import silent
-from privrelease.execute.statistic_figures import Noisy, figures_of
+from privrelease.execute.statistic_figures import Noisy, agreed, figures_of
 from privrelease.execute.statistic_files import COLUMNS, write_statistics
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
@@ -138,7 +138,12 @@ def run_statistics(
             {key: _answer(query, answers[query.id], content) for query in fresh if (key := keys[query.id]) is not None},
         )
     progress("write", None)
-    figures = [figure for query in plan.queries for figure in figures_of(query, answers[query.id], min_count=plan.min_count)]
+    together = agreed(plan.queries, answers)
+    figures = [
+        figure
+        for query in plan.queries
+        for figure in figures_of(query, answers[query.id], min_count=plan.min_count, agreement=together.get(query.id))
+    ]
     head = ledger.head() if reservation is None else reservation.head
     again = frozenset(query.id for query in plan.queries) - {query.id for query in fresh}
     return _park(plan, policy, store, run, inputs, figures, _Done(staged.n_rows, randomness.private, head, again, reservation))
@@ -372,7 +377,7 @@ def _privacy(plan: StatisticsPlan, done: _Done) -> PrivacyClaim:
                 keys="none" if query.keys is None else "private" if isinstance(query.keys, PrivateKeys) else "declared",
                 epsilon=str(query.cost.epsilon),
                 delta=str(query.cost.delta),
-                post=query.post,
+                post=query.post if query.agrees is None else ("consistent", *query.post),
                 served_again=query.id in done.again,
                 draws=tuple(draw.record() for draw in query.draws),
             )

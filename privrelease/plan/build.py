@@ -128,8 +128,11 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
                 budget=query.budget,
                 draws=query.draws,
                 noise=query.spec.mechanism,
-                post=release.post if query.spec.post is None else query.spec.post,
+                post=tuple(step for step in release.post if step != "consistent")
+                if query.spec.post is None
+                else query.spec.post,
                 fresh=query.spec.fresh,
+                agrees=query.agrees,
                 location=loaded.location("releases", number, "queries", index),
             )
             for index, query in enumerate(found.queries)

@@ -31,7 +31,8 @@ DEFAULT_POPULATION: Final = "unnamed"
 class StatisticPlan:
     """One query: what it asks, of which rows, every draw it takes, what is done to the noisy figures.
 
-    ``figure``: the policy's word for it. ``fresh``: drawn anew although an answer is stored.
+    ``figure``: the policy's word for it. ``fresh``: drawn anew although an answer is stored. ``agrees``: counts of the same name are made to
+    agree.
     """
 
     id: str
@@ -43,6 +44,7 @@ class StatisticPlan:
     noise: Noise = "laplace"
     post: tuple[str, ...] = ()
     fresh: bool = False
+    agrees: str | None = None
     location: Location | None = None
 
     @property

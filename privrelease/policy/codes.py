@@ -64,5 +64,6 @@ CODES: dict[str, str] = {
     "P705": "a number without a grid, whose sums would not be exact",
     "P706": "every row counts as a person of its own, and the budget is for rows",
     "P707": "a dataset without a population shares the budget of all such",
+    "P708": "counts that are to agree and cannot",
     "P611": "a waiver that does not count, or changes nothing",
 }

@@ -98,6 +98,9 @@ class BudgetSpec(Frozen):
 Post = tuple[Annotated[Literal["non_negative", "integer"], CHOICE], ...]
 
 
+ReleasePost = tuple[Annotated[Literal["consistent", "non_negative", "integer"], CHOICE], ...]
+
+
 class QuerySpec(Frozen):
     """One statistic, or one by group."""
 
@@ -206,8 +209,8 @@ class StatisticsRelease(Frozen):
     """What is hidden: that a person is in the data at all, or what the data says of them."""
     queries: Annotated[tuple[QuerySpec, ...], Field(min_length=1, max_length=1000)]
     """The statistics, in the order of the output."""
-    post: Post = ()
-    """What is done to noisy figures: `non_negative`, `integer`."""
+    post: ReleasePost = ()
+    """What is done to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
     min_count: Count | None = None
     """Figures of groups whose noisy count is below this are left blank."""
     output: Annotated[

@@ -5,9 +5,9 @@ Everything here comes from the policy. Nothing is looked up in the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from privrelease.dp.budget import Budget, Request, split
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
@@ -29,7 +29,17 @@ from privrelease.dp.rules import check_delta, check_epsilon, check_unit
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.errors import PolicyError
 from privrelease.policy.values import did_you_mean, shown
-from privrelease.relational.filters import Among, Both, Comparison, Either, FilterFault, Negated, columns_of, parse_filter
+from privrelease.relational.filters import (
+    Among,
+    Both,
+    Comparison,
+    Either,
+    FilterFault,
+    Missing,
+    Negated,
+    columns_of,
+    parse_filter,
+)
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.units import Delta, Epsilon
 
@@ -72,6 +82,8 @@ class ResolvedQuery:
     where: Filter | None
     budget: Budget
     draws: tuple[Draw, ...]
+    agrees: str | None = None
+    """Which counts it is made to agree with: those of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,10 @@ class Statistics:
     setting: Setting
     budget: Budget
     queries: tuple[ResolvedQuery, ...]
+
+
+#: A query, as the policy has it and as it is asked, and its filter.
+_Found: TypeAlias = "tuple[QuerySpec, Query, Filter | None]"
 
 
 class _FaultError(Exception):
@@ -93,7 +109,7 @@ def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[St
     """Return the release's queries and draws (None where there is an error), and all faults found. ``name``: of the dataset."""
     faults = [*_dataset_faults(name, dataset)]
     setting = _setting(release, dataset)
-    found: list[tuple[QuerySpec, Query, Filter | None] | None] = []
+    found: list[_Found | None] = []
     for number, spec in enumerate(release.queries):
         try:
             query = _query(spec, dataset)
@@ -108,11 +124,18 @@ def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[St
         except PolicyError as error:
             faults += [_told(finding, ("queries", number, *_place(spec, finding.code))) for finding in error.findings]
             found.append(None)
+    agreeing: dict[str, str] = {}
+    if "consistent" in release.post:
+        try:
+            found, agreeing = _agreeing(found, setting)
+        except _FaultError as error:
+            faults.append(error.fault)
     whole, more = _budget(release)
     faults += more
     if whole is None or any(not fault.warn for fault in faults):
         return None, tuple(faults)
     resolved, over = _spent(release, setting, whole, [item for item in found if item is not None])
+    resolved = tuple(replace(query, agrees=agreeing.get(query.spec.id)) for query in resolved)
     return (None if over else Statistics(setting, whole, resolved)), (*faults, *over)
 
 
@@ -392,6 +415,55 @@ def _public(spec: QuerySpec, query: Query, setting: Setting, where: Filter | Non
     if counts and exact and setting.neighbours is Neighbours.REPLACE:
         message = "under `neighbours: replace` this number is public and would leave without noise"
         _fail("DP122", message, spec.figure, hint="remove it, or write `neighbours: add_remove`", key=True)
+
+
+def _agreeing(found: list[_Found | None], setting: Setting) -> tuple[list[_Found | None], dict[str, str]]:
+    """Let the counts of a release that can agree count the same rows: those whose keys are declared in all of them.
+
+    Agree: counts of rows and histograms under the same filter, by every key of a domain. Returns the queries, and by id what each agrees with.
+    """
+    if setting.contribution.max_groups is not None and setting.contribution.max_groups < setting.contribution.max_rows:
+        message = "counts by different groups keep different rows of a person: they cannot agree"
+        _fail("P708", message, "post", hint="remove `consistent`, or `max_groups` of the unit")
+    groups: dict[str, list[int]] = {}
+    for number, one in enumerate(found):
+        if one is not None and _countable(one[0], one[1]):
+            groups.setdefault(f"rows where {one[0].filter}" if one[0].filter else "rows", []).append(number)
+    several = {name: numbers for name, numbers in groups.items() if len(numbers) > 1}
+    if not several and None not in found:
+        _fail(
+            "P708", "there are no counts that could agree", "post", hint="remove `consistent`, or count the total and its parts"
+        )
+    result = list(found)
+    names: dict[str, str] = {}
+    for name, numbers in several.items():
+        members = [one for number in numbers if (one := found[number]) is not None]
+        condition = _declared_in_all([query for _, query, _ in members])
+        for number, (spec, query, where) in zip(numbers, members, strict=True):
+            both = condition if where is None else where if condition is None else Both(where, condition)
+            result[number] = (spec, replace(query, where=query.where or "keys are declared") if condition else query, both)
+            names[spec.id] = name
+    return result, names
+
+
+def _countable(spec: QuerySpec, query: Query) -> bool:
+    listed = spec.keys is not None and (spec.keys.private or bool(spec.keys.listed))
+    return not listed and (isinstance(query, Histogram) or (isinstance(query, Count) and query.column is None))
+
+
+def _declared_in_all(queries: list[Query]) -> Filter | None:
+    tests: dict[tuple[str, str], Filter] = {}
+    for query in queries:
+        if isinstance(query.by, PublicKeys):
+            for column, domain in zip(query.by.columns, query.by.domains, strict=True):
+                assert isinstance(domain, CategoryDomain)
+                tests["keys", column] = Among(column, domain.values)
+        if isinstance(query, Histogram):
+            tests["bins", query.column] = Negated(Missing(query.column))
+    condition: Filter | None = None
+    for test in tests.values():
+        condition = test if condition is None else Both(condition, test)
+    return condition
 
 
 def columns_read(resolved: ResolvedQuery) -> frozenset[str]:

@@ -40,17 +40,17 @@ def condition(of: Filter, table: StagedTable) -> exp.Expr:
         case Missing(column):
             return exp.Is(this=sql.column(f"c{table.ordinal(column)}"), expression=exp.null())
         case Among(column, values):
-            return exp.In(this=_compared(column, table), expressions=[_literal(value) for value in values])
+            return exp.In(this=_compared(column, values[0], table), expressions=[_literal(value) for value in values])
         case Comparison(column, operator, value):
-            return _NODES[operator](this=_compared(column, table), expression=_literal(value))
+            return _NODES[operator](this=_compared(column, value, table), expression=_literal(value))
 
 
-def _compared(column: str, table: StagedTable) -> exp.Expr:
+def _compared(column: str, value: Value, table: StagedTable) -> exp.Expr:
     """The column as it is compared: texts as texts, never as an enumeration that another text would not fit; numbers as doubles."""
     place = table.ordinal(column)
     cell = sql.column(f"c{place}")
     kind = table.columns[place].type
-    if kind in {ColumnType.STRING, ColumnType.CATEGORY}:
+    if isinstance(value, str):
         return sql.cast(cell, "VARCHAR")
     return sql.cast(cell, "DOUBLE") if kind is ColumnType.NUMBER else cell
 

@@ -237,3 +237,31 @@ def test_a_run_killed_while_it_draws_has_spent_its_budget(folder, capsys):
     assert main(["run", "p.yaml"]) == 4
     assert "there are epsilon 0.5" in capsys.readouterr().err
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
+
+
+def test_counts_agree_across_margins_where_the_policy_asks_for_it(folder, ledger):
+    queries = """    post: [consistent]
+    queries:
+      - {id: total, count: true}
+      - {id: areas, count: true, by: [area]}
+      - {id: bands, histogram: pay, bins: {width: 50}}
+      - {id: both, histogram: pay, bins: {width: 50}, by: [area], mechanism: gaussian}
+      - {id: filtered, count: {where: pay > 100}}
+"""
+    text = (folder / "p.yaml").read_text(encoding="utf-8")
+    (folder / "p.yaml").write_text(text[: text.index("    queries:")] + queries + "    output: out/s.csv\n", encoding="utf-8")
+    (folder / "data.csv").write_text(DATA + "301,,5\n302,elsewhere,5\n303,north,\n", encoding="utf-8")
+    assert main(["run", "p.yaml"]) == 0
+    values: dict[str, list[float]] = {}
+    for row in rows(folder):
+        values.setdefault(row["query"], []).append(float(row["value"]))
+        assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+    assert sum(values["areas"]) == pytest.approx(values["total"][0], abs=1e-4)
+    assert sum(values["bands"]) == pytest.approx(values["total"][0], abs=1e-4)
+    assert sum(values["both"][:4]) == pytest.approx(values["areas"][0], abs=1e-4)
+    assert values["both"][1] + values["both"][5] == pytest.approx(values["bands"][1], abs=1e-4)
+    assert values["filtered"][0].is_integer()
+    # rows with a key or value that is not declared are in none of them: 300 of 303 rows count
+    assert abs(values["total"][0] - 300) < 120
+    manifest = json.loads((folder / "out" / "s.manifest.json").read_text(encoding="utf-8"))
+    assert [query["post"] for query in manifest["privacy"]["queries"]] == [["consistent"]] * 4 + [[]]

@@ -227,6 +227,13 @@ BAD = [
         "add_remove",
     ),
     (
+        "nothing that could agree",
+        ("id: n, count: true", "id: m, sum: age"),
+        {"more": "    post: [consistent]\n"},
+        "p.yaml:25:11: P708 there are no counts that could agree",
+        "count the total and its parts",
+    ),
+    (
         "a DuckDB file",
         ("id: n, count: true",),
         {"out": "out/s.duckdb"},
