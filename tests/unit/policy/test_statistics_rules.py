@@ -230,7 +230,7 @@ BAD = [
         "nothing that could agree",
         ("id: n, count: true", "id: m, sum: age"),
         {"more": "    post: [consistent]\n"},
-        "p.yaml:25:11: P708 there are no counts that could agree",
+        "p.yaml:25:5: P708 there are no counts that could agree",
         "count the total and its parts",
     ),
     (
