@@ -14,6 +14,7 @@ from itertools import product
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
+from privrelease.audit.charges import uncharged
 from privrelease.audit.decision import decide
 from privrelease.audit.facts import context_facts, legal_facts
 from privrelease.audit.model import (
@@ -35,6 +36,7 @@ from privrelease.release.digests import sha256_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from privrelease.audit.charges import Charges
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
     from privrelease.relational.schema import Sink
@@ -53,6 +55,9 @@ REMAINING: Final = (
 )
 
 
+_NOT_CHARGED: Final = "Whether the ledger was charged for the draws: it was not at hand."
+
+
 @dataclass(frozen=True, slots=True)
 class StatisticsTarget:
     """The parked release: its files in the plan's order, and what the run says of itself (None: nothing is claimed)."""
@@ -60,6 +65,8 @@ class StatisticsTarget:
     files: tuple[Sink, ...]
     manifest: Manifest | None = None
     run: str | None = None
+    charges: Charges | None = None
+    """What the ledger says; None where it is not at hand, and then nothing is said about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +96,15 @@ def audit_statistics(
 ) -> AuditResult:
     """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception."""
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
-    checks = tuple(_result(check, evidence) for check in CHECKS)
+    made = [check for check in CHECKS if check[3] is not _charged or target.charges is not None]
+    checks = tuple(_result(check, evidence) for check in made)
     legal = legal_facts(policy.legal, policy.missing_legal)
-    findings = tuple(_finding(plan, check, code) for check, (code, *_) in zip(checks, CHECKS, strict=True) if _fails(check))
+    findings = tuple(_finding(plan, check, code) for check, (code, *_) in zip(checks, made, strict=True) if _fails(check))
     decision = decide((), None, checks, findings, legal)
     return AuditResult(
-        decision=decision.model_copy(update={"assessment_remaining": REMAINING}),
+        decision=decision.model_copy(
+            update={"assessment_remaining": REMAINING if target.charges is not None else (*REMAINING, _NOT_CHARGED)}
+        ),
         identity=_identity(evidence, policy, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
@@ -269,6 +279,13 @@ def _secret(evidence: _Evidence) -> str | None:
     return None
 
 
+def _charged(evidence: _Evidence) -> str | None:
+    target = evidence.target
+    if target.manifest is None or target.charges is None:
+        return None
+    return uncharged(target.manifest, target.charges)
+
+
 #: Code of the finding, id, title, and what is wrong (None: nothing).
 CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None]], ...] = (
     ("A231", "AUDIT-DP-FILES", "Every output is the long table of statistics", _readable),
@@ -280,6 +297,7 @@ CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None]], ...] = (
     ("A237", "AUDIT-DP-FIGURES", "Figures are finite and inside their intervals", _figures),
     ("A238", "AUDIT-DP-BUDGET", "All draws together are within the budget, and claimed", _budget),
     ("A239", "AUDIT-DP-NOISE", "The noise is secret", _secret),
+    ("A240", "AUDIT-DP-LEDGER", "The ledger was charged for every draw, and for no other", _charged),
 )
 
 

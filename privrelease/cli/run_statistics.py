@@ -31,6 +31,7 @@ def audited_statistics(
     plan: StatisticsPlan, policy: Plan, settings: Settings, store: ReleaseStore, folder: RunFolder, steps: Steps
 ) -> AuditResult:
     """Run a release of statistics in ``folder`` and audit what was parked. Raises BudgetError where nothing may be spent."""
+    from privrelease.audit.charges import charges_of
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
     from privrelease.cli.settings import versions
     from privrelease.engine.duckdb import DuckDBEngine
@@ -53,7 +54,8 @@ def audited_statistics(
         )
     steps("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
-    target = StatisticsTarget(files, parked.manifest, folder.id)
+    charges = charges_of(source.ledger.book(), parked.manifest)
+    target = StatisticsTarget(files, parked.manifest, folder.id, charges)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     return audit_statistics(plan, policy, target, audited_at=moment, versions=versions())
 

@@ -71,6 +71,10 @@ class MemoryLedger:
         """Return the last entry."""
         return self._book.head
 
+    def book(self) -> Book:
+        """Return what the entries mean."""
+        return self._book
+
     def _know(self, population: str) -> None:
         if population not in self._book.populations:
             self._book.populations[population] = Account(population, self._cap, "")

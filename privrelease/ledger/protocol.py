@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.dp.draws import Draw
+    from privrelease.ledger.book import Book
 
 __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
 
@@ -94,4 +95,8 @@ class Ledger(Protocol):
 
     def head(self) -> Head:
         """Return the last entry, for manifests to anchor."""
+        ...
+
+    def book(self) -> Book:
+        """Return what the entries mean, as of now; only to be read."""
         ...

@@ -1,0 +1,63 @@
+"""What the ledger says of a release of statistics: which draws the entry that its manifest names was charged for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.ledger.book import Book
+    from privrelease.release.manifest import Manifest
+
+__all__ = ["Charges", "charges_of", "uncharged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """``entry``: the draws of the reservation that the manifest names (None: the ledger has no such entry); ``earlier``: those of every
+    reservation of the population, as sorted items. Records of draws, as in the manifest.
+    """
+
+    entry: tuple[frozenset[tuple[str, object]], ...] | None
+    earlier: frozenset[frozenset[tuple[str, object]]]
+
+
+def charges_of(book: Book, manifest: Manifest) -> Charges:
+    """Read the charges of a release from the ledger's entries."""
+    claim = manifest.privacy
+    anchor = None if claim is None else claim.anchor
+    account = None if claim is None else book.populations.get(claim.population)
+    spent = [] if account is None else account.spent
+    every = {one.sequence: tuple(map(_key, book.entries[one.sequence].body["claim"]["draws"])) for one in spent}
+    known = (
+        anchor is not None
+        and anchor.ledger == book.identity
+        and anchor.sequence < len(book.hashes)
+        and book.hashes[anchor.sequence] == anchor.hash
+    )
+    entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
+    return Charges(entry, frozenset(draw for draws in every.values() for draw in draws))
+
+
+def uncharged(manifest: Manifest, charges: Charges) -> str | None:
+    """Say which draws of the manifest the ledger does not hold; None where it holds all: new ones in the entry that the manifest names and
+    no other there, those of stored answers in any.
+    """
+    claim = manifest.privacy
+    if claim is None:
+        return "the manifest claims no differential privacy"
+    if charges.entry is None:
+        return "the ledger has not the entry that the manifest names"
+    drawn = tuple(_key(draw) for query in claim.queries if not query.served_again for draw in query.draws)
+    if drawn and drawn != charges.entry:
+        return "the ledger's entry is not of the draws that the manifest lists"
+    for query in claim.queries:
+        if query.served_again and not charges.earlier.issuperset(map(_key, query.draws)):
+            return f"query {query.id}: its stored answer was never charged"
+    return None
+
+
+def _key(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
+    return frozenset(record.items())

@@ -1,0 +1,102 @@
+"""Whether a release was charged: the audit compares the manifest's draws with the ledger's entries."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from privrelease.audit.charges import charges_of, uncharged
+from privrelease.dp.budget import Budget
+from privrelease.dp.draws import Draw, Target
+from privrelease.dp.sensitivity import Sensitivity
+from privrelease.ledger.memory import MemoryLedger
+from privrelease.ledger.protocol import Claim
+from privrelease.release.manifest import Manifest
+from privrelease.release.privacy import LedgerAnchor, PrivacyClaim, QueryClaim
+from privrelease.units import Epsilon
+
+
+def draw(query, epsilon="0.5"):
+    exact = Fraction(epsilon)
+    return Draw(query, Target("rows"), "discrete_laplace", Sensitivity.of_one_number(1), 1 / exact, Epsilon(exact))
+
+
+def manifest(head, *queries, again=()):
+    claims = tuple(
+        QueryClaim(
+            id=name,
+            figure="count",
+            epsilon="0.5",
+            delta="0",
+            served_again=name in again,
+            draws=tuple(one.record() for one in draws),
+        )
+        for name, *draws in queries
+    )
+    claim = PrivacyClaim(
+        private=True,
+        neighbours="add_remove",
+        unit="id",
+        max_rows=1,
+        population="p",
+        epsilon="0.5",
+        delta="0",
+        accountant="approximate",
+        queries=claims,
+        anchor=LedgerAnchor(ledger=head.ledger, sequence=head.sequence, hash=head.hash),
+    )
+    return Manifest.model_construct(run="r", release="s", privacy=claim)
+
+
+@pytest.fixture
+def ledger():
+    return MemoryLedger()
+
+
+def charge(ledger, *draws, population="p"):
+    cost = Budget(Epsilon(sum(one.epsilon.value for one in draws)))
+    return ledger.reserve(Claim(population, f"d-{population}", "x/s", "0" * 64, draws, cost)).head
+
+
+def said(ledger, made):
+    return uncharged(made, charges_of(ledger.book(), made))
+
+
+def test_a_release_whose_draws_are_those_of_its_entry_was_charged(ledger):
+    head = charge(ledger, draw("a"), draw("b"))
+    assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")))) is None
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        [("a", draw("a"))],
+        [("a", draw("a")), ("b", draw("b")), ("c", draw("c"))],
+        [("a", draw("a")), ("b", draw("b", "0.6"))],
+        [("b", draw("b")), ("a", draw("a"))],
+    ],
+)
+def test_a_draw_more_or_less_or_another_was_not_charged(ledger, drawn):
+    head = charge(ledger, draw("a"), draw("b"))
+    assert said(ledger, manifest(head, *drawn)) == "the ledger's entry is not of the draws that the manifest lists"
+
+
+def test_an_entry_that_is_not_there_or_another_or_of_another_population_is_told(ledger):
+    from dataclasses import replace
+
+    head = charge(ledger, draw("a"))
+    for other in (replace(head, sequence=9), replace(head, hash="0" * 64), replace(head, ledger="another")):
+        assert said(ledger, manifest(other, ("a", draw("a")))) == "the ledger has not the entry that the manifest names"
+    elsewhere = charge(ledger, draw("a"), population="q")
+    assert said(ledger, manifest(elsewhere, ("a", draw("a")))) is not None
+
+
+def test_a_stored_answer_was_charged_by_any_earlier_entry_of_the_population(ledger):
+    charge(ledger, draw("a"))
+    head = charge(ledger, draw("b"))
+    assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")), again=("a",))) is None
+    assert said(ledger, manifest(head, ("c", draw("c")), ("b", draw("b")), again=("c",))) == (
+        "query c: its stored answer was never charged"
+    )
+    assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")), again=("a", "b"))) is None
