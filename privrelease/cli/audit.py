@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from privrelease.cli.settings import Settings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.relational.schema import Sink
 
 __all__ = ["Audited", "audit"]
@@ -45,6 +46,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
     from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.release.store import now
 
     loaded, plan = settings.load(policy)
@@ -53,6 +55,10 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     release = chosen(plan, (asked.release,))[0]
     if isinstance(release, StatisticsPlan):
         result = with_waivers(_statistics(release, plan, asked), plan)
+        _write(result, asked, console)
+        return _ending(result, fail_on)
+    if isinstance(release, TablePlan):
+        result = with_waivers(_table(release, plan, settings, asked), plan)
         _write(result, asked, console)
         return _ending(result, fail_on)
     target = AuditTarget(_sinks(release, asked.files), without_source=not asked.source)
@@ -75,6 +81,20 @@ def _statistics(release: StatisticsPlan, plan: Plan, asked: Audited) -> AuditRes
 
     target = StatisticsTarget(_sinks(release, asked.files))
     return audit_statistics(release, plan, target, audited_at=f"{now():%Y-%m-%dT%H:%M:%SZ}", versions=versions())
+
+
+def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited) -> AuditResult:
+    """A table is audited against the plan and, unless that is not wanted, the source."""
+    from privrelease.audit.tables import TableTarget, audit_table
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.microdata import engine_settings
+    from privrelease.release.store import now
+
+    target = TableTarget(_sinks(release, asked.files), without_source=not asked.source)
+    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    with DuckDBEngine(settings.engine(limits)) as engine:
+        return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions())
 
 
 def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:

@@ -48,7 +48,7 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
     forecasts: list[Forecast] = []
     for release in releases if data else ():
         if not isinstance(release, MicrodataPlan):
-            console.log(f"release {release.id}: nothing is read beforehand; its forecast is the noise above")
+            console.log(f"release {release.id}: nothing is read beforehand; its forecast stands above")
             continue
         forecasts.append(_forecast(release, settings, console))
         _tell(forecasts[-1], console)

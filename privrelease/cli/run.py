@@ -13,6 +13,7 @@ from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
 from privrelease.cli.publishing import approvers_of, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
+from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
 from privrelease.errors import InputError
@@ -122,11 +123,14 @@ def _one(work: _Work, release: ReleasePlan) -> _Ran:
     from privrelease.audit.waivers import with_waivers
     from privrelease.execute.microdata import release_name
     from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
 
     steps = Steps(work.console, release.id)
     with work.store.start(release_name(release, work.plan), release.sinks) as folder:
         if isinstance(release, StatisticsPlan):
             audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
+        elif isinstance(release, TablePlan):
+            audit = audited_table(release, work.plan, work.settings, work.store, folder, steps)
         else:
             audit = _audited_microdata(work, release, folder, steps)
         return _settled(

@@ -56,8 +56,12 @@ def _explain(loaded: LoadedPolicy, console: Console) -> None:
     """Say which class size every threshold means."""
     from privrelease.plan.build import build_plan
     from privrelease.plan.explain import ReleaseExplanation, explain
+    from privrelease.plan.explain_tables import TableExplanation
 
     for release in explain(build_plan(loaded)).releases:
+        if isinstance(release, TableExplanation):
+            console.data(f"release {release.id}: {release.cells} cells, {release.rules[0]}")
+            continue
         if not isinstance(release, ReleaseExplanation):
             console.data(
                 f"release {release.id}: spends {release.spends} of {release.population}, {len(release.queries)} queries"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes import ClassTable
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.relational.schema import Sink
+    from privrelease.relational.tables import Contributions, TableQuery
 
 __all__ = ["AuditEngine", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
 
@@ -132,4 +133,8 @@ class AuditEngine(Engine, Protocol):
         self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
     ) -> ClassTable:
         """Collapse rows to classes with exact sums of the source's sampling weights; a row without a weight adds none."""
+        ...
+
+    def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
+        """Return what each person adds to each inner cell of a table."""
         ...

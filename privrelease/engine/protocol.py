@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
+    from privrelease.relational.tables import TableCells, TableQuery
 
 __all__ = [
     "ColumnChange",
@@ -196,6 +197,10 @@ class Engine(Protocol):
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
+        ...
+
+    def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
+        """Return the exact cells of a table with the contributors of each; nobody may see them before the table is protected."""
         ...
 
     # measuring

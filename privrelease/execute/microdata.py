@@ -33,6 +33,7 @@ from privrelease.execute.suppression import (
     weight_column,
 )
 from privrelease.plan.statistics import StatisticsPlan
+from privrelease.plan.tables import TablePlan
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import speaking
 from privrelease.release.manifest import (
@@ -93,7 +94,7 @@ def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
 
 def sources_of(plan: ReleasePlan) -> tuple[TableSource, ...]:
     """Return every source that the release reads: its own, then the population tables of its threats."""
-    if isinstance(plan, StatisticsPlan):
+    if isinstance(plan, StatisticsPlan | TablePlan):
         return (plan.source,)
     tables = (threat.population.table for threat in plan.threats if threat.population is not None)
     return (plan.source, *(table for table in tables if table is not None))

@@ -23,11 +23,13 @@ from privrelease.plan.model import (
     UnitPlan,
 )
 from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
+from privrelease.plan.tables import TablePlan, table_plan
 from privrelease.plan.waivers import WaiverPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.statistics_queries import columns_read, resolve
+from privrelease.policy.tables import TableRelease
 from privrelease.policy.waivers import same_person
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
 from privrelease.units import Delta, Epsilon
@@ -103,11 +105,13 @@ def _exact(number: Decimal | None) -> Fraction | None:
 
 
 def _release(
-    loaded: LoadedPolicy, number: int, release: MicrodataRelease | StatisticsRelease
-) -> MicrodataPlan | StatisticsPlan:
+    loaded: LoadedPolicy, number: int, release: MicrodataRelease | StatisticsRelease | TableRelease
+) -> MicrodataPlan | StatisticsPlan | TablePlan:
     """One kind, one way to plan it."""
     if isinstance(release, StatisticsRelease):
         return _statistics(loaded, number, release)
+    if isinstance(release, TableRelease):
+        return _table(loaded, number, release)
     return _microdata(loaded, number, release)
 
 
@@ -146,6 +150,13 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         min_count=release.min_count,
         location=loaded.location("releases", number),
     )
+
+
+def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePlan:
+    dataset = loaded.policy.datasets[release.from_]
+    source = _source(loaded, release.from_, dataset, dataset.columns)
+    place = loaded.location("releases", number)
+    return table_plan(release, dataset, loaded.policy.tables, source, tuple(_sinks(loaded, release)), place)
 
 
 def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:
@@ -245,7 +256,7 @@ def _check(loaded: LoadedPolicy, index: int, check: Check) -> CheckPlan:
     )
 
 
-def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease) -> Iterable[Sink]:
+def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease | TableRelease) -> Iterable[Sink]:
     for output in release.output:
         kind, path = loaded.roots.sink(output)
         yield Sink(kind, path, output.path, output.table)

@@ -7,7 +7,9 @@ from math import ceil, comb
 from typing import TYPE_CHECKING
 
 from privrelease.plan.explain_statistics import StatisticsExplanation, explain_statistics
+from privrelease.plan.explain_tables import TableExplanation, explain_table
 from privrelease.plan.statistics import StatisticsPlan
+from privrelease.plan.tables import TablePlan
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -65,7 +67,7 @@ class Explanation:
     sha256: str
     environment: str | None
     commit: str | None
-    releases: tuple[ReleaseExplanation | StatisticsExplanation, ...]
+    releases: tuple[ReleaseExplanation | StatisticsExplanation | TableExplanation, ...]
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -77,7 +79,9 @@ class Explanation:
         if self.environment is not None:
             lines.append(f"environment {self.environment}")
         for release in self.releases:
-            own = release.as_lines() if isinstance(release, StatisticsExplanation) else _release_lines(release)
+            own = (
+                release.as_lines() if isinstance(release, StatisticsExplanation | TableExplanation) else _release_lines(release)
+            )
             lines += ["", *own]
         return tuple(lines)
 
@@ -118,7 +122,11 @@ def _percent(share: Fraction) -> str:
     return f"{exact_text(share * 100)} %"
 
 
-def _any_release(release: MicrodataPlan | StatisticsPlan) -> ReleaseExplanation | StatisticsExplanation:
+def _any_release(
+    release: MicrodataPlan | StatisticsPlan | TablePlan,
+) -> ReleaseExplanation | StatisticsExplanation | TableExplanation:
+    if isinstance(release, TablePlan):
+        return explain_table(release)
     return explain_statistics(release) if isinstance(release, StatisticsPlan) else _release(release)
 
 

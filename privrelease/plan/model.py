@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privrelease.plan.approvals import ApprovalsPlan
     from privrelease.plan.ledger import LedgerPlan
     from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
 
@@ -139,7 +140,7 @@ class MicrodataPlan:
 
 
 #: One release of any kind.
-ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan"
+ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan | TablePlan"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from privrelease.policy.datasets import RANGED, ColumnSpec, SourceSpec
 from privrelease.policy.releases import MicrodataRelease, OutputSpec
 from privrelease.policy.statistics import KeysSpec, StatisticsRelease
+from privrelease.policy.tables import TableRelease
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _short(value: BaseModel, found: dict[str, object]) -> object:
         return found["path"]
     if isinstance(value, KeysSpec):
         return "private" if value.private else found.get("listed", {})
-    if isinstance(value, MicrodataRelease | StatisticsRelease) and len(value.output) == 1:
+    if isinstance(value, MicrodataRelease | StatisticsRelease | TableRelease) and len(value.output) == 1:
         found["output"] = plain_values(value.output[0])
     if isinstance(value, ColumnSpec) and value.domain is not None:
         numeric = value.type in {ColumnType.INTEGER, ColumnType.NUMBER}

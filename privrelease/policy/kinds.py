@@ -8,13 +8,15 @@ from pydantic import Discriminator, Field, Tag
 
 from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.statistics import StatisticsRelease
+from privrelease.policy.tables import TableRelease
 
 __all__ = ["KINDS", "Release", "Releases"]
 
 #: Every kind and its model; a new kind adds its line here and its member below.
-KINDS: tuple[tuple[str, type[MicrodataRelease | StatisticsRelease]], ...] = (
+KINDS: tuple[tuple[str, type[MicrodataRelease | StatisticsRelease | TableRelease]], ...] = (
     ("microdata", MicrodataRelease),
     ("statistics", StatisticsRelease),
+    ("table", TableRelease),
 )
 
 
@@ -27,7 +29,9 @@ def _kind(value: object) -> str:
 
 
 Release = Annotated[
-    Annotated[MicrodataRelease, Tag("<microdata>")] | Annotated[StatisticsRelease, Tag("<statistics>")],
+    Annotated[MicrodataRelease, Tag("<microdata>")]
+    | Annotated[StatisticsRelease, Tag("<statistics>")]
+    | Annotated[TableRelease, Tag("<table>")],
     Discriminator(_kind),
 ]
 

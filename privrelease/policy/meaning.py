@@ -10,6 +10,7 @@ from privrelease.policy.meaning_datasets import dataset_rules
 from privrelease.policy.meaning_ledger import ledger_rules
 from privrelease.policy.meaning_releases import release_rules
 from privrelease.policy.meaning_statistics import statistics_rules
+from privrelease.policy.meaning_tables import table_rules
 from privrelease.policy.meaning_threats import threat_rules
 from privrelease.policy.meaning_waivers import waiver_rules
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["check_meaning"]
 
 #: Every group of rules, each a function of a reading.
-RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, ledger_rules, check_rules, waiver_rules, approval_rules)
+RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, table_rules, ledger_rules, check_rules, waiver_rules, approval_rules)
 
 
 def check_meaning(reading: Reading) -> tuple[Finding, ...]:

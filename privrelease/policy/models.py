@@ -12,6 +12,7 @@ from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads 
 from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.ledger import LedgerSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.tables import TableRules  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.values import CHOICE, Count, Day, Frozen, Identifier, Text
 from privrelease.policy.waivers import Waiver  # noqa: TC001  pydantic reads annotations at run time
@@ -80,6 +81,8 @@ class Policy(Frozen):
     """What leaves."""
     checks: tuple[Check, ...] = ()
     """What the released files must satisfy besides the threats."""
+    tables: TableRules | None = None
+    """Rules that every table release keeps."""
     waivers: tuple[Waiver, ...] = ()
     """Failed checks that are let pass, openly and for a time."""
     approvals: ApprovalsSpec | None = None

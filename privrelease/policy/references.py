@@ -97,6 +97,7 @@ class _References:
             yield from self._known("threat", "P303", threat, self._threats, "threats")
         for column in _items(release.get("columns")):
             yield from self._column(dataset, column)
+        yield from self._table(dataset, release)
         for query in _items(release.get("queries")):
             yield from self._query(dataset, _mapping(query))
         for step in _items(release.get("transform")):
@@ -107,6 +108,13 @@ class _References:
             weights = parts.get("weights")
             for entry in weights.entries.values() if isinstance(weights, Mapping) else ():
                 yield from self._column(dataset, Scalar(entry.key, plain=False, location=entry.location))
+
+    def _table(self, dataset: str | None, release: dict[str, Node]) -> Iterator[Finding]:
+        for column in _items(release.get("by")):
+            yield from self._column(dataset, column)
+        for measure in _items(release.get("measures")):
+            for key in ("sum", "weight"):
+                yield from self._column(dataset, _mapping(measure).get(key))
 
     def _query(self, dataset: str | None, query: dict[str, Node]) -> Iterator[Finding]:
         for key in _OF_A_COLUMN:

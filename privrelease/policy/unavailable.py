@@ -32,9 +32,7 @@ _STEPS = ("generalise", "code", "microaggregate", "swap", "pram", "quantise")
 
 UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("attacks",), "attacks"),
-    Feature(("tables",), "rules for tables"),
     Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),
-    Feature(("releases", "[]", "kind"), "a release of kind table", "table", 1),
     *(Feature(("releases", "[]", "transform", "[]", step), f"the transform step {step}", levels=1) for step in _STEPS),
     Feature(("threats", "*", "also", "l_diversity"), "l-diversity"),
     Feature(("threats", "*", "also", "t_closeness"), "t-closeness"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.engine.duckdb import aggregates, coding, measuring, staging, writing
+from privrelease.engine.duckdb import aggregates, coding, measuring, staging, table_audit, tables, writing
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.duckdb.read_csv import read_csv
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
     from privrelease.relational.schema import Column, Sink, TableSource
+    from privrelease.relational.tables import Contributions, TableCells, TableQuery
 
 __all__ = ["DuckDBEngine"]
 
@@ -99,11 +100,19 @@ class DuckDBEngine(AuditQueries):
         """Return exact integers by cell, a person's contribution bounded."""
         return aggregates.aggregates(self._connection, self._staged[staged.handle], bounding, asked)
 
+    def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
+        """Return the cells of a table of counts and sums."""
+        return tables.table_cells(self._connection, self._staged[staged.handle], asked)
+
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
         """Write every sink and the row map."""
         return writing.write(self._connection, self._staged[staged.handle], output, self._codes[staged.handle])
 
     # measuring
+    def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
+        """Return what each person adds to each cell of a table."""
+        return table_audit.contributions(self._connection, self._staged[staged.handle], asked)
+
     def open_release(self, sink: Sink, columns: Sequence[Column]) -> ReleasedFile:
         """Open a released file for measuring."""
         opened, released = measuring.open_release(self._connection, sink, columns)

@@ -10,6 +10,7 @@ from privrelease.report.sections import (
     legal,
     risk,
     signoff,
+    tables,
     utility,
     waivers,
 )
@@ -29,7 +30,7 @@ SECTIONS = (
     SectionSpec(8, "evidence", evidence.build),
     SectionSpec(9, "attacks", absent.build_attacks),
     SectionSpec(10, "dp", absent.build_dp),
-    SectionSpec(11, "tables", absent.build_tables),
+    SectionSpec(11, "tables", tables.build),
     SectionSpec(12, "synthesis", absent.build_synthesis),
     SectionSpec(13, "utility", utility.build),
     SectionSpec(14, "waivers", waivers.build),

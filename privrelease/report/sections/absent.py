@@ -9,7 +9,7 @@ from privrelease.report.view import Absent
 if TYPE_CHECKING:
     from privrelease.report.view import Context
 
-__all__ = ["build_attacks", "build_dp", "build_synthesis", "build_tables"]
+__all__ = ["build_attacks", "build_dp", "build_synthesis"]
 
 
 def build_attacks(context: Context) -> Absent:
@@ -21,11 +21,6 @@ def build_dp(context: Context) -> Absent:
     """Say that there is no claim: epsilon does not cover microdata (DESIGN, semantics 11); or where the claim of statistics stands."""
     statistics = context.audit.data.order == "policy"
     return Absent(context.catalogue.text("dp.claimed" if statistics else "dp.absent"))
-
-
-def build_tables(context: Context) -> None:
-    """Leave the section of tabular releases out."""
-    del context
 
 
 def build_synthesis(context: Context) -> None:

@@ -27,6 +27,16 @@ STATISTICS = """\
     queries: [{id: n, count: true}]
     output: out/numbers.csv
 """
+TABLE = """\
+  - id: admissions
+    kind: table
+    from: patients
+    by: [sex]
+    measures: [{count: true}, {sum: glucose}]
+    margins: true
+    protect: {min_count: 10}
+    output: out/admissions.csv
+"""
 
 Changes = tuple[tuple[str, str], ...]
 
@@ -420,6 +430,70 @@ RULES = [
         (("checks:", LEDGER.replace("1e-5", "1")),),
         ["p.yaml:28:35: P104 delta must be in [0, 1)\nhint: write e.g. 1e-5"],
         (("checks:", LEDGER.replace("1e-5", "0")),),
+    ),
+    Rule(
+        "a table without a minimum count",
+        (("checks:", TABLE.replace("{min_count: 10}", "{p_percent: 0.1}") + "checks:"),),
+        ["p.yaml:28:5: P440 has no minimum count\nhint: write `protect: {min_count: 10}`"],
+        (("checks:", TABLE.replace("{min_count: 10}", "{p_percent: 0.1}") + "tables: {min_count: 3}\nchecks:"),),
+    ),
+    Rule(
+        "a minimum count that gives cells away",
+        (("checks:", TABLE.replace("min_count: 10", "min_count: 2") + "checks:"),),
+        [
+            "p.yaml:34:26: P440 min_count must be at least 3\nhint: a suppressed count is known to be at least 1 and below the minimum"
+        ],
+        (("checks:", TABLE.replace("min_count: 10", "min_count: 3") + "checks:"),),
+    ),
+    Rule(
+        "a table weaker than the policy's rules",
+        (("checks:", TABLE + "tables: {min_count: 11}\nchecks:"),),
+        ["p.yaml:34:26: P445 min_count is below that of `tables`\nhint: write 11"],
+        (("checks:", TABLE + "tables: {min_count: 10}\nchecks:"),),
+    ),
+    Rule(
+        "groups by a person",
+        (("checks:", TABLE.replace("[sex]", "[patient_id]") + "checks:"),),
+        ["p.yaml:31:10: P446 patient_id names persons: a cell of one would be a person\nhint: group by another column"],
+        (("checks:", TABLE + "checks:"),),
+    ),
+    Rule(
+        "a figure of a table twice",
+        (("checks:", TABLE.replace("{sum: glucose}", "{count: true}") + "checks:"),),
+        ["p.yaml:32:31: P446 this figure stands twice\nhint: remove one"],
+        (("checks:", TABLE + "checks:"),),
+    ),
+    Rule(
+        "groups by a column whose keys are not declared",
+        (("domain: [F, M]", "description: sex"), ("checks:", TABLE + "checks:")),
+        [
+            "p.yaml:31:10: P441 the keys of sex are not declared: which of them occur would tell\nhint: write `domain: [key, …]` for sex, of at most 1000 keys"
+        ],
+        (("domain: [F, M]", "domain: [F, M, X]"), ("checks:", TABLE + "checks:")),
+    ),
+    Rule(
+        "a table too large",
+        (
+            ("checks:", TABLE.replace("[sex]", "[sex, age]") + "checks:"),
+            ("domain: [18, 85]", "domain: [0, 999]"),
+            ("domain: [F, M]", "domain: [F, M, X, Y]"),
+        ),
+        ["p.yaml:31:5: P442 has 5005 cells, more than 5000\nhint: group by fewer columns or coarser keys"],
+        (("checks:", TABLE.replace("[sex]", "[sex, age]") + "checks:"),),
+    ),
+    Rule(
+        "a sum of values that are not bounded",
+        (("checks:", TABLE + "checks:"), (", domain: [50, 400]", "")),
+        ["p.yaml:32:37: P443 glucose has no smallest value of at least 0\nhint: write `domain: [0, highest]` for glucose"],
+        (("checks:", TABLE + "checks:"),),
+    ),
+    Rule(
+        "two tables of one dataset",
+        (("checks:", TABLE + TABLE.replace("admissions", "others") + "checks:"),),
+        [
+            "p.yaml:38:11: P444 this version protects one table of a dataset at a time, and admissions is one of it already\nhint: put both into one table"
+        ],
+        (("checks:", TABLE + "checks:"),),
     ),
     Rule(
         "a release above the cap",

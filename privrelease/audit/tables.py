@@ -1,0 +1,484 @@
+"""The audit of a table: the parked files against the plan and the source, and against an attacker who has only the files.
+
+Nothing that the run says is believed: cells are added up anew from what each person contributes, unsafe cells are found anew, and what is
+suppressed is read from the file. Intervals are the attacker's, by linear programs.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from privrelease.audit.decision import decide
+from privrelease.audit.facts import context_facts, legal_facts
+from privrelease.audit.model import (
+    AuditResult,
+    CheckResult,
+    ColumnFacts,
+    DataFacts,
+    Figure,
+    FindingRecord,
+    Identity,
+    Outcome,
+    OutputFacts,
+    Visibility,
+)
+from privrelease.audit.table_cells import cells_of
+from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
+from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure, weaknesses
+from privrelease.disclosure.tables.rules import Magnitude, class_disclosures
+from privrelease.relational.schema import SinkKind
+from privrelease.release.digests import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.judgement import Weakness
+    from privrelease.engine.audit_protocol import AuditEngine
+    from privrelease.plan.model import Plan
+    from privrelease.plan.tables import TablePlan
+    from privrelease.relational.schema import Sink
+    from privrelease.relational.tables import Contributions, TableCells
+    from privrelease.release.manifest import Manifest
+
+__all__ = ["TableTarget", "audit_table"]
+
+REMAINING: Final = (
+    "Whether other tables or outside figures of the same persons, combined with this one, give cells back.",
+    "Whether who contributes knows more of the others than the rules assume.",
+    "Whether what a group has in common harms its members, where the policy does not ask for that rule.",
+    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
+)
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TableTarget:
+    """The parked release: its files in the plan's order, what the run says of itself, and whether the source may be read."""
+
+    files: tuple[Sink, ...]
+    manifest: Manifest | None = None
+    run: str | None = None
+    without_source: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    keys: tuple[str, ...]
+    over: str
+    figures: tuple[Fraction | None, ...]
+    status: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Evidence:
+    plan: TablePlan
+    target: TableTarget
+    tables: tuple[tuple[_Row, ...] | None, ...]
+    cells: TableCells | None
+    judged: ProtectedTable | None
+    suppressed: NDArray[np.bool_] | None
+    weak: tuple[Weakness, ...]
+    intervals: dict[tuple[int, int], tuple[float, float]]
+    rows_of_one: int
+
+    @property
+    def rows(self) -> tuple[_Row, ...]:
+        return next((table for table in self.tables if table is not None), ())
+
+    @property
+    def places(self) -> list[tuple[tuple[str, ...], str]]:
+        """Keys and totals of every cell, in order."""
+        sides = [(*keys, None) if self.plan.margins else keys for keys in self.plan.keys]
+        found = []
+        for place in product(*sides):
+            over = " ".join(name for name, key in zip(self.plan.by, place, strict=True) if key is None)
+            found.append((tuple(key or "" for key in place), over))
+        return found
+
+    def named(self, cells: Iterable[int]) -> str:
+        """The first cells by their keys, which the policy declares."""
+        every = list(cells)
+        words = []
+        for cell in every[:_NAMED]:
+            keys, over = self.places[cell]
+            totals = over.split(" ")
+            words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
+        more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+        return "; ".join(words) + more
+
+
+def audit_table(
+    plan: TablePlan,
+    policy: Plan,
+    target: TableTarget,
+    *,
+    engine: AuditEngine,
+    audited_at: str,
+    versions: Mapping[str, str],
+) -> AuditResult:
+    """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read."""
+    evidence = _evidence(plan, target, engine)
+    checks = tuple(_result(check, evidence) for check in CHECKS)
+    legal = legal_facts(policy.legal, policy.missing_legal)
+    found = tuple(
+        _finding(plan, check, code)
+        for check, (code, *_) in zip(checks, CHECKS, strict=True)
+        if check.outcome is not Outcome.PASS
+    )
+    decision = decide((), None, checks, found, legal)
+    unlooked = tuple(
+        f"What could not be checked: {check.title} ({check.message})."
+        for check in checks
+        if check.outcome is Outcome.NOT_EVALUATED
+    )
+    facts = _facts(evidence)
+    return AuditResult(
+        decision=decision.model_copy(update={"assessment_remaining": (*REMAINING, *unlooked)}),
+        identity=_identity(evidence, policy, audited_at, versions),
+        legal=legal,
+        context=context_facts(policy.context, policy.review),
+        data=_data(evidence),
+        threats=(),
+        union=None,
+        utility=None,
+        checks=checks,
+        findings=found,
+        sections={} if facts is None else {TABLES: facts.model_dump(mode="json")},
+    )
+
+
+def _evidence(plan: TablePlan, target: TableTarget, engine: AuditEngine) -> _Evidence:
+    tables = tuple(_read(plan, sink) for sink in target.files)
+    rows = next((table for table in tables if table is not None), None)
+    evidence = _Evidence(plan, target, tables, None, None, None, (), {}, 1)
+    if target.without_source:
+        return evidence
+    found = engine.contributions(engine.stage(plan.source), plan.query)
+    cells, most = cells_of(found, plan.query), _rows_of_one(found)
+    judged = _judged(plan, cells, most)
+    evidence = _Evidence(plan, target, tables, cells, judged, None, (), {}, most)
+    if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
+        return evidence
+    suppressed = np.array([any(figure is None for figure in row.figures) for row in rows], np.bool_)
+    record: dict[tuple[int, int], tuple[float, float]] = {}
+    weak = tuple(weaknesses(judged, suppressed, record))
+    return _Evidence(plan, target, tables, cells, judged, suppressed, weak, record, most)
+
+
+def _rows_of_one(found: Contributions) -> int:
+    """The most rows of one person."""
+    if not len(found.persons):
+        return 0
+    _, code = np.unique(found.persons, return_inverse=True)
+    return int(np.bincount(code, weights=found.rows).max())
+
+
+def _judged(plan: TablePlan, cells: TableCells, most: int) -> ProtectedTable:
+    declared = 1 if plan.unit is None else plan.unit.max_rows
+    return ProtectedTable(
+        layout=plan.layout,
+        rules=plan.rules,
+        contributors=cells.persons,
+        rows=cells.rows,
+        sums=tuple(
+            SumFigure(Magnitude(cells.sums[i], cells.largest[i]), one.low, one.high) for i, one in enumerate(plan.added)
+        ),
+        counted=any(one.kind == "count" for one in plan.measures),
+        round_up=plan.round_up,
+        most=declared if declared is not None and most <= declared else float("inf"),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------- reading
+
+
+def _read(plan: TablePlan, sink: Sink) -> tuple[_Row, ...] | None:
+    """The rows of a file as they are; None where it is no such table."""
+    try:
+        names, rows = _csv(sink) if sink.kind is SinkKind.CSV else _parquet(sink)
+        if tuple(names) != tuple(name for name, _ in plan.columns):
+            return None
+        return tuple(_row(plan, row) for row in rows)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _csv(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
+    lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True))
+    return (lines[0] if lines else []), [list(line) for line in lines[1:]]
+
+
+def _parquet(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(sink.path)
+    except pa.ArrowException as error:
+        raise ValueError from error
+    return table.column_names, [list(row.values()) for row in table.to_pylist()]
+
+
+def _row(plan: TablePlan, cells: Sequence[object]) -> _Row:
+    if len(cells) != len(plan.columns):
+        raise ValueError
+    width = len(plan.by)
+    keys = tuple("" if key is None else str(key) for key in cells[:width])
+    figures = tuple(None if cell in {None, ""} else Fraction(str(cell)) for cell in cells[width + 1 : -1])
+    return _Row(keys, str(cells[width]), figures, str(cells[-1]))
+
+
+# ----------------------------------------------------------------------------------------------------------------------- checks
+
+_NO_SOURCE: Final = "the source was not read"
+
+
+def _readable(evidence: _Evidence) -> str | None:
+    lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
+    if lost or not evidence.tables:
+        return f"not readable as the table of the plan: {', '.join(lost) or 'no file'}"
+    return None
+
+
+def _digests(evidence: _Evidence) -> str | None:
+    manifest = evidence.target.manifest
+    if manifest is None:
+        return None
+    stated = {output.file: output.sha256 for output in manifest.outputs}
+    other = [
+        sink.label
+        for sink in evidence.target.files
+        if not sink.path.is_file() or stated.get(sink.path.name) != sha256_of(sink.path)
+    ]
+    return f"not the file of the manifest: {', '.join(other)}" if other else None
+
+
+def _same(evidence: _Evidence) -> str | None:
+    def rounded(table: tuple[_Row, ...] | None) -> object:
+        if table is None:
+            return None
+        return [(row.keys, row.over, tuple(x if x is None else float(x) for x in row.figures), row.status) for row in table]
+
+    first = rounded(evidence.tables[0]) if evidence.tables else None
+    return None if all(rounded(table) == first for table in evidence.tables) else "the files hold different figures"
+
+
+def _keys(evidence: _Evidence) -> str | None:
+    if [(row.keys, row.over) for row in evidence.rows] != evidence.places:
+        return "the cells are not exactly the declared ones in their order"
+    return None
+
+
+def _blanks(evidence: _Evidence) -> str | None:
+    for row in evidence.rows:
+        blank = [figure is None for figure in row.figures]
+        if row.status not in {"shown", "suppressed"} or blank != [row.status == "suppressed"] * len(blank):
+            return "a row does not say whether its figures are suppressed, or says it wrongly"
+    return None
+
+
+def _figures(evidence: _Evidence) -> str | None:
+    plan, cells = evidence.plan, evidence.cells
+    assert cells is not None
+    added = {one.name: i for i, one in enumerate(plan.added)}
+    wrong = []
+    for cell, row in enumerate(evidence.rows[: len(cells.rows)]):
+        for one, figure in zip(plan.measures, row.figures, strict=True):
+            if one.column is None:
+                value = Fraction(-(-int(cells.rows[cell]) // plan.round_up) * plan.round_up)
+            else:
+                value = int(cells.sums[added[one.name], cell]) * one.grid
+            if figure is not None and figure != value and float(figure) != float(value):
+                wrong.append(cell)
+    return f"not the figures of the source: {evidence.named(dict.fromkeys(wrong))}" if wrong else None
+
+
+def _persons(evidence: _Evidence) -> str | None:
+    unit = evidence.plan.unit
+    if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
+        return None
+    return "a person has more rows than unit.max_rows allows"
+
+
+def _primary(evidence: _Evidence) -> str | None:
+    assert evidence.judged is not None
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    for rule, cells in evidence.judged.primaries().items():
+        printed = np.flatnonzero(cells & ~evidence.suppressed)
+        if len(printed):
+            return f"printed against the rule {rule}: {evidence.named(map(int, printed))}"
+    return None
+
+
+def _intervals(evidence: _Evidence) -> str | None:
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    weak = dict.fromkeys(cell for one in evidence.weak if one.kind == "cell" for cell in one.cells)
+    return f"what is printed gives suppressed cells back: {evidence.named(weak)}" if weak else None
+
+
+def _groups(evidence: _Evidence) -> str | None:
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    weak = next((one for one in evidence.weak if one.kind == "group"), None)
+    if weak is None:
+        return None
+    return f"what is printed gives the sum of suppressed cells, which is unsafe itself: {evidence.named(weak.cells)}"
+
+
+def _classes(evidence: _Evidence) -> str | None:
+    assert evidence.judged is not None
+    if not evidence.plan.rules.class_disclosure:
+        return None
+    found = class_disclosures(evidence.plan.layout, evidence.judged.contributors)
+    return "all members of a group share one key: use coarser keys" if found else None
+
+
+#: Code of the finding, id, title, what is wrong (None: nothing), and whether the source is needed.
+CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None], bool], ...] = (
+    ("A251", "AUDIT-TABLE-FILES", "Every output is the table of the plan", _readable, False),
+    ("A252", "AUDIT-TABLE-DIGEST", "Files are those of the manifest", _digests, False),
+    ("A253", "AUDIT-TABLE-SAME", "All files hold the same", _same, False),
+    ("A254", "AUDIT-TABLE-KEYS", "Every declared cell is there, and no other", _keys, False),
+    ("A255", "AUDIT-TABLE-BLANKS", "Suppressed cells are blank and marked, zeros are zeros", _blanks, False),
+    ("A256", "AUDIT-TABLE-FIGURES", "Printed figures are those of the source", _figures, True),
+    ("A257", "AUDIT-TABLE-PERSONS", "Persons have the declared rows", _persons, True),
+    ("A258", "AUDIT-TABLE-PRIMARY", "No unsafe cell is printed", _primary, True),
+    ("A259", "AUDIT-TABLE-INTERVAL", "Unsafe cells stay uncertain", _intervals, True),
+    ("A260", "AUDIT-TABLE-GROUP", "No unsafe group can be worked out", _groups, True),
+    ("A261", "AUDIT-TABLE-CLASS", "No group shares one key", _classes, True),
+)
+
+
+def _result(check: tuple[str, str, str, Callable[[_Evidence], str | None], bool], evidence: _Evidence) -> CheckResult:
+    _, name, title, judge, needs_source = check
+    if needs_source and evidence.cells is None:
+        return CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=_NO_SOURCE)
+    wrong = judge(evidence)
+    return CheckResult(
+        id=name,
+        title=title,
+        outcome=Outcome.PASS if wrong is None else Outcome.FAIL,
+        severity="error",
+        message="as it should be" if wrong is None else wrong,
+    )
+
+
+def _finding(plan: TablePlan, check: CheckResult, code: str) -> FindingRecord:
+    return FindingRecord(
+        code=code,
+        message=f"{check.id} {check.title}: {check.message}",
+        severity="warn" if check.outcome is Outcome.NOT_EVALUATED else "error",
+        subject=f"checks.{check.id}",
+        file=None if plan.location is None else plan.location.file,
+        line=0 if plan.location is None else plan.location.line,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------------------- facts
+
+
+def _facts(evidence: _Evidence) -> TableFacts | None:
+    plan, judged, suppressed = evidence.plan, evidence.judged, evidence.suppressed
+    if judged is None or suppressed is None or evidence.cells is None:
+        return None
+    primary = judged.primaries()
+    unsafe = np.logical_or.reduce(list(primary.values()))
+    rules = plan.rules
+    return TableFacts(
+        by=plan.by,
+        figures=tuple(one.name for one in plan.measures),
+        margins=plan.margins,
+        min_count=rules.min_count,
+        dominance=None if rules.dominance is None else f"{rules.dominance[0]}, {float(rules.dominance[1]):g}",
+        p_percent=None if rules.p_percent is None else f"{float(rules.p_percent):g}",
+        interval=f"{float(rules.interval):g}",
+        zeros_shown=rules.zeros_shown,
+        class_disclosure=rules.class_disclosure,
+        round_up=plan.round_up,
+        cells=Figure.of(len(suppressed), "count", Visibility.RECIPIENT),
+        suppressed=Figure.of(int(suppressed.sum()), "count", Visibility.RECIPIENT),
+        unsafe={rule: Figure.of(int(cells.sum()), "count") for rule, cells in primary.items()},
+        secondary=Figure.of(int((suppressed & ~unsafe).sum()), "count"),
+        left_out=Figure.of(evidence.cells.left_out, "count"),
+        intervals=tuple(_interval(evidence, figure) for figure in judged.figures),
+    )
+
+
+def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
+    mine = {cell: high - low for (number, cell), (low, high) in evidence.intervals.items() if number == figure}
+    width = min(mine.values(), default=None)
+    one = evidence.plan.added[figure] if figure >= 0 else None
+    if width is None or width == float("inf"):
+        narrowest = Figure.of(None, note="no unsafe cell" if width is None else "no upper bound")
+    else:
+        narrowest = Figure.of(round(width) if one is None else width * float(one.grid))
+    return IntervalFacts(
+        figure="count" if one is None else one.name,
+        unsafe=Figure.of(len(mine), "count"),
+        narrowest=narrowest,
+        exposed=Figure.of(sum(weak.figure == figure for weak in evidence.weak), "count"),
+    )
+
+
+def _identity(evidence: _Evidence, policy: Plan, audited_at: str, versions: Mapping[str, str]) -> Identity:
+    present = [(sink, table) for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if sink.path.is_file()]
+    return Identity(
+        policy_id=policy.policy_id,
+        policy_version=policy.policy_version,
+        policy_title=policy.title,
+        policy_sha256=policy.policy_sha256,
+        policy_file=policy.policy_path.name,
+        commit=policy.commit,
+        environment=policy.environment,
+        release=evidence.plan.id,
+        run=evidence.target.run,
+        audited_at=audited_at,
+        input_digest=None,
+        outputs=tuple(
+            OutputFacts(
+                label=sink.label,
+                kind=sink.kind.value,
+                sha256=sha256_of(sink.path),
+                bytes=sink.path.stat().st_size,
+                rows=Figure.of(None if table is None else len(table), "count", Visibility.RECIPIENT),
+            )
+            for sink, table in present
+        ),
+        versions=dict(versions),
+    )
+
+
+def _data(evidence: _Evidence) -> DataFacts:
+    plan = evidence.plan
+    used = {*plan.by, *(one.column for one in plan.measures)}
+    return DataFacts(
+        dataset=plan.source.dataset,
+        snapshot=plan.snapshot,
+        population=plan.population_id,
+        unit=None if plan.unit is None else plan.unit.column,
+        source_rows=None,
+        source_persons=None,
+        released_rows=Figure.of(len(evidence.rows), "count", Visibility.RECIPIENT),
+        columns=tuple(
+            ColumnFacts(
+                name=column.name,
+                role=column.role.value,
+                type=column.type.value,
+                leaves=False,
+                treatment="aggregated in a table" if column.name in used else "removed (attribute suppression)",
+            )
+            for column in plan.source.declared
+        ),
+        order="policy",
+    )

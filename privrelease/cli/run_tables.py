@@ -1,0 +1,40 @@
+"""``privrelease run`` for a table: aggregate, suppress, park, audit. What then becomes of it is settled as for every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult
+    from privrelease.cli.settings import Settings
+    from privrelease.cli.steps import Steps
+    from privrelease.plan.model import Plan
+    from privrelease.plan.tables import TablePlan
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["audited_table"]
+
+
+def audited_table(
+    plan: TablePlan, policy: Plan, settings: Settings, store: ReleaseStore, folder: RunFolder, steps: Steps
+) -> AuditResult:
+    """Run a table in ``folder`` and audit what was parked, on an engine of its own that may write nothing."""
+    from privrelease.audit.tables import TableTarget, audit_table
+    from privrelease.cli.settings import versions
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.tables import run_table
+    from privrelease.release.store import now
+
+    limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
+    limits = settings.engine(limits)
+    with DuckDBEngine(limits) as engine:
+        manifest = run_table(plan, policy, engine=engine, store=store, run=folder, progress=steps)
+    steps("audit", None)
+    files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
+    target = TableTarget(files, manifest, folder.id)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    with DuckDBEngine(replace(limits, writable=())) as engine:
+        return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions())

@@ -1,0 +1,132 @@
+"""Primary rules: which cells say too much by themselves.
+
+Minimum count: at least ``min_count`` contributors, whatever the weights (case k08); judged before any rounding (case t04). Dominance (n, k):
+the n largest contributors make up more than the share k of the sum. p-percent: the second largest contributor could estimate the largest
+within p of its value, X - x1 - x2 < p x1. (Hundepool et al., Statistical Disclosure Control, 2012, ch. 4.)
+Sums are of values that are not negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.layout import Layout
+
+__all__ = ["CellRules", "Magnitude", "class_disclosures", "group_is_safe", "primary_cells", "upper_protection"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellRules:
+    """What a published cell must keep. ``zeros``: an empty cell is ``shown``, or protected like a small one (``suppressed``).
+
+    ``interval``: share of its value by which a suppressed figure must stay uncertain. ``min_count`` is at least 3: a suppressed count is
+    known to be positive and below it, which with 2 would be its value.
+    """
+
+    min_count: int
+    dominance: tuple[int, Fraction] | None = None
+    p_percent: Fraction | None = None
+    interval: Fraction = Fraction(0)
+    zeros_shown: bool = True
+    class_disclosure: bool = False
+
+    def __post_init__(self) -> None:
+        if self.min_count < 3:
+            message = "min_count is at least 3"
+            raise ValueError(message)
+
+    @property
+    def largest(self) -> int:
+        """How many of the largest contributions the rules look at."""
+        return max(0 if self.dominance is None else self.dominance[0], 0 if self.p_percent is None else 2)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Magnitude:
+    """A sum by cell, in whole steps: values (n,) and largest contributions (n, k), descending, 0 where there are fewer."""
+
+    values: NDArray[np.int64]
+    largest: NDArray[np.int64]
+
+
+def primary_cells(
+    rules: CellRules, contributors: NDArray[np.int64], magnitudes: Sequence[Magnitude]
+) -> dict[str, NDArray[np.bool_]]:
+    """Return for each rule the cells that it makes unsafe, (n,) bool.
+
+    >>> rules = CellRules(3, p_percent=Fraction(1, 10))
+    >>> sums = Magnitude(np.array([100, 100]), np.array([[90, 5], [40, 30]]))
+    >>> {rule: cells.tolist() for rule, cells in primary_cells(rules, np.array([9, 2]), [sums]).items()}
+    {'min_count': [False, True], 'dominance': [False, False], 'p_percent': [True, False]}
+    """
+    few = (contributors < rules.min_count) & ((contributors > 0) | (not rules.zeros_shown))
+    none = np.zeros(len(contributors), np.bool_)
+    dominated, estimated = none.copy(), none.copy()
+    for one in magnitudes:
+        for cell in np.flatnonzero(contributors > 0):
+            value, largest = int(one.values[cell]), [int(x) for x in one.largest[cell]]
+            dominated[cell] |= _dominated(rules, value, largest)
+            estimated[cell] |= _estimated(rules, value, largest)
+    return {"min_count": few, "dominance": dominated, "p_percent": estimated}
+
+
+def group_is_safe(rules: CellRules, contributors: int, sums: Iterable[tuple[int, Sequence[int]]]) -> bool:
+    """Tell whether a group whose figures are known could be published as a cell: no rule broken."""
+    if contributors == 0:
+        return rules.zeros_shown
+    if contributors < rules.min_count:
+        return False
+    return not any(_dominated(rules, value, largest) or _estimated(rules, value, largest) for value, largest in sums)
+
+
+def _dominated(rules: CellRules, value: int, largest: Sequence[int]) -> bool:
+    return rules.dominance is not None and sum(largest[: rules.dominance[0]]) > rules.dominance[1] * value
+
+
+def _estimated(rules: CellRules, value: int, largest: Sequence[int]) -> bool:
+    if rules.p_percent is None:
+        return False
+    first, second = (*largest[:2], 0, 0)[:2]
+    return value - first - second < rules.p_percent * first
+
+
+def upper_protection(rules: CellRules, value: int, largest: Sequence[int]) -> int:
+    """Return by how many steps an attacker's upper bound of an unsafe sum must exceed it, so that the rules' estimates fail.
+
+    p-percent: p x1 - (X - x1 - x2). Dominance: (x1 + … + xn) / k - X.
+
+    >>> upper_protection(CellRules(3, p_percent=Fraction(1, 10)), 100, [90, 5])
+    4
+    """
+    needed = Fraction(0)
+    if rules.p_percent is not None:
+        first, second = (*largest[:2], 0, 0)[:2]
+        needed = max(needed, rules.p_percent * first - (value - first - second))
+    if rules.dominance is not None and rules.dominance[1] > 0:
+        needed = max(needed, Fraction(sum(largest[: rules.dominance[0]])) / rules.dominance[1] - value)
+    return ceil(needed)
+
+
+def class_disclosures(layout: Layout, contributors: NDArray[np.int64]) -> int:
+    """Return in how many groups all members share one key: to know that somebody is in the group is then to know the key.
+
+    >>> from privrelease.disclosure.tables.layout import Layout
+    >>> class_disclosures(Layout((2, 2), margins=True), np.array([5, 0, 5, 4, 4, 8, 9, 4, 13]))
+    2
+    """
+    return sum(
+        len(relation.parts) > 1
+        and contributors[relation.total] > 0
+        and sum(bool(contributors[part]) for part in relation.parts) == 1
+        for relation in layout.relations
+    )

@@ -1,0 +1,161 @@
+"""Rules of tables: keys that are declared, sums that are exact, a minimum count, and no second table to compare with."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from privrelease.policy.context import twice
+from privrelease.policy.tables import TableRelease
+from privrelease.policy.values import shown
+from privrelease.relational.schema import ColumnType, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.findings import Finding
+    from privrelease.policy.context import Reading
+    from privrelease.policy.datasets import ColumnSpec, Dataset
+
+__all__ = ["MOST_CELLS", "table_keys", "table_rules"]
+
+MOST_CELLS: Final = 5_000
+_LEAST: Final = 3
+_MOST_KEYS: Final = 1_000
+
+
+def table_keys(spec: ColumnSpec) -> tuple[str, ...] | None:
+    """Return the declared keys of a column, as the engine writes them; None where they are not declared, or too many."""
+    domain = spec.domain
+    if spec.type is ColumnType.BOOLEAN:
+        return ("false", "true")
+    if domain is None:
+        return None
+    if spec.type in {ColumnType.STRING, ColumnType.CATEGORY}:
+        return domain.values
+    if spec.type is not ColumnType.INTEGER:
+        return None
+    if domain.values is not None:
+        return domain.values
+    assert domain.range is not None
+    low, high = (Decimal(text) for text in domain.range)
+    return tuple(str(key) for key in range(int(low), int(high) + 1)) if high - low < _MOST_KEYS else None
+
+
+def table_rules(reading: Reading) -> Iterator[Finding]:
+    """Yield what is wrong with tables."""
+    seen: dict[str, str] = {}
+    rules = reading.policy.tables
+    if rules is not None and rules.min_count is not None and rules.min_count < _LEAST:
+        yield reading.error("P440", f"min_count must be at least {_LEAST}", "tables", "min_count", hint=_WHY)
+    for number, release in enumerate(reading.policy.releases):
+        if not isinstance(release, TableRelease):
+            continue
+        if release.from_ in seen:
+            message = f"this version protects one table of a dataset at a time, and {seen[release.from_]} is one of it already"
+            yield reading.error("P444", message, "releases", number, "from", hint="put both into one table")
+        seen.setdefault(release.from_, release.id)
+        yield from _thresholds(reading, number, release)
+        yield from _names(reading, number, release)
+        dataset = reading.policy.datasets.get(release.from_)
+        if dataset is not None and not any(item[:2] == ("columns", release.from_) for item in reading.broken):
+            yield from _columns(reading, number, release, dataset)
+
+
+_WHY: Final = "a suppressed count is known to be at least 1 and below the minimum"
+
+
+def _thresholds(reading: Reading, number: int, release: TableRelease) -> Iterator[Finding]:
+    path = ("releases", number, "protect")
+    own, common = release.protect, reading.policy.tables
+    least = own.min_count if own.min_count is not None else None if common is None else common.min_count
+    if least is None:
+        yield reading.error("P440", "has no minimum count", *path[:2], hint="write `protect: {min_count: 10}`")
+    elif own.min_count is not None and own.min_count < _LEAST:
+        yield reading.error("P440", f"min_count must be at least {_LEAST}", *path, "min_count", hint=_WHY)
+    if common is None:
+        return
+    if None not in (own.min_count, common.min_count) and own.min_count < common.min_count:  # type: ignore[operator]  # neither is None
+        yield reading.error("P445", "min_count is below that of `tables`", *path, "min_count", hint=f"write {common.min_count}")
+    if None not in (own.p_percent, common.p_percent) and own.p_percent < common.p_percent:  # type: ignore[operator]  # neither is None
+        yield reading.error("P445", "p_percent is below that of `tables`", *path, "p_percent", hint=f"write {common.p_percent}")
+    if own.dominance is not None and common.dominance is not None and own.dominance != common.dominance:
+        yield reading.error(
+            "P445", "dominance is not that of `tables`", *path, "dominance", hint="leave it out: the policy's rule holds"
+        )
+
+
+def _names(reading: Reading, number: int, release: TableRelease) -> Iterator[Finding]:
+    path = ("releases", number)
+    for index, name in twice(release.by):
+        yield reading.error("P446", f"{shown(name)} stands twice", *path, "by", index, hint="remove one")
+    for index, _ in twice(repr((one.count, one.weight, one.sum)) for one in release.measures):
+        yield reading.error("P446", "this figure stands twice", *path, "measures", index, hint="remove one")
+    for index, output in enumerate(release.output):
+        if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
+            yield reading.error(
+                "P404", "tables leave as CSV or Parquet", *path, "output", index, "path", hint="name a .csv or .parquet file"
+            )
+
+
+def _columns(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+    path = ("releases", number)
+    sizes = []
+    for index, name in enumerate(release.by):
+        spec = dataset.columns.get(name)
+        if spec is None:
+            continue
+        keys = table_keys(spec)
+        if spec.role is Role.DIRECT or (dataset.unit is not None and dataset.unit.column == name):
+            yield reading.error(
+                "P446",
+                f"{shown(name)} names persons: a cell of one would be a person",
+                *path,
+                "by",
+                index,
+                hint="group by another column",
+            )
+        elif not keys:
+            message = f"the keys of {shown(name)} are not declared: which of them occur would tell"
+            yield reading.error(
+                "P441", message, *path, "by", index, hint=f"write `domain: [key, …]` for {name}, of at most {_MOST_KEYS} keys"
+            )
+        else:
+            sizes.append(len(keys) + release.margins)
+    if prod(sizes) > MOST_CELLS:
+        yield reading.error(
+            "P442",
+            f"has {prod(sizes)} cells, more than {MOST_CELLS}",
+            *path,
+            "by",
+            hint="group by fewer columns or coarser keys",
+        )
+    for index, measure in enumerate(release.measures):
+        name = measure.column or ""
+        spec = dataset.columns.get(name)
+        if spec is None:
+            continue
+        domain = spec.domain.range if spec.domain is not None else None
+        exact = spec.type is ColumnType.INTEGER or (spec.type is ColumnType.NUMBER and spec.grid is not None)
+        key = "sum" if measure.sum is not None else "weight"
+        if not exact:
+            yield reading.error(
+                "P443",
+                f"{shown(name)} cannot be added exactly",
+                *path,
+                "measures",
+                index,
+                key,
+                hint=f"write `type: integer`, or a `grid` for {name}",
+            )
+        elif domain is None or Decimal(domain[0]) < 0:
+            yield reading.error(
+                "P443",
+                f"{shown(name)} has no smallest value of at least 0",
+                *path,
+                "measures",
+                index,
+                key,
+                hint=f"write `domain: [0, highest]` for {name}",
+            )

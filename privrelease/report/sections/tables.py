@@ -1,0 +1,97 @@
+"""Section 11: what a table's rules are, and how well an attacker could work out what it hides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from privrelease.audit.tables_model import TABLES, TableFacts
+from privrelease.report import numbers
+from privrelease.report.view import Fact, Shown, shown
+
+if TYPE_CHECKING:
+    from privrelease.audit.tables_model import IntervalFacts
+    from privrelease.report.catalogue import Catalogue
+    from privrelease.report.view import Context, Status
+
+__all__ = ["IntervalRow", "TablesBody", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRow:
+    """A figure of the table, and the attacker's narrowest interval of an unsafe cell."""
+
+    figure: str
+    unsafe: Shown
+    narrowest: Shown
+    exposed: Shown
+    status: Status
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class TablesBody:
+    """Rules, numbers of cells (label, figure), and a row per figure."""
+
+    rules: tuple[Fact, ...]
+    totals: tuple[tuple[str, Shown], ...]
+    rows: tuple[IntervalRow, ...]
+
+
+def build(context: Context) -> TablesBody | None:
+    """Show rules and intervals of a table; left out where the release is none, and where its figures are withheld."""
+    try:
+        facts = TableFacts.model_validate_json(_json(context.audit.sections[TABLES]))
+    except (KeyError, ValidationError):
+        return None
+    texts = context.catalogue
+    return TablesBody(
+        rules=tuple(_rules(facts, texts)),
+        totals=(
+            (texts.text("tables.cells"), shown(facts.cells, texts)),
+            (texts.text("tables.suppressed"), shown(facts.suppressed, texts)),
+            *((texts.text(f"tables.unsafe.{rule}"), shown(figure, texts)) for rule, figure in facts.unsafe.items()),
+            (texts.text("tables.secondary"), shown(facts.secondary, texts)),
+            (texts.text("tables.left_out"), shown(facts.left_out, texts)),
+        ),
+        rows=tuple(_row(one, texts) for one in facts.intervals),
+    )
+
+
+def _json(section: object) -> str:
+    import json
+
+    return json.dumps(section)
+
+
+def _rules(facts: TableFacts, texts: Catalogue) -> list[Fact]:
+    found = [
+        Fact(texts.text("tables.by"), facts.by),
+        Fact(texts.text("tables.figures"), facts.figures),
+        Fact(texts.text("tables.min_count"), (numbers.count(facts.min_count),)),
+    ]
+    for name in ("dominance", "p_percent"):
+        value = getattr(facts, name)
+        found.append(Fact(texts.text(f"tables.{name}"), (value or texts.text("word.none"),), gap=value is None))
+    answers = {True: texts.text("word.yes"), False: texts.text("word.no")}
+    found += [
+        Fact(texts.text(f"tables.{name}"), (answers[getattr(facts, name)],))
+        for name in ("margins", "zeros_shown", "class_disclosure")
+    ]
+    if facts.round_up > 1:
+        found.append(Fact(texts.text("tables.round_up"), (numbers.count(facts.round_up),)))
+    return found
+
+
+def _row(one: IntervalFacts, texts: Catalogue) -> IntervalRow:
+    holds = one.exposed.value == 0
+    return IntervalRow(
+        figure=one.figure,
+        unsafe=shown(one.unsafe, texts),
+        narrowest=shown(one.narrowest, texts),
+        exposed=shown(one.exposed, texts),
+        status="pass" if holds else "fail",
+        result=texts.text("status.pass" if holds else "status.fail"),
+    )
