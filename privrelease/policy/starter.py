@@ -55,6 +55,10 @@ releases:
       - {{suppress: cells, limit: 0.05}}   # fails where more than 5 % of the known columns' cells would have to go
     output: {output}
 
+# ledger:                        # what statistics with differential privacy may spend, and where that is recorded
+#   cap: {{epsilon: 4.0, delta: 1e-5}}
+#   url: sqlite:///privacy-ledger.db
+
 # legal:                         # what the record of processing and the impact assessment need
 #   profile: gdpr
 """
