@@ -60,7 +60,9 @@ def released(folder, rows, seed):
     keys = [json.loads(group)["k"] for group in table.column("group").to_pylist()[:N]]
     assert keys == [str(k) for k in range(1, N + 1)]
     values = np.array(table.column("value"))
-    return {name: values[names == name] for name in ("laplace", "gaussian", "sum", "mean")}, path
+    low, high = np.array(table.column("low")), np.array(table.column("high"))
+    figures = {name: values[names == name] for name in ("laplace", "gaussian", "sum", "mean")}
+    return figures | {f"{name} ends": (low[names == name], high[names == name]) for name in figures}, path
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +178,18 @@ def test_neighbouring_data_sets_are_told_apart_no_better_than_claimed(runs, name
     tail = float(cheap.tail(round(true / grid)))
     with_cheap = math.log(lower(int(stats.binom.ppf(0.01, N, 0.5))) / upper(int(stats.binom.ppf(0.99, N, tail))))
     assert with_cheap > epsilon
+
+
+@pytest.mark.parametrize(("name", "true"), [("laplace", 2), ("gaussian", 2), ("sum", 20), ("mean", 10)])
+def test_intervals_cover_the_figure_without_noise_as_often_as_they_say(runs, name, true):
+    low, high = runs[1][f"{name} ends"]
+    covered = int(((low <= true) & (true <= high)).sum())
+    assert stats.binom.cdf(covered, N, 0.95) > ALPHA
+    if name in {
+        "laplace",
+        "gaussian",
+    }:  # whole numbers leave less than one step of surplus; a mean's interval is for any true sum and count
+        assert covered < 0.99 * N
 
 
 def test_means_lie_in_their_domain_whatever_the_noisy_count_is(runs):
