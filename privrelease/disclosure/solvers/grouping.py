@@ -171,6 +171,35 @@ def _bits_for(count: int) -> int:
 
 
 @_inner
+def _log2(size: int) -> int:
+    """Return the logarithm of a power of two."""
+    bits = 0
+    while (1 << bits) < size:
+        bits += 1
+    return bits
+
+
+@_inner
+def _clear(table: Keys, size: int) -> None:
+    """Set the first ``size`` slots to 0."""
+    for slot in range(size):
+        table[slot] = np.uint64(0)
+
+
+@_inner
+def _first_not_above(falling: Counts, value: int) -> int:
+    """Return the first place in a falling array whose value is not above ``value``."""
+    low, high = 0, len(falling)
+    while low < high:
+        middle = (low + high) // 2
+        if falling[middle] > value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@_inner
 def _mask_keys(key: Keys2, first: int, last: int, kept: Keys2, chosen: int, masked: Keys) -> None:
     """Fill ``masked`` with what set ``chosen`` leaves of the keys; further words are folded in, each by an odd multiplier of its own."""
     bits = kept[0, chosen]
@@ -210,12 +239,12 @@ def _marked(marks: Keys, key: np.uint64, shift: np.uint64) -> bool:
 
 @_inner
 def _slot_shift(nodes: Nodes) -> np.uint64:
-    return np.uint64(64 - np.int64(np.round(np.log2(len(nodes.slots)))))
+    return np.uint64(64 - _log2(len(nodes.slots)))
 
 
 @_inner
 def _mark_shift(nodes: Nodes) -> np.uint64:
-    return np.uint64(58 - np.int64(np.round(np.log2(len(nodes.marks)))))
+    return np.uint64(58 - _log2(len(nodes.marks)))
 
 
 @_inner
@@ -260,21 +289,25 @@ def _cell_cost(bits: int, column_cost: Counts) -> int:
 
 
 @_inner
-def _spare(part: int, places: Places, nodes: Nodes, need: int, safe: int) -> int:
-    """Return how many records of ``part`` its class can spare: a safe class stays safe, any other keeps ``need``; who waits is free."""
+def _spare(part: int, places: Places, nodes: Nodes, need: int, safe: int, vanish: bool) -> int:
+    """Return how many records of ``part`` its class can spare: a safe class stays safe, any other keeps ``need``.
+
+    Who waits is free. A part that is all of its class may go as a whole where the class may ``vanish``.
+    """
     node = int(places.node[part])
     spare = int(places.records[part])
     if node > 0:
         size = int(nodes.size[node])
-        spare = min(spare, size - (safe if size >= safe else need))
+        if spare < size or not vanish:
+            spare = min(spare, size - (safe if size >= safe else need))
     return spare
 
 
 @_compiled(types.int64, _KEYS_2, _KEYS_2, _KEYS)
 def count_distinct(key: Keys2, kept: Keys2, table: Keys) -> int:
     """Return how many distinct keys (words, m) there are when only the bits ``kept`` (words, 1) stay; ``table``: work space of 2^b slots."""
-    shift = np.uint64(64 - np.int64(np.round(np.log2(len(table)))))
-    table[:] = np.uint64(0)
+    shift = np.uint64(64 - _log2(len(table)))
+    _clear(table, len(table))
     rows = key.shape[1]
     masked = np.empty(rows, np.uint64)
     _mask_keys(key, 0, rows, kept, 0, masked)
@@ -296,7 +329,7 @@ def count_reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Se
     bits = _bits_for(count)
     shift = np.uint64(64 - bits)
     table = waiting.table[: 1 << bits]
-    table[:] = np.uint64(0)
+    _clear(table, len(table))
     _mask_keys(waiting.key, 0, count, sets.kept, chosen, waiting.masked)
     for row in range(count):
         key = waiting.masked[row]
@@ -337,7 +370,8 @@ def release_reached(
             places.cost[part] = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost)
         else:
             waiting.part[left] = part
-            waiting.key[:, left] = waiting.key[:, row]
+            for word in range(len(waiting.key)):
+                waiting.key[word, left] = waiting.key[word, row]
             waiting.records[left] = waiting.records[row]
             left += 1
     return left
@@ -403,7 +437,7 @@ def _link_gainers(
     count = 0
     for row in range(gainers):
         part = int(movable[row])
-        spare = _spare(part, places, nodes, need, safe)
+        spare = _spare(part, places, nodes, need, safe, True)
         key = groups.masked[row]
         if spare <= 0 or key == np.uint64(0):
             continue
@@ -447,7 +481,8 @@ def _set_bars(count: int, groups: _Groups, nodes: Nodes) -> int:
 @_inner
 def _renew_marks(count: int, bits: int, dearness: int, groups: _Groups) -> int:
     """Mark the groups that can bear a donor of this dearness; return the largest bar."""
-    groups.marks[: 1 << (bits - 3)] = np.uint64(0)
+    # A mark bit per eighth of a slot: 2^(bits + 3) bits are 2^(bits - 3) words.
+    _clear(groups.marks, 1 << (bits - 3))
     largest = -1
     for group in range(count):
         slot = int(groups.slot[group])
@@ -474,7 +509,7 @@ def _link_donor(
     """Link a row to the group it may give records to, and lower what that group still lacks and can bear."""
     part = int(movable[row])
     node = int(places.node[part])
-    spare = _spare(part, places, nodes, need, safe)
+    spare = _spare(part, places, nodes, need, safe, False)
     if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == groups.table[slot]):
         return
     loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
@@ -551,24 +586,27 @@ def _next_loss(slot: int, level: int, groups: _Groups) -> int:
 @_inner
 def _take(
     slot: int, need: int, safe: int, price: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Take a group's rows out of their classes: all that become cheaper, then donors from the least dear on until it counts ``need``.
 
-    Returns its size then, what is gained (less ``price`` for a new class), and the number of rows that moved.
+    Returns its size then, what is gained (less ``price`` for each class more), the number of rows that moved, how many classes there are
+    more, and how many more exposed records (in classes below ``safe``).
     """
     size = 0 if target < 0 else int(nodes.size[target])
-    gained = 0 if size >= need else -price
+    more = 0 if size > 0 else 1
+    gained = -price * more
+    exposed = -size if size < safe else 0
     moves = 0
     level = -_FAR
     while True:
         level = _next_loss(slot, level, groups)
         if level == _FAR or (level >= 0 and (size >= need or gained <= level * (need - size))):
-            return size, gained, moves
+            return size, gained, moves, more, exposed + (size if size < safe else 0)
         at = int(groups.head[slot])
         while at >= 0:
             part = movable[at]
             if groups.loss[at] == level and places.node[part] != target:
-                spare = _spare(part, places, nodes, need, safe)
+                spare = _spare(part, places, nodes, need, safe, level < 0)
                 if level >= 0:
                     spare = min(spare, need - size)
                 if spare > 0:
@@ -578,7 +616,12 @@ def _take(
                     gained -= level * spare
                     places.records[part] -= spare
                     if places.node[part] > 0:
+                        if nodes.size[places.node[part]] < safe:
+                            exposed -= spare
                         nodes.size[places.node[part]] -= spare
+                        if nodes.size[places.node[part]] == 0:
+                            more -= 1
+                            gained += price
             at = int(groups.following[at])
 
 
@@ -609,13 +652,14 @@ def _put(
         at = int(groups.following[at])
 
 
-@_compiled(types.int64, _COUNTS, _COUNTS, types.int64, types.int64, types.int64, _CLASSES, _SETS, _PLACES, _NODES)
+@_compiled(types.int64, _COUNTS, _COUNTS, types.int64, types.int64, types.int64, _COUNTS, _CLASSES, _SETS, _PLACES, _NODES)
 def complete_groups(
     movable: Counts,
     chosen: Counts,
     need: int,
     safe: int,
     price: int,
+    budget: Counts,
     classes: Classes,
     sets: Sets,
     places: Places,
@@ -627,21 +671,23 @@ def complete_groups(
     if their class can spare them, and, where the group does not count ``need`` yet, the least dear other records that their
     classes can spare join them; done where the whole saves more than ``price`` (the price of one more class). ``movable``: parts
     that wait (node 0) or whose class has more than it must keep (``need``, or ``safe`` where it has that many), dearest first;
-    they are a hint and checked again.
+    they are a hint and checked again. ``budget``: how many more classes and how many more exposed records there may be, counted down.
     """
     slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
-    dear = places.cost[movable]
+    dear = np.empty(len(movable), np.int64)
     row_key = np.empty((len(classes.key), len(movable)), np.uint64)
-    for word in range(len(classes.key)):
-        row_key[word] = classes.key[word][places.item[movable]]
+    for row in range(len(movable)):
+        dear[row] = places.cost[movable[row]]
+        for word in range(len(classes.key)):
+            row_key[word, row] = classes.key[word, places.item[movable[row]]]
     most = 0
     for which in range(len(chosen)):
-        most = max(most, int(np.searchsorted(-dear, -sets.cost[chosen[which]])))
+        most = max(most, _first_not_above(dear, sets.cost[chosen[which]]))
     groups = _work_space(len(movable), most)
     total = 0
     for which in range(len(chosen)):
         under = int(chosen[which])
-        gainers = int(np.searchsorted(-dear, -sets.cost[under]))
+        gainers = _first_not_above(dear, sets.cost[under])
         bits = _bits_for(gainers)
         count = _link_gainers(gainers, bits, under, need, safe, movable, row_key, groups, classes, sets, places, nodes)
         _link_donors(gainers, count, bits, under, need, safe, movable, row_key, dear, groups, classes, sets, places, nodes)
@@ -651,11 +697,14 @@ def complete_groups(
                 groups.table[slot] = np.uint64(0)
                 continue
             target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
-            size, gained, moves = _take(slot, need, safe, price, target, movable, groups, places, nodes)
+            size, gained, moves, more, exposed = _take(slot, need, safe, price, target, movable, groups, places, nodes)
             # Room for every move of this group, and for the nodes that greedy may still open (one per class at most).
             room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + len(classes.present) < len(nodes.key)
-            accepted = size >= need and gained > 0 and room
+            affordable = more <= max(budget[0], 0) and exposed <= max(budget[1], 0)
+            accepted = size >= need and gained > 0 and room and affordable
             if accepted:
+                budget[0] -= more
+                budget[1] -= exposed
                 if target < 0:
                     target = _new_node(nodes, groups.table[slot], slot_shift, mark_shift)
                 nodes.size[target] = size
@@ -794,7 +843,7 @@ def _shown_bits(hidden: int, field: Keys) -> np.uint64:
 @_inner
 def _movable_once(before: np.uint64, after: np.uint64, count: int, joint: Joint) -> int:
     """Return how many of ``count`` records each requirement by itself lets go, the least of them."""
-    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
+    shift = np.uint64(64 - _log2(joint.table.shape[1]))
     allowed = count
     for which in range(len(joint.need)):
         old, new = before & joint.fields[which], after & joint.fields[which]
@@ -831,7 +880,7 @@ def _movable_jointly(before: np.uint64, after: np.uint64, count: int, joint: Joi
 @_inner
 def _move_jointly(before: np.uint64, after: np.uint64, count: int, joint: Joint) -> None:
     """Count ``count`` records under their new key."""
-    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
+    shift = np.uint64(64 - _log2(joint.table.shape[1]))
     for which in range(len(joint.need)):
         old, new = before & joint.fields[which], after & joint.fields[which]
         if old == new:
@@ -846,10 +895,12 @@ def _move_jointly(before: np.uint64, after: np.uint64, count: int, joint: Joint)
 @_inner
 def _count_jointly(key: Keys, hidden: Counts, records: Counts, parts: int, joint: Joint) -> None:
     """Count the classes of every requirement."""
-    shift = np.uint64(64 - np.int64(np.round(np.log2(joint.table.shape[1]))))
-    joint.table[:] = np.uint64(0)
-    joint.totals[:] = 0
-    joint.residual[:] = 0
+    shift = np.uint64(64 - _log2(joint.table.shape[1]))
+    for which in range(len(joint.need)):
+        joint.residual[which] = 0
+        for slot in range(joint.table.shape[1]):
+            joint.table[which, slot] = np.uint64(0)
+            joint.totals[which, slot] = 0
     for part in range(parts):
         shown = key[part] & _shown_bits(hidden[part], joint.field)
         for which in range(len(joint.need)):

@@ -36,6 +36,7 @@ __all__ = ["MOST_COLUMNS", "Assignment", "hide_rare_values", "search_records"]
 MOST_COLUMNS = 62
 
 _RELIEF_ROUNDS = 12
+_HOPELESS = 1.1  # a schedule this many times dearer than the best is not worth refining
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,18 @@ def _meet_limits(state: RecordState, target: Target) -> Places:
     The schedule where every class is large enough for all limits always meets them.
     """
     best: tuple[int, Places] | None = None
+    relieved: dict[tuple[Step, ...], int] = {}
     for schedule, donors in _schedules(state, target):
+        hopeless = best is not None and relieved.get(tuple(schedule), 0) > _HOPELESS * best[0]
+        if hopeless:
+            continue
         state.run(schedule, donors=donors)
-        if _relieve(state, target) and (best is None or state.cost() < best[0]):
+        if not _relieve(state, target):
+            continue
+        relieved[tuple(schedule)] = state.cost()
+        if best is None or state.cost() < _HOPELESS * best[0]:
+            _spend(state, target)
+        if _met(state, target) and (best is None or state.cost() < best[0]):
             best = state.cost(), state.parts
     if best is None:
         state.run(_uniform(state, target.highest_need))
@@ -149,6 +159,14 @@ def _schedules(state: RecordState, target: Target) -> Iterator[tuple[Schedule, b
         turn = _smallest(0, bands, lambda turn: greedy_meets(_restarted(state, target.safe, target.need, turn)))
         for near in (turn - 1, turn, turn + 1):
             yield _restarted(state, target.safe, target.need, near), True
+
+
+def _spend(state: RecordState, target: Target) -> None:
+    """Use what room the limits leave."""
+    figures = state.figures(target.safe)
+    slack = target.slack(figures.classes, figures.records, figures.exposed)
+    if min(slack) > 0:
+        state.spend(slack, target.need, target.safe if target.share is not None else 1)
 
 
 def _relieve(state: RecordState, target: Target) -> bool:

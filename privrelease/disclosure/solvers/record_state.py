@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Figures", "RecordState", "Step"]
 
 
+_UNLIMITED = 1 << 62
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a schedule: work through the sets of ``band`` with this class size; classes of ``safe`` are not broken into."""
@@ -143,16 +146,35 @@ class RecordState:
             values[:count] = values[: self._count][still]
         self._count = count
 
-    def _complete(self, chosen: NDArray[np.int64], need: int, safe: int, price: int = 0) -> int:
+    def spend(self, slack: tuple[int, int], need: int, safe: int) -> None:
+        """Open cheaper classes while ``slack`` (classes, exposed records) leaves room, the most gainful first."""
+        chosen = np.arange(len(self.columns) - 1)
+        budget = np.array(slack, np.int64)
+        for price in (4 * self._half_cell, 0):
+            self._complete(chosen, need, safe, price, budget)
+
+    def _complete(
+        self, chosen: NDArray[np.int64], need: int, safe: int, price: int = 0, budget: NDArray[np.int64] | None = None
+    ) -> int:
         p = int(self._nodes.used[0])
         node = self.places.node[:p]
         size = self._nodes.size[node]
-        free = (node == 0) | (size > np.where(size >= safe, max(safe, need), need))
-        movable = np.flatnonzero(free & (self.places.records[:p] > 0))
-        movable = movable[np.argsort(-self.places.cost[movable], kind="stable")]
+        records = self.places.records[:p]
+        free = (node == 0) | (records == size) | (size > np.where(size >= safe, max(safe, need), need))
+        movable = np.flatnonzero(free & (records > 0))
+        movable = movable[_dearest_first(self.places.cost[movable])]
         return int(
             grouping.complete_groups(
-                movable, chosen, need, max(need, safe), price, self._classes, self._sets, self.places, self._nodes
+                movable,
+                chosen,
+                need,
+                max(need, safe),
+                price,
+                np.array([_UNLIMITED, _UNLIMITED]) if budget is None else budget,
+                self._classes,
+                self._sets,
+                self.places,
+                self._nodes,
             )
         )
 
@@ -197,3 +219,9 @@ class RecordState:
             np.array(excess, np.int64),
         )
         return self.figures(safe) != before
+
+
+def _dearest_first(cost: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order by falling cost, stable; costs below 2^15 take numpy's radix sort."""
+    narrow = int(cost.max(initial=0)) < 1 << 15
+    return np.argsort((-cost).astype(np.int16) if narrow else -cost, kind="stable")

@@ -59,9 +59,18 @@ class Target:
             0 if self.share is None else exposed - floor(self.share * records),
         )
 
+    def slack(self, classes: int, records: int, exposed: int) -> tuple[int, int]:
+        """Return how many more classes and exposed records the limits leave room for; 2^62 where there is no limit."""
+        too_many = self.excess(classes, records, exposed)
+        return _room(self.average, too_many[0]), _room(self.share, too_many[1])
+
     def met(self, classes: int, records: int, exposed: int) -> bool:
         """Return whether ``classes`` of ``records`` records, ``exposed`` of them in classes below ``safe``, are within the limits."""
         return max(self.excess(classes, records, exposed)) <= 0
+
+
+def _room(limit: Fraction | None, too_many: int) -> int:
+    return 1 << 62 if limit is None else -too_many
 
 
 def _size_for(risk: Fraction) -> int:

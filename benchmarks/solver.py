@@ -1,0 +1,109 @@
+"""The suppression solver against ARX 3.9.2: cells and CPU seconds on Adult and on the stand-in (ARX's figures: reference/arx.md).
+
+Solver CPU is that of one thread with compiled code loaded, median of three; reading and coding are not counted, as in ARX's figures.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from measure import SHARED, machine, print_table, standin
+
+from privrelease.disclosure.classes import ClassTable
+from privrelease.disclosure.solvers.cell_suppression import suppress_cells
+from privrelease.disclosure.solvers.problem import Problem, Requirement
+from privrelease.disclosure.thresholds import Thresholds
+
+K5 = Thresholds(highest=Fraction("0.2"))
+AVERAGE = Thresholds(highest=Fraction("0.5"), average=Fraction("0.2"))
+
+#: data, quasi-identifiers, thresholds: cells and CPU seconds of ARX
+ARX = {
+    ("Adult", 2, K5): (22, 0.13),
+    ("Adult", 3, K5): (425, 0.07),
+    ("Adult", 4, K5): (1_886, 0.07),
+    ("Adult", 5, K5): (8_579, 0.13),
+    ("Adult", 6, K5): (12_201, 0.15),
+    ("Adult", 7, K5): (19_074, 0.30),
+    ("Adult", 8, K5): (34_931, 1.37),
+    ("Adult", 9, K5): (38_219, 2.52),
+    ("Adult", 5, AVERAGE): (3_497, 0.07),
+    ("Adult", 7, AVERAGE): (10_745, 0.29),
+    ("Adult", 9, AVERAGE): (30_608, 2.60),
+    ("stand-in", 5, K5): (27_453, 2.4),
+    ("stand-in", 7, K5): (114_622, 9.8),
+    ("stand-in", 9, K5): (360_749, 28.4),
+    ("stand-in", 9, AVERAGE): (193_018, 11.4),
+}
+
+
+def class_table(data: pa.Table, q: int) -> ClassTable:
+    """Code the first q columns of a table of text and collapse it."""
+    columns = []
+    for name in data.column_names[:q]:
+        codes = data[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        columns.append(codes.astype(np.int32) + 1)
+    packed = np.zeros(len(data), np.int64)
+    for codes in columns:
+        packed = packed * (int(codes.max()) + 1) + codes
+    _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+    return ClassTable(tuple(data.column_names[:q]), np.stack([codes[first] for codes in columns], axis=1), counts)
+
+
+def measured(table: ClassTable, thresholds: Thresholds) -> tuple[int, float]:
+    """Return the cells lost and the median CPU seconds."""
+    q = len(table.columns)
+    problem = Problem(table, (Requirement("all", tuple(range(q)), thresholds),), (Fraction(1),) * q)
+    seconds = []
+    for _ in range(3):
+        start = time.thread_time()
+        solution = suppress_cells(problem)
+        seconds.append(time.thread_time() - start)
+    return int(solution.lost_cells.sum()), statistics.median(seconds)
+
+
+def main() -> None:
+    """Print one table. An argument names another stand-in file; without the shared folder there is nothing to measure."""
+    adult = SHARED / "data" / "adult.csv"
+    if not adult.is_file():
+        sys.exit("the solver's benchmark needs the shared folder: set PRIVRELEASE_SHARED")
+    names = adult.open(encoding="utf-8").readline().strip().split(";")
+    texts = pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+    data = {
+        "Adult": pa_csv.read_csv(adult, parse_options=pa_csv.ParseOptions(delimiter=";"), convert_options=texts),
+        "stand-in": pq.read_table(Path(sys.argv[1]) if len(sys.argv) > 1 else standin()),
+    }
+    suppress_cells(Problem(class_table(data["Adult"], 2), (Requirement("warm", (0, 1), K5),), (Fraction(1),) * 2))
+    rows = []
+    for (source, q, thresholds), (arx_cells, arx_seconds) in ARX.items():
+        cells, seconds = measured(class_table(data[source], q), thresholds)
+        rows.append(
+            [
+                source,
+                str(q),
+                "k = 5" if thresholds is K5 else "average 0.2, k = 2",
+                f"{cells:,}",
+                f"{arx_cells:,}",
+                f"{100 * (cells / arx_cells - 1):+.1f} %",
+                f"{seconds:.3f}",
+                f"{arx_seconds:.2f}",
+                f"{arx_seconds / max(seconds, 1e-4):.0f}",
+            ]
+        )
+    print_table(
+        f"Suppression solver against ARX 3.9.2 ({machine()})",
+        ["data", "QIs", "limits", "cells", "ARX", "difference", "CPU s", "ARX CPU s", "times faster"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()
