@@ -69,12 +69,18 @@ def public_key(path: Path) -> VerifyingKey:
 
 def sign(audit: Path, file: Path | None, variable: str | None, output: Path | None, console: Console) -> Ending:
     """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
+    from privrelease.release.approvals import alterations
     from privrelease.release.files import speaking, write_atomically
+    from privrelease.release.runs import RunFolder
     from privrelease.release.signing import sealed
     from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
     from privrelease.report.json_report import read_audit
 
     key = signing_key(file, variable)
+    if audit.is_dir():
+        findings = alterations(RunFolder(audit.resolve()))
+        if findings:
+            return Ending(1, f"nothing was signed: {findings[0].message}", str(findings[0]), findings)
     statement = render_statement(read_audit(audit / "internal" / "audit.json" if audit.is_dir() else audit))
     envelope = sealed(statement, PAYLOAD_TYPE, (key,))
     if output is None:

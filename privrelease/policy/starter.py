@@ -55,6 +55,9 @@ releases:
       - {{suppress: cells, limit: 0.05}}   # fails where more than 5 % of the known columns' cells would have to go
     output: {output}
 
+# approvals:                     # who must sign a release before it is published, with keys listed in a file of their own
+#   required: [dpo]
+#   keys: approvers.yaml
 # ledger:                        # what statistics with differential privacy may spend, and where that is recorded
 #   cap: {{epsilon: 4.0, delta: 1e-5}}
 #   url: sqlite:///privacy-ledger.db

@@ -245,6 +245,9 @@ class ReleaseStore:
         assert record.decided is not None
         if manifest.digest() != record.decided.manifest_sha256 or manifest.run != run.id:
             raise _not_as_audited(run.manifest_path)
+        audited = record.decided.audit_sha256
+        if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
+            raise _not_as_audited(run.audit)
         if manifest.privacy is not None and not manifest.privacy.private:
             raise InputError(
                 code="R128",

@@ -53,6 +53,12 @@ def optional(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     return st.one_of(st.none(), strategy)
 
 
+def waivers(release: str) -> st.SearchStrategy[object]:
+    days = st.dates().map(lambda day: day.isoformat())
+    texts = dict.fromkeys(("reason", "owner", "approved_by"), TEXTS)
+    return st.fixed_dictionaries({"check": st.just("C"), "release": st.just(release), **texts, "expires": days})
+
+
 @st.composite
 def column_specs(draw: st.DrawFn) -> dict[str, object]:
     kind = draw(TYPES)
@@ -141,6 +147,14 @@ def policies(draw: st.DrawFn) -> Policy:
             "threats": {"t": threat},
             "releases": (release,),
             "checks": (check,),
+            "waivers": tuple(draw(st.lists(waivers(release["id"]), max_size=2))),
+            "approvals": draw(
+                optional(
+                    st.fixed_dictionaries(
+                        {"required": st.lists(NAMES, min_size=1, max_size=2).map(tuple), "keys": st.just("k.yaml")}
+                    )
+                )
+            ),
             "legal": draw(optional(st.fixed_dictionaries({"safeguards": TEXTS, "recipients": optional(st.just(()))}))),
         }
     )

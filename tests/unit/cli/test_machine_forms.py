@@ -118,3 +118,15 @@ def test_only_a_release_with_a_claim_of_differential_privacy_can_be_registered(d
     said = desk("report", str(run), "--format", "dp-deployment")
     assert said.code == 3
     assert "C304" in said.err
+
+
+def test_an_altered_run_is_not_signed(desk):
+    private, _ = key_pair(desk)
+    desk.run()
+    (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
+    path = run / "internal" / "audit.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"checks_passed"', '"checks_passed" '), encoding="utf-8")
+    said = desk("sign", str(run), "--key", str(private))
+    assert said.code == 1
+    assert "audit.json" in said.last
+    assert said.out == ""
