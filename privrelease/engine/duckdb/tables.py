@@ -99,9 +99,9 @@ def _cells(connection: Connection, table: StagedTable, asked: TableQuery, groupe
         cell = int(np.ravel_multi_index(place, shape))
         rows[cell], persons[cell] = int(rest[0]), int(rest[1])
         for i in range(many):
-            sums[i, cell] = int(rest[2 + i])
+            sums[i, cell] = int(rest[2 + i] or 0)  # NULL where there is no row at all
             if asked.largest:
-                top = [int(x) for x in rest[2 + many + i] if x is not None]
+                top = [int(x) for x in rest[2 + many + i] or () if x is not None]
                 largest[i, cell, : len(top)] = top
     inside = int(rows[-1]) if asked.margins else int(rows.sum())
     return TableCells(rows, persons, sums, largest, table.n_rows - inside)
