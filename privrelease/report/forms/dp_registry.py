@@ -78,7 +78,7 @@ def render_dp_registry(audit: AuditResult, claim: PrivacyClaim, kind: Literal["s
 
 def _draws(draws: tuple[dict[str, str | int | bool | None], ...]) -> list[str]:
     names = [str(draw.get("mechanism")) for draw in draws]
-    return [f"{names.count(name)} × {name.replace('_', ' ')}" for name in dict.fromkeys(names)]
+    return [f"{names.count(name)} times {name.replace('_', ' ')}" for name in dict.fromkeys(names)]
 
 
 def _versions(audit: AuditResult) -> str:
