@@ -137,6 +137,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
                 else query.spec.post,
                 fresh=query.spec.fresh,
                 agrees=query.agrees,
+                expected_rows=query.spec.expected_rows,
                 location=loaded.location("releases", number, "queries", index),
             )
             for index, query in enumerate(found.queries)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.dp.queries import PrivateKeys
-from privrelease.plan.statistics import cells_of, forecast_of
+from privrelease.plan.statistics import cells_of, forecast_of, mean_forecast_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -43,6 +43,8 @@ class QueryExplanation:
     epsilon: str
     delta: str
     draws: tuple[DrawExplanation, ...]
+    mean: str | None = None
+    """How noisy a mean will be with the rows that the policy expects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class StatisticsExplanation:
         for query in self.queries:
             lines.append(f"  query   {query.id}: {query.figure}, {query.rows}, {_cost(query.epsilon, query.delta)}")
             lines += [f"          {line}" for draw in query.draws for line in _draw_lines(draw)]
+            lines += [] if query.mean is None else [f"          {query.mean}"]
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
 
@@ -149,7 +152,16 @@ def _query(query: StatisticPlan) -> QueryExplanation:
         epsilon=str(cost.epsilon),
         delta=_decimal(cost.delta.value),
         draws=tuple(_draw(draw, forecast_of(draw)) for draw in query.draws),
+        mean=_mean(query),
     )
+
+
+def _mean(query: StatisticPlan) -> str | None:
+    found = mean_forecast_of(query)
+    if found is None:
+        return None
+    spread = f"{found.least:.3g} to {found.most:.3g}"
+    return f"the mean, with {found.rows} rows: standard deviation {spread}, 95 % within ± {found.half_width:.3g}"
 
 
 def _draw(draw: Draw, forecast: DrawForecast) -> DrawExplanation:

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import Budget, total
-from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys
 
 if TYPE_CHECKING:
     from privrelease.dp.draws import Draw
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from privrelease.relational.filters import Filter
     from privrelease.relational.schema import Sink, TableSource
 
-__all__ = ["CONFIDENCE", "DEFAULT_POPULATION", "DrawForecast", "StatisticPlan", "StatisticsPlan", "cells_of", "forecast_of"]
+__all__ = [
+    "CONFIDENCE",
+    "DEFAULT_POPULATION",
+    "DrawForecast",
+    "MeanForecast",
+    "StatisticPlan",
+    "StatisticsPlan",
+    "cells_of",
+    "forecast_of",
+    "mean_forecast_of",
+]
 
 #: Released intervals cover the figure without noise with this probability.
 CONFIDENCE: Final = Fraction(95, 100)
@@ -45,6 +55,7 @@ class StatisticPlan:
     post: tuple[str, ...] = ()
     fresh: bool = False
     agrees: str | None = None
+    expected_rows: int | None = None
     location: Location | None = None
 
     @property
@@ -122,6 +133,39 @@ def forecast_of(draw: Draw) -> DrawForecast:
     unit = float(draw.grid)
     return DrawForecast(
         draw, numbers, scale * unit, noise.standard_deviation() * unit, noise.half_width(CONFIDENCE) * draw.grid
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MeanForecast:
+    """A mean of about ``rows`` rows: its standard deviation where the values lie at the centre of the domain, and where they lie at its end
+    (there the noise of the count moves it most); half of the widest 95 % interval.
+    """
+
+    rows: int
+    least: float
+    most: float
+    half_width: float
+
+
+def mean_forecast_of(query: StatisticPlan) -> MeanForecast | None:
+    """Return what is known of a mean beforehand, given the rows that the policy expects. None where it says nothing, or for other figures."""
+    if query.expected_rows is None or not isinstance(query.query, Mean):
+        return None
+    draws = {str(draw.target.figure): draw for draw in query.draws}
+    total, count = draws["sum"], draws.get("rows", draws.get("persons"))
+    assert total.noise is not None
+    assert count is not None
+    rows, domain = query.expected_rows, query.query.domain
+    unit, reach = float(domain.grid), float(domain.reach * domain.grid)
+    of_sum = total.noise.standard_deviation() * unit
+    of_count = 0.0 if count.noise is None else count.noise.standard_deviation()
+    each = 1 - (1 - CONFIDENCE) / 2
+    widths = float(total.noise.half_width(each)) * unit, 0.0 if count.noise is None else float(count.noise.half_width(each))
+    left = max(1.0, rows - widths[1])
+    span = float(domain.high - domain.low)
+    return MeanForecast(
+        rows, of_sum / rows, sqrt(of_sum**2 + (reach * of_count) ** 2) / rows, min(span, (widths[0] + reach * widths[1]) / left)
     )
 
 

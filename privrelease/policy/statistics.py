@@ -142,6 +142,8 @@ class QuerySpec(Frozen):
     """Law of the noise."""
     post: Post | None = None
     """What is done to the noisy figure; as the release says where it is not given."""
+    expected_rows: Count | None = None
+    """About how many rows a mean is of (in each group), for `plan` to say how noisy it will be; never used for anything else."""
     fresh: Flag = False
     """Draw anew (and pay again) where an answer to this query on this snapshot is stored."""
     description: Text | None = None
@@ -160,6 +162,11 @@ class QuerySpec(Frozen):
         if (self.at is not None) != (figure == "quantile"):
             message = "does not say which quantile" if figure == "quantile" else f"says `at`, and is a {figure}"
             raise problem(message, code="P204", hint="write `quantile: column, at: 0.9`")
+        if self.expected_rows is not None and figure != "mean":
+            message = f"says `expected_rows`, and is a {figure}"
+            raise problem(
+                message, code="P204", hint="remove it: the noise of this figure does not depend on the number of rows"
+            )
         if self.keys is not None and not self.by:
             message = "has keys, and no `by`"
             raise problem(message, code="P204", hint="write `by: [column]`")
