@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import Budget, Request, split
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
@@ -28,17 +28,12 @@ from privrelease.dp.queries import (
 from privrelease.dp.rules import check_delta, check_epsilon, check_unit
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.errors import PolicyError
+from privrelease.policy.statistics_agreement import agreeing
+from privrelease.policy.statistics_faults import Fault, FaultError, fail
+from privrelease.policy.statistics_filters import filter_of
 from privrelease.policy.values import did_you_mean, shown
 from privrelease.relational.filters import (
-    Among,
-    Both,
-    Comparison,
-    Either,
-    FilterFault,
-    Missing,
-    Negated,
     columns_of,
-    parse_filter,
 )
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.units import Delta, Epsilon
@@ -51,26 +46,14 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.datasets import ColumnSpec, Dataset
     from privrelease.policy.statistics import QuerySpec, StatisticsRelease
+    from privrelease.policy.statistics_agreement import Found
     from privrelease.relational.filters import Filter
 
-__all__ = ["Fault", "ResolvedQuery", "Statistics", "columns_read", "resolve"]
+__all__ = ["ResolvedQuery", "Statistics", "columns_read", "resolve"]
 
 _NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _OF_NUMBERS: Final = frozenset({"sum", "mean", "variance", "stddev", "median", "quantile", "histogram"})
 _HALF: Final = Fraction(1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong, at a path inside the release (``whole``: inside the policy)."""
-
-    code: str
-    message: str
-    path: tuple[str | int, ...]
-    hint: str | None = None
-    whole: bool = False
-    key: bool = False
-    warn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +78,18 @@ class Statistics:
     queries: tuple[ResolvedQuery, ...]
 
 
-#: A query, as the policy has it and as it is asked, and its filter.
-_Found: TypeAlias = "tuple[QuerySpec, Query, Filter | None]"
-
-
-class _FaultError(Exception):
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
 def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[Statistics | None, tuple[Fault, ...]]:
     """Return the release's queries and draws (None where there is an error), and all faults found. ``name``: of the dataset."""
     faults = [*_dataset_faults(name, dataset)]
     setting = _setting(release, dataset)
-    found: list[_Found | None] = []
+    found: list[Found | None] = []
     for number, spec in enumerate(release.queries):
         try:
             query = _query(spec, dataset)
-            where = _filter(spec, dataset)
+            where = filter_of(spec, dataset)
             _public(spec, query, setting, where)
             found.append((spec, query, where))
-        except _FaultError as error:
+        except FaultError as error:
             fault = error.fault
             path = fault.path if fault.whole else ("queries", number, *fault.path)
             faults.append(Fault(fault.code, fault.message, path, fault.hint, fault.whole, fault.key))
@@ -124,18 +97,18 @@ def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[St
         except PolicyError as error:
             faults += [_told(finding, ("queries", number, *_place(spec, finding.code))) for finding in error.findings]
             found.append(None)
-    agreeing: dict[str, str] = {}
+    agreement: dict[str, str] = {}
     if "consistent" in release.post:
         try:
-            found, agreeing = _agreeing(found, setting)
-        except _FaultError as error:
+            found, agreement = agreeing(found, setting)
+        except FaultError as error:
             faults.append(error.fault)
     whole, more = _budget(release)
     faults += more
     if whole is None or any(not fault.warn for fault in faults):
         return None, tuple(faults)
     resolved, over = _spent(release, setting, whole, [item for item in found if item is not None])
-    resolved = tuple(replace(query, agrees=agreeing.get(query.spec.id)) for query in resolved)
+    resolved = tuple(replace(query, agrees=agreement.get(query.spec.id)) for query in resolved)
     return (None if over else Statistics(setting, whole, resolved)), (*faults, *over)
 
 
@@ -241,10 +214,6 @@ def _budget_place(release: StatisticsRelease, subject: str) -> tuple[str | int, 
 # ---------------------------------------------------------------------------------------------------------------------- a query
 
 
-def _fail(code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> NoReturn:
-    raise _FaultError(Fault(code, message, path, hint, key=key))
-
-
 def _place(spec: QuerySpec, code: str) -> tuple[str, ...]:
     """Where in a query the fault of a domain, bin or quantile is told."""
     if code in {"DP117", "DP123"} and spec.bins is not None:
@@ -255,12 +224,12 @@ def _place(spec: QuerySpec, code: str) -> tuple[str, ...]:
 def _query(spec: QuerySpec, dataset: Dataset) -> Query:
     figure, column = spec.figure, spec.column
     if column is not None and column not in dataset.columns:
-        _fail("P302", f"column {shown(column)} does not exist", figure)
+        fail("P302", f"column {shown(column)} does not exist", figure)
     keys = _group_keys(spec, dataset)
     where = spec.filter
     if figure in {"median", "quantile"} and spec.mechanism == "gaussian":
         message = f"a {figure} is chosen, not noised: it has no Gaussian mechanism"
-        _fail("DP122", message, "mechanism", hint="remove `mechanism`")
+        fail("DP122", message, "mechanism", hint="remove `mechanism`")
     if spec.counted is not None:
         return (Count if figure == "count" else CountPersons)(spec.id, keys, where, column)
     assert column is not None
@@ -281,7 +250,7 @@ def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: Publi
 
 def _public_only(spec: QuerySpec, keys: PublicKeys | PrivateKeys | None) -> PublicKeys | None:
     if isinstance(keys, PrivateKeys):
-        _fail("DP122", f"a {spec.figure} has no private keys", "keys", hint="declare the keys, or count by them")
+        fail("DP122", f"a {spec.figure} has no private keys", "keys", hint="declare the keys, or count by them")
     return keys
 
 
@@ -289,14 +258,14 @@ def _numbers(figure: str, column: str, spec: ColumnSpec) -> NumericDomain:
     name = shown(column)
     if spec.type not in _NUMBERS:
         hint = "name a column of type integer or number"
-        _fail("P703", f"{name} is of type {spec.type.value}: it has no {figure}", figure, hint=hint)
+        fail("P703", f"{name} is of type {spec.type.value}: it has no {figure}", figure, hint=hint)
     if spec.domain is None or spec.domain.range is None:
         message = f"{name} has no lower and upper bound: one person could move its {figure} without limit"
         hint = f"write `domain: [lower, upper]` for {name}; bounds are never read from the data"
-        _fail("DP111", message, figure, hint=hint)
+        fail("DP111", message, figure, hint=hint)
     if spec.type is ColumnType.NUMBER and spec.grid is None:
         message = f"{name} has no grid: sums would not be exact"
-        _fail("P705", message, figure, hint=f"write e.g. `grid: 0.1` for {name}: the step on which its values lie")
+        fail("P705", message, figure, hint=f"write e.g. `grid: 0.1` for {name}: the step on which its values lie")
     low, high = spec.domain.range
     return NumericDomain(low, high, grid=1 if spec.grid is None else spec.grid, column=column)
 
@@ -314,21 +283,21 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
         return None
     for number, column in enumerate(spec.by):
         if column not in dataset.columns:
-            _fail("P302", f"column {shown(column)} does not exist", "by", number)
+            fail("P302", f"column {shown(column)} does not exist", "by", number)
         if column in spec.by[:number]:
-            _fail("P408", f"{shown(column)} stands twice in by", "by", number, hint="remove one")
+            fail("P408", f"{shown(column)} stands twice in by", "by", number, hint="remove one")
         if dataset.columns[column].role is Role.DIRECT:
             message = f"{shown(column)} is a direct identifier: its values never leave as keys"
-            _fail("P407", message, "by", number, hint="group by another column")
+            fail("P407", message, "by", number, hint="group by another column")
     keys = spec.keys
     if keys is not None and keys.private:
         return PrivateKeys(spec.by)
     listed = {} if keys is None else keys.listed
     for column in listed:
         if column not in spec.by:
-            _fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
+            fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
     if spec.bins is not None and "bin" in spec.by:
-        _fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
+        fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
     domains = tuple(
         _key_domain(column, number, dataset.columns[column], listed.get(column)) for number, column in enumerate(spec.by)
     )
@@ -340,14 +309,14 @@ def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, .
     if domain is None:
         message = f"{shown(column)} has no list of keys: keys are never read from the data unless they are private"
         hint = f"write `domain: [a, b, …]` for {shown(column)}, or `keys: private` (which needs a delta)"
-        _fail("P704", message, "by", number, hint=hint)
+        fail("P704", message, "by", number, hint=hint)
     if listed is None:
         return CategoryDomain(domain, column=column)
     known = set(domain)
     for place, key in enumerate(listed):
         if key not in known:
             message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
-            _fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
+            fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
     return CategoryDomain(listed, column=column)
 
 
@@ -368,102 +337,13 @@ def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
     return tuple(map(str, range(low, high + 1))) if 0 <= high - low < CELLS else None
 
 
-def _filter(spec: QuerySpec, dataset: Dataset) -> Filter | None:
-    text = spec.filter
-    if text is None:
-        return None
-    counted = spec.counted
-    path = (spec.figure, "where") if counted is not None and counted.where is not None else ("where",)
-    try:
-        found = parse_filter(text, {name: column.type for name, column in dataset.columns.items()})
-    except FilterFault as fault:
-        _fail("P702", fault.message, *path, hint=fault.hint)
-    _outside(found, dataset, path)
-    return found
-
-
-def _outside(found: Filter, dataset: Dataset, path: tuple[str, ...]) -> None:
-    """Refuse a text that the column cannot hold: it would count nobody."""
-    match found:
-        case Both(left, right) | Either(left, right):
-            _outside(left, dataset, path)
-            _outside(right, dataset, path)
-        case Negated(inner):
-            _outside(inner, dataset, path)
-        case Comparison(column, "=" | "<>", value):
-            _known(column, (value,), dataset, path)
-        case Among(column, values):
-            _known(column, values, dataset, path)
-        case _:
-            pass
-
-
-def _known(column: str, values: Iterable[object], dataset: Dataset, path: tuple[str, ...]) -> None:
-    domain = dataset.columns[column].domain
-    if domain is None or domain.values is None:
-        return
-    for value in values:
-        if isinstance(value, str) and value not in domain.values:
-            hint = did_you_mean(value, domain.values[:1000]) or "add it to the domain"
-            _fail("P702", f"{shown(value)} is not in the domain of {shown(column)}", *path, hint=hint)
-
-
 def _public(spec: QuerySpec, query: Query, setting: Setting, where: Filter | None) -> None:
     """A number that no neighbour changes would leave exactly as it is: no statistic of this kind does."""
     counts = isinstance(query, Count | CountPersons) and query.by is None and query.column is None and where is None
     exact = isinstance(query, CountPersons) or setting.contribution.exactly_one
     if counts and exact and setting.neighbours is Neighbours.REPLACE:
         message = "under `neighbours: replace` this number is public and would leave without noise"
-        _fail("DP122", message, spec.figure, hint="remove it, or write `neighbours: add_remove`", key=True)
-
-
-def _agreeing(found: list[_Found | None], setting: Setting) -> tuple[list[_Found | None], dict[str, str]]:
-    """Let the counts of a release that can agree count the same rows: those whose keys are declared in all of them.
-
-    Agree: counts of rows and histograms under the same filter, by every key of a domain. Returns the queries, and by id what each agrees with.
-    """
-    if setting.contribution.max_groups is not None and setting.contribution.max_groups < setting.contribution.max_rows:
-        message = "counts by different groups keep different rows of a person: they cannot agree"
-        _fail("P708", message, "post", hint="remove `consistent`, or `max_groups` of the unit")
-    groups: dict[str, list[int]] = {}
-    for number, one in enumerate(found):
-        if one is not None and _countable(one[0], one[1]):
-            groups.setdefault(f"rows where {one[0].filter}" if one[0].filter else "rows", []).append(number)
-    several = {name: numbers for name, numbers in groups.items() if len(numbers) > 1}
-    if not several and None not in found:
-        _fail(
-            "P708", "there are no counts that could agree", "post", hint="remove `consistent`, or count the total and its parts"
-        )
-    result = list(found)
-    names: dict[str, str] = {}
-    for name, numbers in several.items():
-        members = [one for number in numbers if (one := found[number]) is not None]
-        condition = _declared_in_all([query for _, query, _ in members])
-        for number, (spec, query, where) in zip(numbers, members, strict=True):
-            both = condition if where is None else where if condition is None else Both(where, condition)
-            result[number] = (spec, replace(query, where=query.where or "keys are declared") if condition else query, both)
-            names[spec.id] = name
-    return result, names
-
-
-def _countable(spec: QuerySpec, query: Query) -> bool:
-    listed = spec.keys is not None and (spec.keys.private or bool(spec.keys.listed))
-    return not listed and (isinstance(query, Histogram) or (isinstance(query, Count) and query.column is None))
-
-
-def _declared_in_all(queries: list[Query]) -> Filter | None:
-    tests: dict[tuple[str, str], Filter] = {}
-    for query in queries:
-        if isinstance(query.by, PublicKeys):
-            for column, domain in zip(query.by.columns, query.by.domains, strict=True):
-                assert isinstance(domain, CategoryDomain)
-                tests["keys", column] = Among(column, domain.values)
-        if isinstance(query, Histogram):
-            tests["bins", query.column] = Negated(Missing(query.column))
-    condition: Filter | None = None
-    for test in tests.values():
-        condition = test if condition is None else Both(condition, test)
-    return condition
+        fail("DP122", message, spec.figure, hint="remove it, or write `neighbours: add_remove`", key=True)
 
 
 def columns_read(resolved: ResolvedQuery) -> frozenset[str]:
