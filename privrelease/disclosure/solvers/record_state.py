@@ -66,7 +66,7 @@ class RecordState:
     def _start(self) -> None:
         """Let every record wait, nothing released."""
         items = len(self._records)
-        room = 3 * items + 1024
+        room = items + items // 2 + 1024
         self.places = Places(
             item=np.concatenate([np.arange(items), np.zeros(room - items, np.int64)]),
             records=np.concatenate([self._records, np.zeros(room - items, np.int64)]),
