@@ -93,6 +93,12 @@ def plan(
     policy: o.PolicyFile,
     *,
     data: Annotated[bool, typer.Option("--data", help="Read the source: classes, risk before, forecast of loss.")] = False,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep", metavar="epsilon=A,B,…", help="Statistics: standard deviations for several budgets, both mechanisms."
+        ),
+    ] = None,
     release: o.Releases = None,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
@@ -105,7 +111,7 @@ def plan(
 ) -> Ending:
     """Say what `run` will do: steps, and the class size k that each threshold means. Reads no row, unless --data is given.
 
-    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json`
+    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2`
     """
     from privrelease.cli.plan import plan as work
     from privrelease.cli.settings import Settings
@@ -113,7 +119,12 @@ def plan(
     console = Console(form, -1 if quiet else verbose)
     return ended(
         lambda: work(
-            policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), release or (), data, console
+            policy,
+            Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp),
+            release or (),
+            data,
+            console,
+            sweep,
         )
     )
 

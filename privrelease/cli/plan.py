@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from privrelease.cli.ending import Ending
 from privrelease.cli.machine import finding_value
 from privrelease.cli.plan_statistics import spendings
+from privrelease.cli.plan_sweep import header, read_sweep, sweep, table_rows
 from privrelease.cli.settings import chosen
 from privrelease.cli.steps import Steps
 from privrelease.findings import Severity
@@ -28,13 +29,16 @@ _THREATS = ("threat", "k wanted", "smallest class", "classes", "alone", "below k
 _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the column")
 
 
-def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, console: Console) -> Ending:
+def plan(
+    policy: Path, settings: Settings, ids: Sequence[str], data: bool, console: Console, sweeping: str | None = None
+) -> Ending:
     """Explain every release, and forecast it on its data where that was asked for."""
     from dataclasses import replace
 
     from privrelease.plan.explain import explain
     from privrelease.plan.model import MicrodataPlan
 
+    epsilons = () if sweeping is None else read_sweep(sweeping)
     loaded, planned = settings.load(policy)
     for finding in loaded.warnings:
         console.log(str(finding))
@@ -45,6 +49,14 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
     spent = spendings(planned, releases, settings)
     for one in spent if not console.json else ():
         console.data("\n".join(one.as_lines()))
+    swept = sweep(releases, epsilons) if epsilons else ()
+    if swept and not console.json:
+        _table(
+            header(epsilons),
+            table_rows(swept),
+            "standard deviations, if the query had that epsilon and the release's delta",
+            console,
+        )
     forecasts: list[Forecast] = []
     for release in releases if data else ():
         if not isinstance(release, MicrodataPlan):
@@ -54,7 +66,11 @@ def plan(policy: Path, settings: Settings, ids: Sequence[str], data: bool, conso
         _tell(forecasts[-1], console)
     if console.json:
         document = {**explained.as_data(), "forecasts": [_value(one) for one in forecasts]}
-        console.document(document | ({"budgets": [one.as_data() for one in spent]} if spent else {}))
+        console.document(
+            document
+            | ({"budgets": [one.as_data() for one in spent]} if spent else {})
+            | ({"sweep": [one.as_data() for one in swept]} if swept else {})
+        )
     short = [one.release for one in forecasts if _would_fail(one)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")

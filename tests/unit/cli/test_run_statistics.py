@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -265,3 +266,18 @@ def test_counts_agree_across_margins_where_the_policy_asks_for_it(folder, ledger
     assert abs(values["total"][0] - 300) < 120
     manifest = json.loads((folder / "out" / "s.manifest.json").read_text(encoding="utf-8"))
     assert [query["post"] for query in manifest["privacy"]["queries"]] == [["consistent"]] * 4 + [[]]
+
+
+def test_a_sweep_shows_both_mechanisms_for_each_budget_and_reads_no_row(folder, capsys):
+    (folder / "data.csv").unlink()
+    assert main(["plan", "p.yaml", "--sweep", "epsilon=0.1,0.5,1,2", "--format", "json"]) == 0
+    swept = json.loads(capsys.readouterr().out)["sweep"]
+    count = {row["mechanism"]: row["deviations"] for row in swept if row["query"] == "n"}
+    assert count["laplace"] == pytest.approx([14.136, 2.799, 1.357, 0.602], abs=5e-4)
+    assert all(more > less for more, less in pairwise(count["gaussian"]))
+    assert len(swept) == 2 * 4  # a mean has two draws
+    assert main(["plan", "p.yaml", "--sweep", "epsilon=1,2"]) == 0
+    assert "epsilon 2" in capsys.readouterr().out
+    for wrong in ("epsilon=", "delta=1", "epsilon=0", "epsilon=1e-300", "epsilon=1,x", "epsilon=nan"):
+        assert main(["plan", "p.yaml", "--sweep", wrong]) == 2
+        assert "C109" in capsys.readouterr().err
