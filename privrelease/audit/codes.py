@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FINDING_TITLES", "INTEGRITY_CODES"]
+__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "TABLE_CODES"]
 
 #: Id, code and title of every check of a parked microdata release.
 INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
@@ -29,6 +29,21 @@ INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-PSEUDONYM", "A218", "Pseudonyms are keyed"),
 )
 
+#: Id, code and title of every check of a table.
+TABLE_CODES: tuple[tuple[str, str, str], ...] = (
+    ("AUDIT-TABLE-FILES", "A251", "Every output is the table of the plan"),
+    ("AUDIT-TABLE-DIGEST", "A252", "Files are those of the manifest"),
+    ("AUDIT-TABLE-SAME", "A253", "All files hold the same"),
+    ("AUDIT-TABLE-KEYS", "A254", "Every declared cell is there, and no other"),
+    ("AUDIT-TABLE-BLANKS", "A255", "Suppressed cells are blank and marked, zeros are zeros"),
+    ("AUDIT-TABLE-FIGURES", "A256", "Printed figures are those of the source"),
+    ("AUDIT-TABLE-PERSONS", "A257", "Persons have the declared rows"),
+    ("AUDIT-TABLE-PRIMARY", "A258", "No unsafe cell is printed"),
+    ("AUDIT-TABLE-INTERVAL", "A259", "Unsafe cells stay uncertain"),
+    ("AUDIT-TABLE-GROUP", "A260", "No unsafe group can be worked out"),
+    ("AUDIT-TABLE-CLASS", "A261", "No group shares one key"),
+)
+
 #: Codes of findings that no single check has, with what they mean.
 FINDING_TITLES: dict[str, str] = {
     "A101": "highest risk above its limit",
@@ -37,7 +52,8 @@ FINDING_TITLES: dict[str, str] = {
     "A104": "a combination of columns has too small a class",
     "A105": "a threat has nothing to measure",
     "A107": "nothing was checked",
-    **{code: title for _, code, title in INTEGRITY_CODES},
+    "A108": "a population has fewer persons than the file",
+    **{code: title for _, code, title in (*INTEGRITY_CODES, *TABLE_CODES)},
     "A301": "a check of the policy does not hold",
     "A302": "a check of the policy could not be made",
     "A303": "a waiver does not count",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from privrelease.audit.codes import TABLE_CODES
 from privrelease.audit.decision import decide
 from privrelease.audit.facts import context_facts, legal_facts
 from privrelease.audit.model import (
@@ -37,7 +38,7 @@ from privrelease.relational.schema import SinkKind
 from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -127,11 +128,11 @@ def audit_table(
 ) -> AuditResult:
     """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read."""
     evidence = _evidence(plan, target, engine)
-    checks = tuple(_result(check, evidence) for check in CHECKS)
+    checks = tuple(_results(evidence))
     legal = legal_facts(policy.legal, policy.missing_legal)
     found = tuple(
         _finding(plan, check, code)
-        for check, (code, *_) in zip(checks, CHECKS, strict=True)
+        for check, (_, code, _) in zip(checks, TABLE_CODES, strict=True)
         if check.outcome is not Outcome.PASS
     )
     decision = decide((), None, checks, found, legal)
@@ -344,34 +345,35 @@ def _classes(evidence: _Evidence) -> str | None:
     return "all members of a group share one key: use coarser keys" if found else None
 
 
-#: Code of the finding, id, title, what is wrong (None: nothing), and whether the source is needed.
-CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None], bool], ...] = (
-    ("A251", "AUDIT-TABLE-FILES", "Every output is the table of the plan", _readable, False),
-    ("A252", "AUDIT-TABLE-DIGEST", "Files are those of the manifest", _digests, False),
-    ("A253", "AUDIT-TABLE-SAME", "All files hold the same", _same, False),
-    ("A254", "AUDIT-TABLE-KEYS", "Every declared cell is there, and no other", _keys, False),
-    ("A255", "AUDIT-TABLE-BLANKS", "Suppressed cells are blank and marked, zeros are zeros", _blanks, False),
-    ("A256", "AUDIT-TABLE-FIGURES", "Printed figures are those of the source", _figures, True),
-    ("A257", "AUDIT-TABLE-PERSONS", "Persons have the declared rows", _persons, True),
-    ("A258", "AUDIT-TABLE-PRIMARY", "No unsafe cell is printed", _primary, True),
-    ("A259", "AUDIT-TABLE-INTERVAL", "Unsafe cells stay uncertain", _intervals, True),
-    ("A260", "AUDIT-TABLE-GROUP", "No unsafe group can be worked out", _groups, True),
-    ("A261", "AUDIT-TABLE-CLASS", "No group shares one key", _classes, True),
+#: What is wrong (None: nothing), and whether the source is needed; for each check of a table in the order of TABLE_CODES.
+CHECKS: tuple[tuple[Callable[[_Evidence], str | None], bool], ...] = (
+    (_readable, False),
+    (_digests, False),
+    (_same, False),
+    (_keys, False),
+    (_blanks, False),
+    (_figures, True),
+    (_persons, True),
+    (_primary, True),
+    (_intervals, True),
+    (_groups, True),
+    (_classes, True),
 )
 
 
-def _result(check: tuple[str, str, str, Callable[[_Evidence], str | None], bool], evidence: _Evidence) -> CheckResult:
-    _, name, title, judge, needs_source = check
-    if needs_source and evidence.cells is None:
-        return CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=_NO_SOURCE)
-    wrong = judge(evidence)
-    return CheckResult(
-        id=name,
-        title=title,
-        outcome=Outcome.PASS if wrong is None else Outcome.FAIL,
-        severity="error",
-        message="as it should be" if wrong is None else wrong,
-    )
+def _results(evidence: _Evidence) -> Iterator[CheckResult]:
+    for (name, _, title), (judge, needs_source) in zip(TABLE_CODES, CHECKS, strict=True):
+        if needs_source and evidence.cells is None:
+            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=_NO_SOURCE)
+            continue
+        wrong = judge(evidence)
+        yield CheckResult(
+            id=name,
+            title=title,
+            outcome=Outcome.PASS if wrong is None else Outcome.FAIL,
+            severity="error",
+            message="as it should be" if wrong is None else wrong,
+        )
 
 
 def _finding(plan: TablePlan, check: CheckResult, code: str) -> FindingRecord:
