@@ -111,6 +111,8 @@ def conversion_of(
     integral = bare in _INTEGERS or bare in _WIDE_INTEGERS
     if physical == "UUID" or (integral and (marked or column.type in (ColumnType.STRING, ColumnType.CATEGORY))):
         cell, physical, bare = sql.cast(cell, "VARCHAR"), "VARCHAR", "VARCHAR"
+    if bare == '"NULL"':  # a column without a type: every cell is missing
+        cell, bare = sql.cast(exp.null(), "VARCHAR"), "VARCHAR"
     if bare in _TEXT:
         return _from_text(column, cell, present, empty_is_null=empty_is_null, any_digits=any_digits)
     fit = _from_physical(column, bare, sql.column(present))
@@ -151,11 +153,11 @@ def _from_physical(column: Column, bare: str, value: Expr) -> tuple[Expr, tuple[
         case ColumnType.NUMBER if bare in (*_FLOATS, "DECIMAL", *_INTEGERS, *_WIDE_INTEGERS):
             found = _number_from(column, value, bare)
         case ColumnType.DATE if bare == "DATE":
-            found = sql.when((sql.call("isfinite", value), value)), (_no_date("D206", "date", exp.true(), forms),)
+            found = sql.when((_in_calendar(value), value)), _no_dates("D206", "date", value, forms)
         case ColumnType.DATETIME if bare in _STAMPS:
             short = sql.cast(value, "TIMESTAMP")
-            same = exp.and_(sql.call("isfinite", short), exp.EQ(this=sql.cast(short.copy(), bare), expression=value))
-            found = sql.when((same, short)), (_no_date("D207", "date and time of microseconds", exp.true(), forms),)
+            same = exp.and_(_in_calendar(short), exp.EQ(this=sql.cast(short.copy(), bare), expression=value))
+            found = sql.when((same, short)), _no_dates("D207", "date and time of microseconds", value, forms)
         case ColumnType.BOOLEAN if bare == "BOOLEAN":
             found = value, ()
     return _other_type(column.type, bare) if found is None else found
@@ -184,6 +186,8 @@ def _other_type(type_: ColumnType, bare: str) -> str:
         **dict.fromkeys((*_INTEGERS, *_WIDE_INTEGERS), "integer"),
         **dict.fromkeys(_STAMPS, "datetime"),
     }.get(bare)
+    if bare == "TIMESTAMP WITH TIME ZONE":
+        return "convert the column to UTC without a zone in the source, and declare `type: datetime`"
     if natural is None:
         return "write it as text, number, date or boolean, or drop it with `unlisted_columns: drop`"
     return f"declare `type: {natural}`, or convert the column to {type_.value} in the source"
@@ -337,7 +341,7 @@ def _text_date(found: Expr, form: ColumnFormat) -> tuple[Expr, tuple[Fault, ...]
     if form.date is None:
         typed = sql.try_cast(found.copy(), "DATE")
         iso = _matches(found, "[0-9]{4}-[0-9]{2}-[0-9]{2}")
-        return sql.when((iso, typed)), (_no_date("D206", "date", exp.true(), form),)
+        return sql.when((exp.and_(iso, _in_calendar(typed)), typed)), (_no_date("D206", "date", exp.true(), form),)
     stamp = sql.call("try_strptime", found.copy(), sql.text(form.date))
     typed = sql.cast(stamp, "DATE")
     whole = exp.EQ(this=sql.cast(typed.copy(), "TIMESTAMP"), expression=stamp.copy())
@@ -348,9 +352,15 @@ def _text_datetime(found: Expr, form: ColumnFormat) -> tuple[Expr, tuple[Fault, 
     if form.date is None:
         typed = sql.try_cast(found.copy(), "TIMESTAMP")
         iso = _matches(found, r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?")
-        return sql.when((iso, typed)), (_no_date("D207", "datetime", exp.true(), form),)
+        return sql.when((exp.and_(iso, _in_calendar(typed)), typed)), (_no_date("D207", "datetime", exp.true(), form),)
     stamp = sql.call("try_strptime", found.copy(), sql.text(form.date))
     return sql.when((_four_digit_year(stamp), stamp)), (_no_date("D207", "datetime", exp.true(), form),)
+
+
+def _in_calendar(moment: Expr) -> Expr:
+    """Whether a date or date and time is finite and in the years 1 to 9999, which ISO 8601 writes with four digits."""
+    year = exp.Between(this=sql.call("year", moment.copy()), low=sql.integer(1), high=sql.integer(9999))
+    return exp.and_(sql.call("isfinite", moment.copy()), year)
 
 
 def _four_digit_year(stamp: Expr) -> Expr:
@@ -385,9 +395,22 @@ def _off_grid(column: Column, test: Expr) -> Fault:
     )
 
 
+def _no_dates(code: str, what: str, value: Expr, form: ColumnFormat) -> tuple[Fault, ...]:
+    hint = "correct it in the source, or make it missing: ISO 8601 and the files that leave have no other years"
+    outside = exp.not_(_in_calendar(value))
+    return (
+        Fault(code, f"does not fit {what}: it is infinite, or its year is not within 1 to 9999", hint, outside),
+        _no_date(code, what, exp.true(), form),
+    )
+
+
 def _no_date(code: str, what: str, test: Expr, form: ColumnFormat) -> Fault:
     if form.date is None:
-        hint = 'the default is ISO 8601 (2021-04-03): declare e.g. `format: {date: "%d/%m/%Y"}`'
+        hint = (
+            'the default is ISO 8601 (2021-04-03): declare e.g. `format: {date: "%d/%m/%Y"}`'
+            if code == "D206"
+            else 'the default is ISO 8601 (2021-04-03T10:00:00) without a zone: declare e.g. `format: {datetime: "%d/%m/%Y %H:%M"}`'
+        )
     else:
         hint = f"the declared format is {form.date}; every cell must follow it"
     return Fault(code, f"does not fit {what}", hint, test)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from privrelease.engine.duckdb import aggregates, coding, measuring, staging, table_audit, tables, writing
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.connection import Connection
+from privrelease.engine.duckdb.damage import SYMPTOMS, damage_of
 from privrelease.engine.duckdb.read_csv import read_csv
 from privrelease.engine.duckdb.read_parquet import read_parquet
 from privrelease.engine.duckdb.read_tables import read_duckdb, read_sqlite
+from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import SourceKind
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ _READERS = {
     SourceKind.DUCKDB: read_duckdb,
     SourceKind.SQLITE: read_sqlite,
 }
+_DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
 class DuckDBEngine(AuditQueries):
@@ -74,15 +77,30 @@ class DuckDBEngine(AuditQueries):
     # reading
     def stage(self, source: TableSource) -> Staged:
         """Read a source strictly."""
-        raw = _READERS[source.kind](self._connection, source)
         try:
-            table, staged = staging.stage(self._connection, source, raw)
-        finally:
-            if raw.close is not None:
-                raw.close()
+            table, staged = self._read(source)
+        except (InputError, InternalError) as error:
+            if error.code not in SYMPTOMS or source.kind not in _DAMAGEABLE:
+                raise
+            apart = self._connection.single_threaded()
+            try:
+                found = damage_of(apart, source, _READERS[source.kind])
+            finally:
+                apart.close()
+            if found is None:
+                raise
+            raise found from None
         self._staged[staged.handle] = table
         self._codes[staged.handle] = {}
         return staged
+
+    def _read(self, source: TableSource) -> tuple[staging.StagedTable, Staged]:
+        raw = _READERS[source.kind](self._connection, source)
+        try:
+            return staging.stage(self._connection, source, raw)
+        finally:
+            if raw.close is not None:
+                raw.close()
 
     # making
     def classes(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Raw", "check_header"]
 
+_HEADER_LINE = "has the file a header line? a CSV file begins with a line of column names"
+_SHOWN = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Raw:
@@ -47,48 +50,75 @@ def check_header(
     """Check the column names of a file against the declared columns; every fault is in the InputError that is raised.
 
     D104 no name, D105 a name twice, D106 names that differ only in case, D107 a declared column is missing, D108 undeclared columns.
+
+    The first line of a CSV file (``line`` 1) may be a row of data: names out of it are told only where every declared column is among
+    them, those of other files where one is; else columns are told by their positions.
     """
-    findings = _ambiguous(names, label, line)
+    there = set(names)
     known = {column.name for column in declared}
-    missing = [column.name for column in declared if column.name not in set(names)]
+    missing = [column.name for column in declared if column.name not in there]
+    told = bool(known) and (not missing if line else bool(known & there))
+    findings = _ambiguous(names, label, line, told=told)
     if missing and delimiter is not None and len(names) == 1:
         raise_all(_unsplit(names[0], delimiter, Location(label, line)))
+    others = [place for place, name in enumerate(names) if name not in known]
+    fallback = _HEADER_LINE if line and not known & there else "correct the name, or remove the column from `columns`"
     for name in missing:
-        near = _near(name, [other for other in names if other not in known])
-        hint = f"did you mean {near}?" if near else "correct the name, or remove the column from `columns`"
+        near = _near(name, names, others)
+        hint = fallback if near is None else f"is column {near + 1} of the file meant? its name is almost {name}"
         findings.append(
             Finding("D107", f"the declared column {name} is not in the file", location=Location(label, line), hint=hint)
         )
-    extra = [name for name in dict.fromkeys(names) if name and name not in known]
+    extra = [place for place in others if names[place]]
     if extra and unlisted == "error":
-        place = Location(label, line, names.index(extra[0]) + 1)
-        message = f"the file has columns that the policy does not list: {', '.join(extra)}"
-        findings.append(Finding("D108", message, location=place, hint="declare them, or write `unlisted_columns: drop`"))
+        place = Location(label, line, extra[0] + 1)
+        if told:
+            listed = ", ".join(dict.fromkeys(names[place] for place in extra))
+            message = f"the file has columns that the policy does not list: {listed}"
+            hint = "declare them, or write `unlisted_columns: drop`"
+        else:
+            message = f"the file has columns that the policy does not list: {len(extra)} of {len(names)}, {_positions(extra)}"
+            hint = _HEADER_LINE if line else "check `source` and `columns`"
+        findings.append(Finding("D108", message, location=place, hint=hint))
     raise_all(findings)
 
 
-def _ambiguous(names: Sequence[str], label: str, line: int) -> list[Finding]:
+def _positions(places: Sequence[int]) -> str:
+    """Say which columns, by position from 1; the first few of many.
+
+    >>> _positions([0, 2]), _positions([1]), _positions(range(9))
+    ('columns 1, 3', 'column 2', 'columns 1, 2, 3, 4, 5, …')
+    """
+    first = [str(place + 1) for place in places[:_SHOWN]]
+    return f"column{'s' if len(places) > 1 else ''} {', '.join(first)}{', …' if len(places) > _SHOWN else ''}"
+
+
+def _ambiguous(names: Sequence[str], label: str, line: int, *, told: bool) -> list[Finding]:
     """Find names that are empty, doubled, or alike but for their case."""
     findings: list[Finding] = []
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
 
-    def fault(code: str, message: str, hint: str, name: str) -> None:
-        place = Location(label, line, names.index(name) + 1)
-        findings.append(Finding(code, message, location=place, hint=hint))
+    def fault(code: str, message: str, hint: str, place: int) -> None:
+        hint = hint if told or not line else f"{hint}; {_HEADER_LINE}"
+        findings.append(Finding(code, message, location=Location(label, line, place + 1), hint=hint))
 
-    if "" in names:
-        fault(
-            "D104", f"the header has no name for column {names.index('') + 1}", "name every column, or remove the empty one", ""
-        )
-    for name in dict.fromkeys(name for name in names if name and names.count(name) > 1):
-        fault("D105", f"the header names the column {name} {names.count(name)} times", "rename or remove the others", name)
+    if empty := places.pop("", None):
+        message = f"the header has no name for column {empty[0] + 1}"
+        fault("D104", message, "name every column, or remove the empty one", empty[0])
+    for name, found in places.items():
+        if len(found) > 1:
+            what = f"the column {name}" if told else "a column"
+            message = f"the header names {what} {len(found)} times ({_positions(found)})"
+            fault("D105", message, "rename or remove the others", found[0])
     folded: dict[str, list[str]] = {}
-    for name in dict.fromkeys(names):
+    for name in places:
         folded.setdefault(name.casefold(), []).append(name)
     for alike in folded.values():
         if len(alike) > 1:
-            fault(
-                "D106", f"the columns {' and '.join(alike)} differ only in case", "rename one of them in the source", alike[1]
-            )
+            what = f"the columns {' and '.join(alike)}" if told else _positions([places[name][0] for name in alike])
+            fault("D106", f"{what} differ only in case", "rename one of them in the source", places[alike[1]][0])
     return findings
 
 
@@ -104,8 +134,9 @@ def _unsplit(name: str, delimiter: str, location: Location) -> list[Finding]:
     return []
 
 
-def _near(name: str, others: Sequence[str]) -> str | None:
+def _near(name: str, names: Sequence[str], places: Sequence[int]) -> int | None:
+    """Return the place of a name that is nearly ``name``; None where there is none."""
     import difflib
 
-    close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in others], n=1, cutoff=0.6)
-    return next((other for other in others if close and other.casefold() == close[0]), None)
+    close = difflib.get_close_matches(name.casefold(), [names[place].casefold() for place in places], n=1, cutoff=0.6)
+    return next((place for place in places if close and names[place].casefold() == close[0]), None)

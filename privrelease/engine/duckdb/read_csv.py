@@ -106,7 +106,7 @@ def load_csv(
     statement = sql.create_table(into, rows) if first else exp.Insert(this=sql.table(into), expression=rows)
     failed = connection.attempt(statement)
     if failed is not None:
-        raise fault_of(path, format_, label, len(names)) or mixed_line_breaks(label)
+        raise fault_of(path, format_, label, len(names)) or mixed_line_breaks(path, format_, label)
     loaded = int(connection.row(exp.select(sql.count_all()).from_(sql.table(into)))[0]) - before
     _second_look(path, format_, label, len(names), loaded)
     return loaded
@@ -114,8 +114,8 @@ def load_csv(
 
 def _second_look(path: Path, format_: FileFormat, label: str, n_columns: int, loaded: int) -> None:
     """Refuse what the engine lets pass: a field too many that is empty, blanks before a quote, NUL, line breaks of several kinds."""
-    seen = structure(path, format_)
+    seen = structure(path, format_, label)
     if seen.nul or seen.odd_quotes or seen.mixed_line_breaks or seen.delimiters != (loaded + 1) * (n_columns - 1):
         fault = fault_of(path, format_, label, n_columns)
         if fault is not None or seen.mixed_line_breaks:
-            raise fault or mixed_line_breaks(label)
+            raise fault or mixed_line_breaks(path, format_, label)

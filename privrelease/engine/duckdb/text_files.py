@@ -7,12 +7,15 @@ where something is wrong, after (which line).
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
+import errno
 import gzip
 import io
 import itertools
 import re
 import sys
+import zlib
 from collections import deque
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -41,6 +44,21 @@ def _open(path: Path) -> IO[bytes]:
 
         return cast("IO[bytes]", pa.input_stream(str(path), compression="zstd"))
     return path.open("rb")
+
+
+@contextlib.contextmanager
+def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
+    """Open for reading; a compressed file that ends too early or is damaged is an InputError D103, wherever that shows."""
+    try:
+        with _open(path) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # a transcoded copy did not fit
+            message, hint = "the temporary folder is full", "point the temporary folder to a disk with more space"
+            raise refusal(message, "D120", hint=hint) from None
+        message = "the file cannot be read or decompressed: it is damaged, cut off, or not compressed as its name says"
+        hint = "copy or write it again; the name's ending (.gz, .zst) says how it is compressed"
+        raise refusal(message, "D103", hint=hint, location=Location(label)) from None
 
 
 def _records(stream: IO[bytes], format_: FileFormat) -> tuple[io.TextIOWrapper, Any]:
@@ -82,7 +100,7 @@ def transcode(path: Path, format_: FileFormat, label: str, target: Path) -> Path
         return path
     line = 1
     decoder = codecs.getincrementaldecoder(format_.encoding)()
-    with _open(path) as source, target.open("wb") as sink:
+    with target.open("wb") as sink, _opened(path, label) as source:
         while True:
             block = source.read(_BLOCK)
             try:
@@ -101,27 +119,22 @@ def transcode(path: Path, format_: FileFormat, label: str, target: Path) -> Path
 def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
     """Return the names in the first line. Raises InputError D104 for an empty file or first line, D110, D112."""
     try:
-        with _open(path) as stream:
+        with _opened(path, label) as stream:
             _, reader = _records(stream, format_)
             names = next(reader, None)
     except UnicodeDecodeError:
-        raise _encoding(label, format_, _bad_line(path)) from None
+        raise _encoding(label, format_, _bad_line(path, label)) from None
     except csv.Error:
         raise _quotes(label, 1) from None
-    except (OSError, EOFError):
-        message = "the file cannot be read or decompressed"
-        raise refusal(
-            message, "D103", hint="the name's ending (.gz, .zst) says how it is compressed", location=Location(label)
-        ) from None
     if not names:
         message = "the file is empty" if names is None else "the first line is empty"
         raise refusal(message, "D104", hint="a CSV file begins with a line of column names", location=Location(label, 1))
     return [str(name) for name in names]
 
 
-def structure(path: Path, format_: FileFormat) -> Structure:
-    """Count the structure of a UTF-8 file."""
-    with _open(path) as stream:
+def structure(path: Path, format_: FileFormat, label: str) -> Structure:
+    """Count the structure of a UTF-8 file. Raises InputError D103 where it is damaged."""
+    with _opened(path, label) as stream:
         return structure_of(stream, format_)
 
 
@@ -143,7 +156,7 @@ def fault_of(path: Path, format_: FileFormat, label: str, n_columns: int) -> Inp
     """Read the file record by record, as RFC 4180 says, and return its first fault; None where there is none."""
     line = 1
     spaced = re.compile(" +" + re.escape(format_.quote)) if format_.quote else None
-    with _open(path) as stream:
+    with _opened(path, label) as stream:
         _, reader = _records(stream, format_)
         try:
             for row in reader:
@@ -160,16 +173,16 @@ def fault_of(path: Path, format_: FileFormat, label: str, n_columns: int) -> Inp
                     )
                 line = int(reader.line_num) + 1
         except UnicodeDecodeError:
-            return _encoding(label, format_, _bad_line(path))
+            return _encoding(label, format_, _bad_line(path, label))
         except csv.Error:
             return _quotes(label, line)
     return None
 
 
-def _bad_line(path: Path) -> int:
+def _bad_line(path: Path, label: str) -> int:
     line = 1
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with _open(path) as stream:
+    with _opened(path, label) as stream:
         for block in stream:
             try:
                 decoder.decode(block)
@@ -179,10 +192,34 @@ def _bad_line(path: Path) -> int:
     return 0
 
 
-def mixed_line_breaks(label: str) -> InputError:
-    """Return the error of a file whose lines end in several ways."""
-    message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 16 MiB"
-    return refusal(message, "D112", hint="write all line breaks the same way", location=Location(label))
+def mixed_line_breaks(path: Path, format_: FileFormat, label: str) -> InputError:
+    """Return the error of a file whose records end in several ways, with the first line that ends otherwise than those before it."""
+    line = _first_other_end(path, format_, label)
+    if line is None:
+        message = "the file cannot be read as CSV: its line breaks may be of several kinds, or a line is longer than 16 MiB"
+    else:
+        message = "the line breaks are of several kinds: this line ends otherwise than the lines before it"
+    return refusal(message, "D112", hint="write all line breaks the same way", location=Location(label, line or 0))
+
+
+def _first_other_end(path: Path, format_: FileFormat, label: str) -> int | None:
+    """Return the first line whose end, outside of quotes, is of another kind than the first end; None where all are alike."""
+    quote = re.escape(format_.quote.encode())
+    signs = re.compile((quote + b"|" if quote else b"") + rb"\r\n|\r|\n")
+    line, inside, usual = 1, False, b""
+    with _opened(path, label) as stream:
+        while block := stream.read(_BLOCK):
+            if block.endswith(b"\r"):
+                block += stream.read(1)
+            for found in signs.finditer(block):
+                sign = found[0]
+                if sign[0] not in b"\r\n":
+                    inside = not inside
+                    continue
+                if not inside and sign != (usual := usual or sign):
+                    return line
+                line += 1
+    return None
 
 
 def _nul(label: str, line: int) -> InputError:

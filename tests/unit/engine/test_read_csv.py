@@ -103,7 +103,8 @@ def test_unlisted_columns_are_left_out_where_the_policy_says_so(engine, csv_sour
         (b'a,b\n1,2\n"3"x,4\n', "D112", 3, "quote"),
         (b'a,b\n1,2\n3, "4"\n', "D112", 3, "blanks before"),
         (b"a,b\n1,2\n3,\x004\n", "D113", 3, "NUL"),
-        (b"a,b\n1,2\r\n3,4\n", "D112", 0, "line breaks"),
+        (b"a,b\n1,2\r\n3,4\n", "D112", 2, "line breaks"),
+        (b'a,b\r\n"1\n2",2\r\n3,4\n5,6\n', "D112", 4, "line breaks"),
     ],
 )
 def test_what_cannot_be_read_rightly_is_refused_with_its_line(csv_source, refused, data, code, line, words):
@@ -139,9 +140,74 @@ def test_a_missing_file_and_an_empty_glob_are_refused(csv_source, refused, tmp_p
 def test_a_misspelt_column_gets_a_suggestion(csv_source, refused):
     found = refused(csv_source("Age,sxe\n1,2\n", "age", "sex"))
     assert [(one.code, one.hint) for one in found if one.code == "D107"] == [
-        ("D107", "did you mean Age?"),
-        ("D107", "did you mean sxe?"),
+        ("D107", "is column 1 of the file meant? its name is almost age"),
+        ("D107", "is column 2 of the file meant? its name is almost sex"),
     ]
+
+
+@pytest.mark.parametrize("unlisted", ["error", "drop"])
+@pytest.mark.parametrize(
+    "first", ["1,Q9secret,p", "1,Q9secret,Q9secret", "Q9secret,,", "1,Q9secret,q9SECRET,4", "rid,Q9secret,p"]
+)
+def test_a_first_line_that_may_be_data_is_never_told(csv_source, refused, unlisted, first):
+    found = refused(csv_source(f"{first}\n2,x,Q9other\n", "rid", "a", "b", unlisted_columns=unlisted))
+    told = "\n".join(str(one) for one in found)
+    assert "q9" not in told.lower()
+    assert {"D107"} <= {one.code for one in found}
+    if not first.startswith("rid"):
+        assert "has the file a header line?" in told
+
+
+def test_names_are_told_where_the_first_line_holds_every_declared_column(csv_source, refused):
+    (found,) = refused(csv_source("a,new,b\n1,2,3\n", "a", "b"))
+    assert (found.code, found.message) == ("D108", "the file has columns that the policy does not list: new")
+
+
+def test_damage_of_a_compressed_file_is_refused_wherever_it_lies(csv_source, refused):
+    import pyarrow as pa
+
+    data = b"a,b\n" + b"".join(b"%d,%d\n" % (n, n * n * 7919 % 100_003) for n in range(5_000))
+    zipped, zstd = gzip.compress(data), pa.compress(data, codec="zstd", asbytes=True)
+    half = len(zipped) // 2
+    damaged = {
+        "half.csv.gz": zipped[:half],
+        "end.csv.gz": zipped[:-1],
+        "sum.csv.gz": zipped[:-8] + b"\0\0\0\0" + zipped[-4:],
+        "bits.csv.gz": zipped[:60] + b"\xff\xff\xff\xff" + zipped[64:],
+        "plain.csv.gz": data,
+        "half.csv.zst": zstd[: len(zstd) // 2],
+        "plain.csv.zst": data,
+    }
+    for name, content in damaged.items():
+        for form in (FileFormat(), FileFormat(encoding="latin-1")):
+            found = refused(csv_source(content, "a", "b", name=name, format=form))
+            assert [(one.code, one.location.file, bool(one.hint)) for one in found] == [("D103", name, True)], name
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("a,,c", "2 is empty"),
+        ("a,2021,c", "2 is a number"),
+        ("Q9x,1.5,c", "2 is a number"),
+        ("a,2021-04-03,c", "2 is a date"),
+        ("a,b," + "Q9" * 33, "3 is longer than 64 characters"),
+        ("Q9@mail.example,b,c", "1 holds an @"),
+        ("Q9,b,Q9", "3 repeats"),
+    ],
+)
+def test_names_for_a_new_policy_are_not_taken_from_a_row_of_data(tmp_path, line, fault):
+    from privrelease.engine.duckdb.header import read_header
+    from privrelease.errors import InputError
+
+    path = tmp_path / "in.csv"
+    path.write_text(f"{line}\nx,y,z\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_header(path)
+    assert caught.value.code == "D117"
+    assert f"field {fault}" in caught.value.message
+    assert "Q9" not in str(caught.value)
+    assert "header line" in str(caught.value.hint)
 
 
 def test_every_kind_of_misfit_in_every_column_is_reported_at_once(csv_source, refused):

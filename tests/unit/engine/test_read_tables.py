@@ -82,7 +82,7 @@ def test_a_physical_type_becomes_the_declared_type_without_loss(engine, parquet,
         (col("x", S), pa.array([True]), "D115", "type: boolean"),
         (col("x", S), pa.array([date(2021, 4, 3)]), "D115", "type: date"),
         (col("x", D), pa.array([STAMP], pa.timestamp("us")), "D115", "type: datetime"),
-        (col("x", T), pa.array([STAMP], pa.timestamp("us", "UTC")), "D115", "unlisted_columns"),
+        (col("x", T), pa.array([STAMP], pa.timestamp("us", "UTC")), "D115", "UTC without a zone"),
         (col("x", S), pa.array([[1]]), "D115", "unlisted_columns"),
         (col("x", S), pa.array([{"a": 1}]), "D115", "unlisted_columns"),
         (col("x", B), pa.array([1]), "D115", "type: integer"),
@@ -92,7 +92,14 @@ def test_a_physical_type_becomes_the_declared_type_without_loss(engine, parquet,
         (col("x", N), pa.array([2**53 + 1]), "D204", "integer"),
         (col("x", N), pa.array([Decimal("12345678901234567.5")]), "D204", "grid"),
         (col("x", N, "0.1"), pa.array([0.15]), "D205", "grid"),
-        (col("x", T), pa.array([1], pa.timestamp("ns")), "D207", "ISO"),
+        (col("x", T), pa.array([1], pa.timestamp("ns")), "D207", "datetime: "),
+        (col("x", T), pa.array(["2021-04-03"]), "D207", "datetime: "),
+        (col("x", D), pa.array(["03.04.2021"]), "D206", "{date: "),
+        (col("x", D), pa.array([-800_000], pa.date32()), "D206", "no other years"),
+        (col("x", D), pa.array([3_000_000], pa.date32()), "D206", "no other years"),
+        (col("x", T), pa.array([-(2**56)], pa.timestamp("us")), "D207", "no other years"),
+        (col("x", D), pa.array(["0000-01-01"]), "D206", "ISO"),
+        (col("x", T), pa.array(["0000-01-01T00:00"]), "D207", "ISO"),
     ],
 )
 def test_a_physical_type_that_would_lose_something_is_refused(parquet, refused, declared, array, code, hint):
@@ -100,6 +107,53 @@ def test_a_physical_type_that_would_lose_something_is_refused(parquet, refused, 
     assert found.code == code
     assert hint in found.hint
     assert "column x" in found.message
+
+
+@pytest.mark.parametrize("type_", list(ColumnType))
+def test_a_column_without_a_type_is_missing_throughout(engine, parquet, values, type_):
+    source = parquet({"x": pa.nulls(2), "y": [1, 2]}, col("x", type_), col("y", I))
+    assert values(engine.stage(source)) == [(None, 1), (None, 2)]
+
+
+def test_damage_inside_a_parquet_file_is_refused(engine, parquet, refused, tmp_path):
+    source = parquet({"x": [f"v{n * n % 9973}" for n in range(4000)], "n": list(range(4000))}, col("x", S), col("n", I))
+    path = tmp_path / "in.parquet"
+    whole = path.read_bytes()
+    assert engine.stage(source).n_rows == 4000
+    path.write_bytes(whole[:4] + bytes(byte ^ 0xA5 for byte in whole[4:68]) + whole[68:])
+    assert [(one.code, bool(one.hint)) for one in refused(source)] == [("D103", True)]
+    path.write_bytes(whole)
+    assert engine.stage(source).n_rows == 4000
+
+
+def test_damage_inside_a_duckdb_file_is_refused(refused, tmp_path):
+    import duckdb
+
+    path = tmp_path / "in.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE t AS SELECT i AS n, md5(i::VARCHAR) AS x FROM range(60000) r(i)")
+    source = TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col("n", I), col("x", S)), table="t")
+    whole = path.read_bytes()
+    start = 12_288 + 2 * 262_144 + 100  # inside a block, which has a checksum
+    path.write_bytes(whole[:start] + bytes(64) + whole[start + 64 :])
+    assert [(one.code, bool(one.hint)) for one in refused(source)] == [("D103", True)]
+
+
+def test_a_view_that_reads_outside_its_file_is_refused(engine, refused, values, tmp_path):
+    import duckdb
+
+    outside = tmp_path.parent.parent / "outside.csv"
+    outside.write_text("n\n1\n", encoding="utf-8")
+    path = tmp_path / "in.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute(f"CREATE VIEW outside AS SELECT 1 AS n FROM read_text('{outside}')")
+        con.execute("CREATE TABLE t AS SELECT 5 AS n")
+        con.execute("CREATE VIEW inside AS SELECT n FROM t")
+    outside.unlink()
+    there = TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col("n", I),), table="inside")
+    assert values(engine.stage(there)) == [(5,)]
+    (found,) = refused(TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col("n", I),), table="outside"))
+    assert (found.code, found.message) == ("D118", "a view of in.duckdb reads outside its file")
 
 
 def test_a_misfit_in_parquet_is_placed_by_its_row_and_file(parquet, refused, tmp_path):
