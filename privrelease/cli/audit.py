@@ -11,6 +11,7 @@ from privrelease.cli.ending import Ending
 from privrelease.cli.forms import for_pipeline
 from privrelease.cli.run import warned
 from privrelease.cli.settings import chosen, versions
+from privrelease.cli.writing import Kept, Writer, kept_of_policy
 from privrelease.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Audited:
     source: bool
     audit_file: Path | None
     report_file: Path | None
+    force: bool = False
 
 
 def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
@@ -53,13 +55,16 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     for finding in loaded.warnings:
         console.log(str(finding))
     release = chosen(plan, (asked.release,))[0]
+    audited = [Kept(file, "a file to audit") for file in asked.files]
+    writer = Writer((*audited, *kept_of_policy(loaded, plan, settings.store(plan))), asked.force)
+    writer.check(asked.audit_file, asked.report_file)
     if isinstance(release, StatisticsPlan):
         result = with_waivers(_statistics(release, plan, asked), plan)
-        _write(result, asked, console)
+        _write(result, asked, writer, console)
         return _ending(result, fail_on)
     if isinstance(release, TablePlan):
         result = with_waivers(_table(release, plan, settings, asked), plan)
-        _write(result, asked, console)
+        _write(result, asked, writer, console)
         return _ending(result, fail_on)
     target = AuditTarget(_sinks(release, asked.files), without_source=not asked.source)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
@@ -70,7 +75,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
         result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions())
     result = with_waivers(result, plan)
-    _write(result, asked, console)
+    _write(result, asked, writer, console)
     return _ending(result, fail_on)
 
 
@@ -118,22 +123,20 @@ def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
     return tuple(sinks)
 
 
-def _write(result: AuditResult, asked: Audited, console: Console) -> None:
+def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console) -> None:
     import json
 
     from privrelease.audit.schema import audit_bytes
-    from privrelease.release.files import speaking, write_atomically
     from privrelease.report.edition import Edition
     from privrelease.report.html import render_html
     from privrelease.report.text import render_text
 
-    with speaking("writing the audit"):
-        if asked.audit_file is not None:
-            write_atomically(asked.audit_file, audit_bytes(result))
-            console.log(f"wrote {asked.audit_file}")
-        if asked.report_file is not None:
-            write_atomically(asked.report_file, render_html(result, Edition.INTERNAL).encode())
-            console.log(f"wrote {asked.report_file}")
+    if asked.audit_file is not None:
+        writer.write(asked.audit_file, audit_bytes(result))
+        console.log(f"wrote {asked.audit_file}")
+    if asked.report_file is not None:
+        writer.write(asked.report_file, render_html(result, Edition.INTERNAL).encode())
+        console.log(f"wrote {asked.report_file}")
     for finding in result.findings:
         console.log(f"{finding.code} {finding.message}", level=-1 if finding.severity == "error" else 0)
     if console.json:

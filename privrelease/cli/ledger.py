@@ -213,18 +213,19 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
     return Ending(0, f"{found.entries} entries are what was written")
 
 
-def export(policy: Path, settings: Settings, output: Path | None, console: Console) -> Ending:
+def export(policy: Path, settings: Settings, output: Path | None, console: Console, *, force: bool = False) -> Ending:
     """Write every entry as it is hashed, one JSON document a line: ``sha256`` of a line is the hash that the next one names."""
-    from privrelease.release.files import speaking, write_atomically
+    from privrelease.cli.writing import Writer, kept_of_policy
 
-    _, plan = settings.load(policy)
+    loaded, plan = settings.load(policy)
+    writer = Writer(kept_of_policy(loaded, plan, settings.store(plan)), force)
+    writer.check(output)
     book = opened(plan, settings.store(plan)).book()
     lines = "".join(f"{entry.text}\n" for entry in book.entries)
     if output is None:
         console.data(lines)
     else:
-        with speaking("writing the export"):
-            write_atomically(output, lines.encode(), mode=0o600)
+        writer.write(output, lines.encode())
     return Ending(0, f"{len(book.entries)} entries are exported")
 
 

@@ -120,6 +120,7 @@ def export(
     policy: o.PolicyFile,
     *,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
+    force: o.Force = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     state: o.State = None,
@@ -133,7 +134,7 @@ def export(
     from privrelease.cli.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), output, console))
+    return ended(lambda: work(policy, Settings(env, data_root, state), output, console, force=force))
 
 
 @ledger_app.command("raise")

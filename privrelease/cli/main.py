@@ -178,6 +178,7 @@ def audit(
         Path | None, typer.Option("--report", metavar="FILE", help="Write the internal edition of the report here.")
     ] = None,
     audit_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write audit.json here.")] = None,
+    force: o.Force = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     memory_limit: o.MemoryLimit = "1GiB",
@@ -197,7 +198,7 @@ def audit(
     from privrelease.cli.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    asked = Audited(release, tuple(file), source, audit_file, report_file)
+    asked = Audited(release, tuple(file), source, audit_file, report_file, force)
     return ended(
         lambda: work(
             policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
@@ -217,6 +218,7 @@ def report(
             "--format", metavar="FORM", help="html, text, json, sarif, junit, github, markdown, in-toto, dpv or dp-deployment."
         ),
     ] = "html",
+    force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> Ending:
     """Render an audit as a page, text, JSON or a form for machines, for those inside or for recipients.
@@ -226,7 +228,7 @@ def report(
     from privrelease.cli.report import report as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(audit, edition, output, form, console))
+    return ended(lambda: work(audit, edition, output, form, console, force=force))
 
 
 @app.command()
@@ -253,6 +255,7 @@ def sign(
     key: o.KeyFile = None,
     key_env: o.KeyVariable = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
+    force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> Ending:
     """Sign what an audit attests (in-toto statement in a DSSE envelope), for whoever gets the files.
@@ -262,7 +265,7 @@ def sign(
     from privrelease.cli.signing import sign as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(audit, key, key_env, output, console))
+    return ended(lambda: work(audit, key, key_env, output, console, force=force))
 
 
 @app.command()

@@ -15,6 +15,7 @@ __all__ = [
     "DataRoot",
     "Environment",
     "FailOnOption",
+    "Force",
     "FormatOption",
     "KeyFile",
     "KeyVariable",
@@ -36,7 +37,13 @@ PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy f
 Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Overlay this environment of the policy.")]
 DataRoot = Annotated[
     Path | None,
-    typer.Option("--data-root", metavar="FOLDER", help="Sources may also lie below this folder, and are looked up there."),
+    typer.Option(
+        "--data-root",
+        metavar="FOLDER",
+        exists=True,
+        file_okay=False,
+        help="Sources may also lie below this folder, and are looked up there.",
+    ),
 ]
 State = Annotated[
     Path | None,
@@ -48,7 +55,7 @@ Releases = Annotated[
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, as `run` named it.", show_default=False)]
 MemoryLimit = Annotated[str, typer.Option("--memory-limit", metavar="SIZE", help="Memory the engine may use, e.g. 4GiB.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, metavar="N", help="Threads of the engine. Default: all cores.")
+    int | None, typer.Option("--threads", min=1, max=256, metavar="N", help="Threads of the engine. Default: all cores.")
 ]
 Temp = Annotated[Path | None, typer.Option("--temp", metavar="FOLDER", help="Where the engine spills to disk.")]
 TestNoise = Annotated[
@@ -63,6 +70,7 @@ KeyFile = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The
 KeyVariable = Annotated[
     str | None, typer.Option("--key-env", metavar="NAME", help="The environment variable that holds the private key.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a result that exists; never what was read or published.")]
 FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="With warn, a warning counts as a failed check (exit 1).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only errors and the last line on stderr.")]
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More on stderr.")]

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.release.approvals import Approvals
     from privrelease.release.approvers import Approver
-    from privrelease.release.runs import RunFolder
+    from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["approve", "approvers_of", "publish", "required_signoff", "signoff_of", "withdraw"]
+__all__ = ["approve", "approvers_of", "kept_files", "publish", "required_signoff", "signoff_of", "withdraw"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +148,24 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         if missing:
             return Ending(5, f"run {run_id} is not approved by: {', '.join(missing)}")
         _record_signoff(parked, approvals, found)
-    parked.store.publish(run_id)
+    kept_files(parked.store, parked.store.publish(run_id), console)
     release = chosen(parked.plan, (record.release,))[0]
     for sink in release.sinks:
         console.data(f"published  {sink.label}")
     return Ending(0, f"release {record.release} is published")
+
+
+def kept_files(store: ReleaseStore, record: RunRecord, console: Console) -> tuple[tuple[str, str], ...]:
+    """Say which files stood at output paths before a release was published there, and where they are kept. Returns the pairs."""
+    import os
+
+    home = store.state.resolve()
+    pairs = tuple(
+        (os.path.relpath(os.path.normpath(home / one.link)), os.path.relpath(home / one.kept)) for one in record.replaced
+    )
+    for output, kept in pairs:
+        console.say(f"{output} was there before and is kept at {kept}")
+    return pairs
 
 
 def withdraw(policy: Path, settings: Settings, release: str, reason: str, console: Console) -> Ending:

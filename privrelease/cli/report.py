@@ -110,11 +110,11 @@ def _registry(folder: Path, audit: AuditResult) -> bytes:
     return render_dp_registry(audit, claim, "synthetic" if "12" in audit.sections else "statistics").encode()
 
 
-def report(audit: Path, edition: str, output: Path | None, form: str, console: Console) -> Ending:
+def report(audit: Path, edition: str, output: Path | None, form: str, console: Console, *, force: bool = False) -> Ending:
     """Render an ``audit.json``, or that of a run's folder."""
     from privrelease.audit.signoff_model import SignoffFacts, with_signoff
     from privrelease.cli.publishing import signoff_of
-    from privrelease.release.files import speaking, write_atomically
+    from privrelease.cli.writing import Writer, kept_of_audit
     from privrelease.report.edition import Edition
     from privrelease.report.json_report import read_audit
 
@@ -124,6 +124,8 @@ def report(audit: Path, edition: str, output: Path | None, form: str, console: C
         raise UsageError(
             code="C106", message=f"--format of a report is one of {', '.join((*FORMS, REGISTRY))}", hint="write --format html"
         )
+    writer = Writer(kept_of_audit(audit), force)
+    writer.check(output)
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
     result = read_audit(path)
     recorded = signoff_of(audit) if audit.is_dir() else None
@@ -133,7 +135,6 @@ def report(audit: Path, edition: str, output: Path | None, form: str, console: C
     if output is None:
         sys.stdout.buffer.write(content)
     else:
-        with speaking("writing the report"):
-            write_atomically(output, content)
+        writer.write(output, content)
         console.log(f"wrote {output}")
     return Ending(0, "the report is rendered")

@@ -11,7 +11,7 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
 from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
-from privrelease.cli.publishing import approvers_of, required_signoff
+from privrelease.cli.publishing import approvers_of, kept_files, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
@@ -49,6 +49,7 @@ class _Ran:
     run: str | None = None
     audit: AuditResult | None = None
     files: dict[str, str] = field(default_factory=dict)
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +202,8 @@ def _settled(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditR
         ran = _Ran(release.id, Ending(5, reason), "parked", folder.id, audit)
     else:
         work.store.decide(folder.id, "warn" if warned(audit) else "pass")
-        work.store.publish(folder.id)
-        ran = _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit)
+        kept = kept_files(work.store, work.store.publish(folder.id), work.console)
+        ran = _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit, kept=kept)
     ran = replace(ran, files=_files(release, folder, ran.became))
     _tell(work.console, ran, audit)
     return ran
@@ -282,6 +283,7 @@ def _value(ran: _Ran) -> dict[str, object]:
         "findings": [finding_value(finding) for finding in ran.ending.findings],
         "checks": [] if audit is None else [_check(check) for check in audit.checks],
         "files": ran.files,
+        "kept": [{"output": output, "kept": place} for output, place in ran.kept],
     }
 
 

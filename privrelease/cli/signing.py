@@ -67,16 +67,20 @@ def public_key(path: Path) -> VerifyingKey:
     return VerifyingKey.from_pem(text.decode("utf-8", errors="replace"))
 
 
-def sign(audit: Path, file: Path | None, variable: str | None, output: Path | None, console: Console) -> Ending:
+def sign(
+    audit: Path, file: Path | None, variable: str | None, output: Path | None, console: Console, *, force: bool = False
+) -> Ending:
     """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
+    from privrelease.cli.writing import Kept, Writer, kept_of_audit
     from privrelease.release.approvals import alterations
-    from privrelease.release.files import speaking, write_atomically
     from privrelease.release.runs import RunFolder
     from privrelease.release.signing import sealed
     from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
     from privrelease.report.json_report import read_audit
 
     key = signing_key(file, variable)
+    writer = Writer((*kept_of_audit(audit), *(Kept(path, "the private key") for path in (file,) if path is not None)), force)
+    writer.check(output)
     if audit.is_dir():
         findings = alterations(RunFolder(audit.resolve()))
         if findings:
@@ -86,8 +90,7 @@ def sign(audit: Path, file: Path | None, variable: str | None, output: Path | No
     if output is None:
         sys.stdout.buffer.write(envelope)
     else:
-        with speaking("writing the attestation"):
-            write_atomically(output, envelope, mode=0o644)
+        writer.write(output, envelope)
         console.log(f"wrote {output}")
     return Ending(0, f"signed by key {key.public.id}")
 

@@ -7,6 +7,7 @@ relative to the policy's folder.
 from __future__ import annotations
 
 import os
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.policy.datasets import Dataset
     from privrelease.policy.releases import OutputSpec
 
-__all__ = ["STATE_FOLDER", "PathFault", "Roots", "SourcePlace"]
+__all__ = ["STATE_FOLDER", "PathFault", "Roots", "SourcePlace", "companions", "odd_name"]
 
 #: The folder of parked releases, keys of digests and the like, beside the policy.
 STATE_FOLDER = ".privrelease"
@@ -39,6 +40,38 @@ _SINK_SUFFIXES: dict[str, SinkKind] = {
     ".parquet": SinkKind.PARQUET,
     ".duckdb": SinkKind.DUCKDB,
 }
+#: What a published file's name ends in, so that manifest and report beside it are named by what is before.
+_DATA_ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet", ".duckdb", ".db")
+_COMPANION_ENDINGS = (".manifest.json", ".report.html")
+#: Bytes of a file's name: 255 is what file systems take, and companions, drafts and numbers need some.
+_LONGEST_NAME = 200
+
+
+def companions(first: Path) -> tuple[Path, Path]:
+    """Return where manifest and report of a release are shown, whose first output is at ``first``.
+
+    >>> [path.name for path in companions(Path("out/a.b.csv.gz"))], [path.name for path in companions(Path(".csv"))]
+    (['a.b.manifest.json', 'a.b.report.html'], ['.csv.manifest.json', '.csv.report.html'])
+    """
+    name = first.name
+    ending = next((one for one in _DATA_ENDINGS if name.lower().endswith(one) and len(name) > len(one)), "")
+    stem = name.removesuffix(name[len(name) - len(ending) :]) if ending else name
+    manifest, report = (first.with_name(stem + one) for one in _COMPANION_ENDINGS)
+    return manifest, report
+
+
+def odd_name(part: str) -> str | None:
+    r"""Return what is wrong with a name that a reader could not see or a file system not take; None where nothing is.
+
+    >>> odd_name("r\u202evsc.csv")
+    'holds a character that nobody sees (U+202E)'
+    >>> odd_name("r.csv")
+    """
+    unseen = next((one for one in part if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"}), None)
+    if unseen is not None:
+        return f"holds a character that nobody sees (U+{ord(unseen):04X})"
+    size = len(part.encode("utf-8", "surrogatepass"))
+    return f"has a name of {size} bytes, more than {_LONGEST_NAME}" if size > _LONGEST_NAME else None
 
 
 class PathFault(Exception):  # noqa: N818  becomes a finding where it is caught
@@ -112,6 +145,13 @@ class Roots:
         if any(part.casefold() == STATE_FOLDER for part in path.parts[len(self._root_of(path).parts) :]):
             message = f"{output.path} is inside the state folder {STATE_FOLDER}"
             raise PathFault(message, "publish somewhere else", code="P405")
+        for part in path.parts[len(self._root_of(path).parts) :]:
+            if (wrong := odd_name(part)) is not None:
+                message = f"{_seen(output.path)} {wrong}"
+                raise PathFault(message, "give it a short name of letters that can be seen", code="P420")
+            if part.startswith("."):
+                message = f"{output.path} is hidden: {part} begins with a dot"
+                raise PathFault(message, "publish where it is seen", code="P421")
         return kind, path
 
     def inside(self, written: str, base: Path) -> Path:
@@ -153,6 +193,12 @@ class Roots:
                 "move it below, or name its folder with --data-root" if self.data_root is None else "move it below one of them"
             )
             raise PathFault(message, hint, code="P403")
+
+
+def _seen(text: str) -> str:
+    """A text without what cannot be seen, in the length that a message takes."""
+    plain = "".join("?" if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else one for one in text)
+    return plain if len(plain) <= 40 else f"{plain[:37]}..."
 
 
 def _exists(path: Path) -> bool:

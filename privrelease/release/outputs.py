@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from privrelease.errors import InputError
+from privrelease.policy.paths import companions
 from privrelease.release.files import flush, flush_folder, speaking
 from privrelease.release.runs import OutputLink
 
@@ -31,8 +32,6 @@ __all__ = [
     "shows",
     "target",
 ]
-
-_ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet", ".duckdb", ".db")
 
 
 class Destination(Protocol):
@@ -55,19 +54,7 @@ def manifest_place(first: Path) -> Path:
     >>> manifest_place(Path("out/a.csv")).as_posix()
     'out/a.manifest.json'
     """
-    return first.with_name(_stem(first.name) + ".manifest.json")
-
-
-def _stem(name: str) -> str:
-    """Return the name without a known data ending.
-
-    >>> [_stem(n) for n in ("patients.parquet", "a.b.csv.gz", ".csv", "plain")]
-    ['patients', 'a.b', '.csv', 'plain']
-    """
-    for ending in _ENDINGS:
-        if name.lower().endswith(ending) and len(name) > len(ending):
-            return name[: -len(ending)]
-    return name
+    return companions(first)[0]
 
 
 def links_for(state: Path, sinks: Sequence[Destination]) -> tuple[OutputLink, ...]:
@@ -92,11 +79,7 @@ def links_for(state: Path, sinks: Sequence[Destination]) -> tuple[OutputLink, ..
         name = place.name if place.name not in taken else f"{index + 1}-{place.name}"
         taken.add(name)
         links.append(OutputLink(link=os.path.relpath(place, home), file=name))
-    stem = _stem(places[0].name)
-    links += [
-        OutputLink(link=os.path.relpath(places[0].with_name(stem + ending), home), file=stem + ending, companion=True)
-        for ending in (".manifest.json", ".report.html")
-    ]
+    links += [OutputLink(link=os.path.relpath(path, home), file=path.name, companion=True) for path in companions(places[0])]
     if len({link.link for link in links}) != len(links) or len({link.file for link in links}) != len(links):
         raise InputError(code="R114", message="two files of the release have one path", hint="give each output another name")
     return tuple(links)
@@ -186,10 +169,10 @@ def place_link(place: Path, current: Path, file: str, *, scratch: Path) -> None:
     flush_folder(place.parent)
 
 
-def keep_copy(place: Path, kept: Path) -> None:
+def keep_copy(place: Path, kept: Path) -> Path | None:
     """Keep the bytes that ``place`` shows, if any, under ``kept``: the same file by a hard link, or a copy.
 
-    A name that is taken gets a number. Where ``place`` is a link, its text is kept beside, in ``<name>.link``.
+    Returns where they are, None where ``place`` shows nothing. A name that is taken gets a number. Where ``place`` is a link, its text is kept beside, in ``<name>.link``.
     """
     kept = next(free for free in _numbered(kept) if not os.path.lexists(free))
     if place.is_symlink():
@@ -197,7 +180,7 @@ def keep_copy(place: Path, kept: Path) -> None:
     try:
         found = place.stat()
     except FileNotFoundError:
-        return
+        return None
     if not stat.S_ISREG(found.st_mode):
         raise InputError(code="R112", message=f"the output path {place.name} is no regular file", hint="name a file")
     real = place.resolve()
@@ -208,6 +191,7 @@ def keep_copy(place: Path, kept: Path) -> None:
             shutil.copyfileobj(old, copy)
         shutil.copystat(real, kept)
     flush(kept)
+    return kept
 
 
 def _numbered(path: Path) -> Iterator[Path]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from privrelease.errors import PrivreleaseError
 from privrelease.release.files import flush, flush_folder
 from privrelease.release.outputs import keep_copy, place_link, shows
-from privrelease.release.runs import RunFolder, RunState
+from privrelease.release.runs import Replaced, RunFolder, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -84,7 +84,9 @@ class Publications:
         record = run.save(record.to(RunState.PUBLISHING, self._clock()))
         try:
             _open_to_readers(run)
-            self._link(record, links)
+            replaced = self._link(record, links)
+            if replaced:
+                record = run.save(record.model_copy(update={"replaced": replaced}))
             self.switch(record.name, run.outgoing)
         except BaseException:
             with suppress(OSError, PrivreleaseError):  # else the next run settles it
@@ -136,28 +138,38 @@ class Publications:
             return run.save(record.to(RunState.WITHDRAWN, self._clock(), "stopped while withdrawing"))
         return record
 
-    def _link(self, record: RunRecord, links: Sequence[tuple[Path, str]]) -> None:
+    def _link(self, record: RunRecord, links: Sequence[tuple[Path, str]]) -> tuple[Replaced, ...]:
         current = self._layout.current(record.name)
         foreign = [(place, file) for place, file in links if os.path.lexists(place) and not shows(place, current, file)]
-        if foreign:
-            self._adopt(record, links, foreign)
+        replaced = self._adopt(record, links, foreign) if foreign else ()
         for place, file in links:
             if not shows(place, current, file):
                 place_link(place, current, file, scratch=self._layout.scratch)
+        return replaced
 
-    def _adopt(self, record: RunRecord, links: Sequence[tuple[Path, str]], foreign: Sequence[tuple[Path, str]]) -> None:
-        """Keep what stands at the output paths, then show the kept bytes through our links: the paths' content never changes."""
+    def _adopt(
+        self, record: RunRecord, links: Sequence[tuple[Path, str]], foreign: Sequence[tuple[Path, str]]
+    ) -> tuple[Replaced, ...]:
+        """Keep what stands at the output paths, then show the kept bytes through our links: the paths' content never changes.
+
+        Returns what was not ours and where it is kept.
+        """
         kept = self._layout.replaced / f"{self._clock():%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         kept.mkdir(mode=0o711)
         previous = self.current(record.name)
         earlier = [] if previous is None else [(self._layout.place(link.link), link.file) for link in previous.record().links]
-        for place, file in dict.fromkeys((*links, *earlier)):
-            keep_copy(place, kept / file)
+        found = {place: keep_copy(place, kept / file) for place, file in dict.fromkeys((*links, *earlier))}
         flush_folder(kept)
         self.switch(record.name, kept)
         current = self._layout.current(record.name)
         for place, file in foreign:
             place_link(place, current, file, scratch=self._layout.scratch)
+        home = self._layout.state.resolve()
+        return tuple(
+            Replaced(link=os.path.relpath(place, home), kept=os.path.relpath(copy.resolve(), home))
+            for place, _ in foreign
+            if (copy := found[place]) is not None
+        )
 
     def _settle(self, run: RunFolder, record: RunRecord) -> RunRecord:
         """Record the run that ``current`` shows as published and the others of its name as superseded."""

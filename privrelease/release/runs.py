@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-__all__ = ["Decided", "OutputLink", "ReleaseName", "RunFolder", "RunRecord", "RunState", "Transition"]
+__all__ = ["Decided", "OutputLink", "ReleaseName", "Replaced", "RunFolder", "RunRecord", "RunState", "Transition"]
 
 _PART = re.compile(r"[^\W_][\w.-]*\Z")
 _LONGEST_PART = 100
@@ -116,6 +116,15 @@ class Decided(_Value):
     """Of ``audit.json`` as it was then."""
 
 
+class Replaced(_Value):
+    """A file that somebody else had put at an output path, and where its bytes are kept."""
+
+    link: str
+    """The output path, relative to the state folder."""
+    kept: str
+    """The file under ``replaced``, relative to the state folder."""
+
+
 class RunRecord(_Value):
     """``internal/state.json``."""
 
@@ -128,6 +137,7 @@ class RunRecord(_Value):
     links: tuple[OutputLink, ...]
     history: Annotated[tuple[Transition, ...], Field(min_length=1)]
     decided: Decided | None = None
+    replaced: tuple[Replaced, ...] = Field(default=(), exclude_if=lambda files: not files)
     closed: bool = False
     """The process that ran it ended in order; False is found after a kill."""
 
