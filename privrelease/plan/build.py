@@ -31,7 +31,7 @@ from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.statistics_queries import columns_read, resolve
 from privrelease.policy.tables import TableRelease
 from privrelease.policy.waivers import same_person
-from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, TableSource
+from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def _source(
         kind=place.kind,
         path=place.path,
         label=place.label,
-        columns=tuple(_column(column, spec, dataset.format) for column, spec in columns.items()),
+        columns=tuple(_column(column, spec, dataset.format, place.kind) for column, spec in columns.items()),
         table=place.table,
         format=FileFormat(dataset.format.delimiter, dataset.format.quote, dataset.format.encoding),
         unlisted_columns="drop" if unlisted_columns == "drop" else dataset.unlisted_columns,
@@ -280,8 +280,8 @@ def _source(
     )
 
 
-def _column(name: str, spec: ColumnSpec, form: FormatSpec) -> Column:
-    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form))
+def _column(name: str, spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> Column:
+    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind))
 
 
 def _domain(spec: ColumnSpec) -> Domain | None:
@@ -291,16 +291,21 @@ def _domain(spec: ColumnSpec) -> Domain | None:
     return Domain(spec.domain.values, low, high, spec.outside)
 
 
-def _format(spec: ColumnSpec, form: FormatSpec) -> ColumnFormat:
-    """The column's own format over the dataset's; date formats only where they say something about the type."""
+def _format(spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> ColumnFormat:
+    """The column's own format over the dataset's; date formats only where they say something about the type.
+
+    That an empty text means a missing value is a default of CSV, which has no other sign for it; elsewhere it is a text unless declared.
+    """
     own = spec.format
+    default = ("",) if kind is SourceKind.CSV else ()
+    missing = form.missing if form.missing is not None else default
     date = None
     if spec.type is ColumnType.DATE:
         date = own.date if own is not None and own.date is not None else form.date
     elif spec.type is ColumnType.DATETIME:
         date = own.datetime if own is not None and own.datetime is not None else form.datetime
     return ColumnFormat(
-        missing=own.missing if own is not None and own.missing is not None else form.missing,
+        missing=own.missing if own is not None and own.missing is not None else missing,
         suppression_mark=own.suppression_mark
         if own is not None and own.suppression_mark is not None
         else form.suppression_mark,

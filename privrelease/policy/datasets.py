@@ -80,8 +80,8 @@ class FormatSpec(Frozen):
     """Format of the date columns; ISO 8601 (`%Y-%m-%d`) where it is not given."""
     datetime: DateFormat | None = None
     """Format of the datetime columns; ISO 8601 where it is not given."""
-    missing: Texts = ("",)
-    """Exact texts that mean a missing value."""
+    missing: Texts | None = None
+    """Exact texts that mean a missing value; where not given, the empty text of a CSV source and none of another."""
     suppression_mark: Text | None = None
     """A text that means a suppressed value."""
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from privrelease.engine.protocol import ColumnChange
-from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
+from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, SinkKind
 
 SEX = Column("sex", ColumnType.CATEGORY, Role.QUASI)
 AGE = Column("age", ColumnType.INTEGER, Role.QUASI)
@@ -55,3 +55,15 @@ def test_every_sink_holds_the_same_rows(bench):
     for table in tables[1:]:
         np.testing.assert_array_equal(table.codes, tables[0].codes)
         np.testing.assert_array_equal(table.counts, tables[0].counts)
+
+
+def test_an_empty_text_is_no_missing_value_in_any_output(bench):
+    note = Column("note", ColumnType.STRING, Role.QUASI, format=ColumnFormat(missing=()))
+    staged = bench.engine.stage(bench.parquet({"note": ["", "", None, "x", ""]}, [note]))
+    sinks = [bench.sink(kind) for kind in SinkKind]
+    _, row_map = bench.write(staged, *sinks, masked=("note",), masks=[[0], [0], [0], [0], [1]])
+    for sink in sinks:
+        released = bench.engine.open_release(sink, [note])
+        assert bench.engine.changes(staged, released, row_map, ["note"]) == (ColumnChange("note", 4, 1, 0, 0),)
+        assert bench.engine.unsorted_rows(released) == 0
+    assert (bench.folder / "out.csv").read_bytes().startswith(b'note\n""\n""\nx\n')

@@ -114,6 +114,28 @@ def test_a_column_has_its_own_format_over_that_of_the_dataset(release: Microdata
     assert column("glucose").format == ColumnFormat(("NA",), decimal=".", thousands=",")
 
 
+@pytest.mark.parametrize(
+    ("source", "given", "own", "expected"),
+    [
+        ("a.csv", "", "", ("",)),
+        ("a.parquet", "", "", ()),
+        ("{duckdb: a.db, table: t}", "", "", ()),
+        ("{sqlite: a.db, table: t}", '    format: {decimal: ","}\n', "", ()),
+        ("a.parquet", '    format: {missing: [""]}\n', "", ("",)),
+        ("a.parquet", "", ', format: {missing: ["", NA]}', ("", "NA")),
+    ],
+)
+def test_an_empty_text_is_missing_by_default_in_csv_only(tmp_path: Path, source: str, given: str, own: str, expected) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "apiVersion: privrelease/v1\nkind: ReleasePolicy\nid: p\nversion: 1.0.0\ntitle: t\n"
+        f"datasets:\n  d:\n    source: {source}\n{given}    columns:\n      a: {{role: quasi, type: string{own}}}\n"
+        "threats:\n  t: {dataset: d, knows: [a], highest_risk: 0.5}\n"
+        "releases:\n  - {id: r, kind: microdata, from: d, protect: [t], output: out/r.csv}\n"
+    )
+    (release,) = build_plan(load_policy(tmp_path / "p.yaml")).releases
+    assert release.source.column("a").format.missing == expected
+
+
 def test_domains_stay_texts_and_grids_exact(release: MicrodataPlan) -> None:
     column = release.source.column
     assert column("age").domain == Domain(low="18", high="85", outside="drop")
