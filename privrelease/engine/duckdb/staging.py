@@ -27,6 +27,15 @@ __all__ = ["StagedTable", "stage"]
 _SAMPLE_ROWS = 122_880
 _SAMPLE_VALUES = 30_000
 _COUNTED_TOGETHER = 32
+_OUTSIDE, _NUL = -1, -2
+_FURTHER = {
+    _OUTSIDE: (
+        "D209",
+        "is outside the declared domain",
+        "add the value to `domain`, correct the source, or write `outside: drop` to leave such rows out",
+    ),
+    _NUL: ("D113", "holds a NUL character", "remove it in the source: a CSV file cannot carry it"),
+}
 #: A text column with more distinct values is stored as text, not as codes.
 MOST_CODED = 65_535
 
@@ -59,14 +68,15 @@ class StagedTable:
 def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:
     """Convert, check and store. Raises InputError D115 (physical type), D201-D209 (cells), all columns at once."""
     conversions = _conversions(source, raw, any_digits=any_digits)
-    coded, few, warnings = _enumerations(connection, source, raw, conversions)
+    coded, few, warnings, clean = _enumerations(connection, source, raw, conversions)
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
     connection.run(sql.create_table(name, exp.select(*values).from_(_present(raw, conversions, range(len(conversions))))))
     staged = StagedTable(
         name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
     )
-    marks = _checked(connection, source, raw, conversions, staged)
+    suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
+    marks = _checked(connection, source, raw, conversions, staged, suspects)
     dropped = 0
     drops = [test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "drop")) is not None]
     if drops:
@@ -106,7 +116,9 @@ def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> e
 # texts: enumerations, and texts that look alike
 def _enumerations(
     connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]
-) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding]]:
+) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding], set[int]]:
+    """Make enumerations; return their names, which columns have few values, warnings, and the columns known to hold no NUL."""
+    clean: set[int] = set()
     coded: list[str | None] = [None] * len(conversions)
     warnings: list[Finding] = []
     counts: list[int] = []
@@ -125,7 +137,11 @@ def _enumerations(
         connection.run(
             sql.create_table(values, distinct.where(exp.Not(this=exp.Is(this=sql.column(f"p{i}"), expression=exp.null()))))
         )
-        (n_values,) = connection.row(exp.select(sql.count_all()).from_(sql.table(values)))
+        (n_values, n_nul) = connection.row(
+            exp.select(sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v")))).from_(sql.table(values))
+        )
+        if not n_nul:
+            clean.add(i)
         if watched and (warning := _look_alike(connection, column, values, int(n_values))) is not None:
             warnings.append(warning)
         if n_values <= MOST_CODED:
@@ -135,7 +151,12 @@ def _enumerations(
             )
         few[i] = coded[i] is not None
         connection.drop("TABLE", values)
-    return tuple(coded), tuple(few), warnings
+    return tuple(coded), tuple(few), warnings, clean
+
+
+def _holds_nul(text: exp.Expr) -> exp.Expr:
+    """Whether a text holds a NUL character, which no CSV file carries and many readers take for an end."""
+    return sql.call("contains", text, sql.call("chr", sql.integer(0)))
 
 
 def _look_alike(connection: Connection, column: Column, values: str, n_values: int) -> Finding | None:
@@ -168,8 +189,11 @@ def _checked(
     raw: Raw,
     conversions: list[Conversion],
     staged: StagedTable,
+    suspects: list[int],
 ) -> tuple[tuple[str, int], ...]:
-    """Compare what was present with what was stored, and values with their domains; return the suppressed marks per column."""
+    """Compare what was present with what was stored, and values with their domains; look for NUL in the texts of ``suspects``; return
+    the suppressed marks per column.
+    """
     typed = [i for i, one in enumerate(conversions) if not one.text and one.faults]
     marked = [i for i, one in enumerate(conversions) if one.mark is not None]
     outside = {
@@ -181,9 +205,10 @@ def _checked(
         counts: list[exp.Expr] = [exp.Count(this=conversions[i].present.copy()) for i in typed]
         counts += [sql.count_all(where=mark.copy()) for i in marked if (mark := conversions[i].mark) is not None]
         before = connection.row(exp.select(*counts).from_(raw.rows.copy()))
-    if typed or outside:
+    nul = {i: _holds_nul(sql.cast(sql.column(f"c{i}"), "VARCHAR")) for i in suspects}
+    if typed or outside or nul:
         stored: list[exp.Expr] = [exp.Count(this=sql.column(f"c{i}")) for i in typed]
-        stored += [sql.count_all(where=test.copy()) for test in outside.values()]
+        stored += [sql.count_all(where=test.copy()) for test in (*outside.values(), *nul.values())]
         after = connection.row(exp.select(*stored).from_(sql.table(staged.table)))
         for place, i in enumerate(typed):
             if after[place] != before[place]:
@@ -201,8 +226,10 @@ def _checked(
                     )
                 )
         beyond = [i for place, i in enumerate(outside) if after[len(typed) + place]]
-        if faulty or beyond:
-            _raise(connection, source, raw, conversions, staged, faulty, {i: outside[i] for i in beyond})
+        holding = [i for place, i in enumerate(nul) if after[len(typed) + len(outside) + place]]
+        if faulty or beyond or holding:
+            tests = [*((i, _OUTSIDE, outside[i]) for i in beyond), *((i, _NUL, nul[i]) for i in holding)]
+            _raise(connection, source, raw, conversions, staged, faulty, tests)
     return tuple((source.columns[i].name, int(before[len(typed) + place])) for place, i in enumerate(marked))
 
 
@@ -213,13 +240,15 @@ def _raise(
     conversions: list[Conversion],
     staged: StagedTable,
     faulty: dict[int, exp.Expr],
-    outside: dict[int, exp.Expr],
+    further: list[tuple[int, int, exp.Expr]],
 ) -> None:
+    """``faulty``: per column the rank of its fault; ``further``: (column, key of :data:`_FURTHER`, condition)."""
     findings: list[Finding] = []
-    for i in sorted({*faulty, *outside}):
+    for i in sorted({*faulty, *(place for place, _, _ in further)}):
         column = source.columns[i]
         kinds: list[tuple[int, int, str, str, str]] = []
-        for test in filter(None, (faulty.get(i), outside.get(i) and sql.when((outside[i], sql.integer(-1))))):
+        tests = [sql.when((test, sql.integer(key))) for place, key, test in further if place == i]
+        for test in [*tests, *([faulty[i]] if i in faulty else [])]:
             numbered = exp.select(
                 sql.aliased(exp.Window(this=exp.RowNumber()), "r"), sql.column(f"p{i}"), sql.column(f"c{i}")
             ).from_(_present(raw, conversions, [i]))
@@ -233,8 +262,7 @@ def _raise(
             )
             for rank, first, cells in connection.rows(totals):
                 if rank < 0:
-                    hint = "add the value to `domain`, correct the source, or write `outside: drop` to leave such rows out"
-                    kinds.append((int(first) - 1, int(cells), "D209", "is outside the declared domain", hint))
+                    kinds.append((int(first) - 1, int(cells), *_FURTHER[int(rank)]))
                 else:
                     fault = conversions[i].faults[int(rank)]
                     kinds.append((int(first) - 1, int(cells), fault.code, fault.message, fault.hint))

@@ -115,6 +115,15 @@ def test_a_column_without_a_type_is_missing_throughout(engine, parquet, values, 
     assert values(engine.stage(source)) == [(None, 1), (None, 2)]
 
 
+@pytest.mark.parametrize("rows", [4, 70_000], ids=["coded", "as text"])
+def test_a_nul_in_a_text_is_refused_with_its_row(parquet, refused, rows):
+    texts = ["x", "y", "Q9\0z", *(f"w{n}" for n in range(rows - 3))]
+    (found,) = refused(parquet({"x": texts, "y": ["a\\0b"] * rows}, col("x", S), col("y", C)))
+    assert (found.code, found.subject) == ("D113", "x")
+    assert "(row 3): a cell holds a NUL" in found.message
+    assert "Q9" not in str(found)
+
+
 def test_damage_inside_a_parquet_file_is_refused(engine, parquet, refused, tmp_path):
     source = parquet({"x": [f"v{n * n % 9973}" for n in range(4000)], "n": list(range(4000))}, col("x", S), col("n", I))
     path = tmp_path / "in.parquet"
