@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.policy.context import leaving, twice
-from privrelease.policy.paths import PathFault
+from privrelease.policy.meaning_outputs import output_rules
 from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.values import shown
 from privrelease.relational.schema import Role
@@ -34,7 +32,7 @@ def release_rules(reading: Reading) -> Iterator[Finding]:
         if dataset is not None:
             yield from _columns(reading, number, release, dataset)
             yield from _protection(reading, number, release, dataset, leaving(release, dataset))
-    yield from _outputs(reading)
+    yield from output_rules(reading)
 
 
 def _steps(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
@@ -192,60 +190,3 @@ def _persons(reading: Reading, number: int, release: MicrodataRelease, dataset: 
     if release.order == "source":
         message = "rows in the order of the source can be linked to persons by their position"
         yield reading.warning("P604", message, *path, "order", hint="write `order: values`")
-
-
-def _outputs(reading: Reading) -> Iterator[Finding]:
-    sources = _sources(reading)
-    seen: list[tuple[Path, str]] = []
-    for number, release in enumerate(reading.policy.releases):
-        for index, output in enumerate(release.output):
-            path = ("releases", number, "output", index, "path")
-            try:
-                _, target = reading.roots.sink(output)
-            except PathFault as fault:
-                yield reading.error(fault.code, fault.message, *path, hint=fault.hint)
-                continue
-            yield from _overwrites(reading, path, output.path, target, sources, seen)
-            seen.append((target, output.path))
-
-
-def _overwrites(
-    reading: Reading,
-    path: tuple[str | int, ...],
-    written: str,
-    target: Path,
-    sources: list[tuple[Path, str]],
-    seen: list[tuple[Path, str]],
-) -> Iterator[Finding]:
-    hint = "publish somewhere else"
-    for other, label in seen:
-        if _same(target, other):
-            yield reading.error("P405", f"two outputs go to {shown(label)}", *path, hint="give each a path of its own")
-        elif target.is_relative_to(other) or other.is_relative_to(target):
-            yield reading.error("P405", f"{shown(written)} and {shown(label)} lie inside each other", *path, hint=hint)
-    for other, label in sources:
-        if _same(target, other) or other.is_relative_to(target):
-            yield reading.error("P405", f"{shown(written)} would overwrite the source {shown(label)}", *path, hint=hint)
-        elif any(sign in str(other) for sign in "*?[") and target.match(str(other)):
-            yield reading.error("P405", f"{shown(written)} would become part of the source {shown(label)}", *path, hint=hint)
-    for file in reading.files:
-        if _same(target, file) or file.is_relative_to(target):
-            yield reading.error("P405", f"{shown(written)} would overwrite the policy", *path, hint=hint)
-    if target.is_dir():
-        yield reading.error("P404", f"{shown(written)} is a folder", *path, hint="name a file")
-
-
-def _sources(reading: Reading) -> list[tuple[Path, str]]:
-    found = []
-    for dataset in reading.policy.datasets.values():
-        try:
-            source = reading.roots.source(dataset)
-        except PathFault:
-            continue
-        found.append((Path(source.path), source.label))
-    return found
-
-
-def _same(one: Path, other: Path) -> bool:
-    """One file by its name (in any case of letters, as some file systems fold it) or by its links."""
-    return str(one).casefold() == str(other).casefold() or os.path.realpath(one) == os.path.realpath(other)

@@ -1261,7 +1261,7 @@ RULES = [
         "over the source by another name",
         ((OUT, "data/../data/Patients.CSV"),),
         [
-            "p.yaml:27:13: P405 data/../data/Patients.CSV would overwrite the source data/patients.csv\nhint: publish somewhere else",
+            "p.yaml:27:13: P405 data/../data/Patients.CSV would overwrite the source data/patients.csv, which differs only in case\nhint: publish somewhere else",
         ],
         ((OUT, "data2/patients.csv"),),
     ),
@@ -1315,9 +1315,81 @@ RULES = [
         "two outputs at one place",
         ((OUT, "[out/a.csv, out/A.csv]"),),
         [
-            "p.yaml:27:25: P405 two outputs go to out/a.csv\nhint: give each a path of its own",
+            "p.yaml:27:25: P405 out/A.csv and out/a.csv differ only in case, so some systems take them for one\nhint: give each a path of its own",
         ],
         ((OUT, "[out/a.csv, out/b.csv]"),),
+    ),
+    Rule(
+        "two outputs at one path",
+        ((OUT, "[out/a.csv, out/b/../a.csv]"),),
+        [
+            "p.yaml:27:25: P405 two outputs go to out/a.csv\nhint: give each a path of its own",
+        ],
+        ((OUT, "[out/a.csv, b/a.csv]"),),
+    ),
+    Rule(
+        "a name that is read in another direction",
+        ((OUT, '"out/r\\u202Evsc.csv"'),),
+        [
+            "p.yaml:27:13: P420 out/r?vsc.csv holds a character that nobody sees (U+202E)\nhint: give it a short name of letters that can be seen",
+        ],
+        ((OUT, "out/rückgabe-Ж-表.csv"),),
+    ),
+    Rule(
+        "a name with a space of no width",
+        ((OUT, '"out/r\\u200B.csv"'),),
+        [
+            "p.yaml:27:13: P420 out/r?.csv holds a character that nobody sees (U+200B)\nhint: give it a short name of letters that can be seen",
+        ],
+        ((OUT, '"out/r .csv"'),),
+    ),
+    Rule(
+        "a name with a control character",
+        ((OUT, '"out/r\\u0007.csv"'),),
+        [
+            "p.yaml:27:13: P203 output is no path: no control characters, at most 1000 characters",
+        ],
+        ((OUT, '"out/r7.csv"'),),
+    ),
+    Rule(
+        "a name longer than file systems take",
+        ((OUT, f"out/{'r' * 197}.csv"),),
+        [
+            f"p.yaml:27:13: P420 out/{'r' * 33}... has a name of 201 bytes, more than 200\nhint: give it a short name of letters that can be seen",
+        ],
+        ((OUT, f"out/{'r' * 196}.csv"),),
+    ),
+    Rule(
+        "into a hidden folder",
+        ((OUT, "{path: .git/hooks/x, format: csv}"),),
+        [
+            "p.yaml:27:20: P421 .git/hooks/x is hidden: .git begins with a dot\nhint: publish where it is seen",
+        ],
+        ((OUT, "{path: ./git/../hooks/x, format: csv}"),),
+    ),
+    Rule(
+        "over the manifest beside it",
+        ((OUT, "[out/a.csv, {path: out/a.manifest.json, format: csv}]"),),
+        [
+            "p.yaml:27:32: P422 out/a.manifest.json is where the manifest of release microdata goes\nhint: give it another name",
+        ],
+        ((OUT, "[out/a.csv, {path: out/b.manifest.json, format: csv}]"),),
+    ),
+    Rule(
+        "two releases with one manifest",
+        (("checks:\n", TABLE.replace("admissions.csv", "Patients.csv") + "checks:\n"),),
+        [
+            "p.yaml:35:13: P422 releases microdata and admissions would both have patients.manifest.json beside them, but for case\nhint: let the names differ before the suffix, or the folders",
+        ],
+        (("checks:\n", TABLE.replace("out/admissions.csv", "tables/patients.csv") + "checks:\n"),),
+    ),
+    Rule(
+        "inside a source",
+        ((OUT, "data/patients.csv/r.csv"),),
+        [
+            "p.yaml:27:13: P405 data/patients.csv/r.csv lies inside the source data/patients.csv\nhint: publish somewhere else",
+        ],
+        ((OUT, "data/patients/r.csv"),),
     ),
     Rule(
         "one output inside another",
