@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -32,8 +31,5 @@ def test_the_summary_of_a_hand_made_audit_keeps_its_bytes(audit, golden):
     golden(HERE / "summary.txt", render_text(audit).encode())
 
 
-def test_rendering_takes_less_than_a_cpu_second_and_a_megabyte(audit):
-    before = time.process_time()
-    page = render_html(audit, Edition.INTERNAL)
-    assert time.process_time() - before < 1
-    assert len(page.encode()) < 1_000_000
+def test_the_page_is_smaller_than_a_megabyte(audit):
+    assert len(render_html(audit, Edition.INTERNAL).encode()) < 1_000_000
