@@ -6,11 +6,12 @@ another, and only the final state counts.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.solvers.parts import factorise
+from privrelease.disclosure.solvers.parts import factorise, first_members
 from privrelease.disclosure.solvers.problem import Solution
 from privrelease.disclosure.solvers.repair import PartRepair, PersonRepair, settle
 
@@ -41,18 +42,37 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     ([[0, 1], [0, 1], [0, 0]], [0, 2])
     """
     report = progress or (lambda _step, _share: None)
-    repair: Repair = PersonRepair(problem) if problem.linkable else PartRepair(problem)
+    report("suppress", 0.0)
+    parts = _settled(problem, _repair(problem), lambda share: report("suppress", share / 2))
+    if len(problem.requirements) > 1:
+        repair = _repair(problem)
+        if repair.protect_union():
+            other = _settled(problem, repair, lambda share: report("suppress", 0.5 + share / 2), searched=True)
+            parts = min(parts, other, key=lambda candidate: _cost(candidate, problem))
+    report("suppress", 1.0)
+    return _by_person(parts) if problem.pair_rows is not None and problem.linkable else _solution(parts)
+
+
+def _repair(problem: Problem) -> Repair:
+    return PersonRepair(problem) if problem.linkable else PartRepair(problem)
+
+
+def _settled(problem: Problem, repair: Repair, report: Callable[[float], None], *, searched: bool = False) -> Parts:
+    """Settle the requirements in turn until all hold on the same parts; ``searched``: a search for all of them went ahead."""
     held, visited, count = 0, 0, len(problem.requirements)
     refined = False
-    report("suppress", 0.0)
     while held < count:
-        held = held + 1 if settle(repair, visited % count, first=visited < count) else 1
+        held = held + 1 if settle(repair, visited % count, first=visited < count and not searched) else 1
         visited += 1
-        report("suppress", min(visited / (3 * count), 0.99))
+        report(min(visited / (3 * count), 0.99))
         if held == count and not refined and repair.refine():
             refined, held = True, 0
-    report("suppress", 1.0)
-    return _by_person(repair.parts) if problem.pair_rows is not None and problem.linkable else _solution(repair.parts)
+    return repair.parts
+
+
+def _cost(parts: Parts, problem: Problem) -> Fraction:
+    lost = _solution(parts).lost_cells.tolist()
+    return sum((cells * weight for cells, weight in zip(lost, problem.weights, strict=True)), Fraction(0))
 
 
 def _solution(parts: Parts) -> Solution:
@@ -71,7 +91,7 @@ def _solution(parts: Parts) -> Solution:
 def _by_person(parts: Parts) -> Solution:
     """Join the pairs of a class that are treated alike; pairs stand in the table's order, by class."""
     alike = factorise(np.column_stack([parts.class_index, parts.suppressed, parts.dropped]).astype(np.int64))
-    first, number = np.unique(alike, return_index=True, return_inverse=True)[1:]
+    first, number = first_members(alike), alike
     order = np.argsort(first, kind="stable")
     place = np.empty(len(first), np.int64)
     place[order] = np.arange(len(first))

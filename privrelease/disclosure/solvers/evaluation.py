@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.solvers.parts import factorise
+from privrelease.disclosure.solvers.parts import factorise, first_members
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +99,7 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual
     highest = thresholds.highest
     if highest is not None:
         below[counted] = outside < smallest_count(highest, scale)
-    first = np.unique(group, return_index=True)[1]
+    first = first_members(group)
     f, larger = inside[first], outside[first]
     return Standing(
         residual,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["restore_jointly"]
 
 _ROUNDS = 3
+_MOST_SLOTS = 1 << 23  # 128 MiB of counts; beyond, what was taken stays taken
 
 
 def restore_jointly(
@@ -36,13 +37,15 @@ def restore_jointly(
     """Give cells of ``parts`` back where all ``requirements`` stay met; return whether any came back.
 
     All must hold beforehand, count plain records, and have the prosecutor as attacker. ``drops``: a residual group must not become
-    smaller than the class size. Tables whose keys do not fit 64 bits are left as they are.
+    smaller than the class size. Tables whose keys do not fit 64 bits, or whose
+    counts would not fit 128 MiB, are left as they are.
     """
     seen = np.array(sorted({column for requirement in requirements for column in requirement.columns}), np.int64)
     live = np.flatnonzero(~parts.dropped)
     codes = np.column_stack([_showable(parts, int(column), requirements, targets) for column in seen])
     packed, field = pack(codes)
-    if len(packed) > 1 or len(seen) > MOST_COLUMNS or not len(live):
+    slots = 1 << max(4, (2 * len(live)).bit_length())
+    if len(packed) > 1 or len(seen) > MOST_COLUMNS or not len(live) or slots * len(requirements) > _MOST_SLOTS:
         return False
     from privrelease.disclosure.solvers.grouping import restore_cells
 
@@ -55,7 +58,7 @@ def restore_jointly(
     hidden[: len(live)] = (returnable * bit).sum(axis=1)
     records[: len(live)] = parts.records[live]
     origin[: len(live)] = live
-    joint = _joint(requirements, targets, seen, field[0], costs, len(live), drops=drops)
+    joint = _joint(requirements, targets, seen, field[0], costs, slots, drops=drops)
     used = len(live)
     taken = hidden[:used].copy()
     for _ in range(_ROUNDS):
@@ -90,14 +93,14 @@ def _joint(
     seen: NDArray[np.int64],
     field: NDArray[np.uint64],
     costs: tuple[int, ...],
-    live: int,
+    slots: int,
     *,
     drops: bool,
 ) -> Joint:
     from privrelease.disclosure.solvers.grouping import Joint
 
     own = [field[np.searchsorted(seen, np.array(one.columns))] for one in requirements]
-    size = (len(requirements), 1 << max(4, (2 * live).bit_length()))
+    size = (len(requirements), slots)
     return Joint(
         fields=np.array([np.bitwise_or.reduce(fields) for fields in own], np.uint64),
         table=np.zeros(size, np.uint64),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes import ClassTable
 
-__all__ = ["Parts", "factorise"]
+__all__ = ["Parts", "factorise", "first_members"]
 
 
 def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -39,7 +39,22 @@ def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]
         packed *= width
         packed += values
         span *= width
+    if span <= 4 * rows + 1024:
+        used = np.zeros(span, np.bool_)
+        used[packed] = True
+        return (np.cumsum(used) - 1)[packed]
     return np.unique(packed, return_inverse=True)[1].astype(np.int64)
+
+
+def first_members(group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first index of each group, (groups,), for ids 0..groups-1.
+
+    >>> first_members(np.array([1, 0, 1])).tolist()
+    [1, 0]
+    """
+    first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    return first
 
 
 def _packed_bits(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -116,7 +131,7 @@ class Parts:
     ) -> None:
         """Take these parts instead, sorted by class; parts of a class that are treated alike are joined."""
         alike = factorise(np.column_stack([class_index, _packed_bits(suppressed), dropped]))
-        first = np.unique(alike, return_index=True)[1]
+        first = first_members(alike)
         order = np.argsort(class_index[first], kind="stable")
         totals = np.zeros(len(first), np.int64)
         np.add.at(totals, alike, records)

@@ -16,7 +16,7 @@ from privrelease.disclosure.solvers.evaluation import take_standing
 from privrelease.disclosure.solvers.joint_restore import restore_jointly
 from privrelease.disclosure.solvers.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.solvers.linked import Links, PersonItems, take_linked_standing
-from privrelease.disclosure.solvers.parts import Parts, factorise
+from privrelease.disclosure.solvers.parts import Parts, factorise, first_members
 from privrelease.disclosure.solvers.record_search import MOST_COLUMNS, hide_rare_values, search_records
 from privrelease.disclosure.solvers.target import Target
 
@@ -42,6 +42,10 @@ class Repair(Protocol):
 
     def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
         """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
+        ...
+
+    def protect_union(self) -> bool:
+        """Search once for an attacker who knows the columns of all requirements, if that can help; return whether that was done."""
         ...
 
     def refine(self) -> bool:
@@ -75,12 +79,11 @@ class _Targets:
     """What each requirement aims at, and what a cell of each column costs, in whole numbers."""
 
     def __init__(self, problem: Problem) -> None:
-        self.requirements = problem.requirements
         self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
         self.all_costs = _integer_costs(problem.weights)
 
-    def costs(self, number: int) -> tuple[int, ...]:
-        return tuple(self.all_costs[column] for column in self.requirements[number].columns)
+    def costs(self, columns: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.all_costs[column] for column in columns)
 
     def target(self, number: int) -> Target:
         return self._targets[number]
@@ -118,40 +121,57 @@ class PartRepair:
         if not len(members):
             return
         if self._splits and isinstance(crowd, RecordCrowd) and len(columns) <= MOST_COLUMNS and not exactly:
-            self._split(number, members, shown[members])
+            self._split(columns, members, self._targets.target(number))
             return
         need = self._targets.need(number, standing) * crowd.scale
         items = PartItems(crowd, members, shown[members], self.parts.records[members], need)
         where = np.zeros(self.parts.suppressed.shape, np.bool_)
-        where[np.ix_(members, np.array(columns, np.int64))] = layered_greedy(items, self._targets.costs(number))
+        where[np.ix_(members, np.array(columns, np.int64))] = layered_greedy(items, self._targets.costs(columns))
         self.parts.suppress(where)
 
     def refine(self) -> bool:
         """Give cells back that several requirements together turned out not to need; return whether any came back."""
         requirements = self._problem.requirements
-        plain = self._splits and all(isinstance(crowd_of(self.parts, one), RecordCrowd) for one in requirements)
-        if not plain or len(requirements) < 2:
+        if len(requirements) < 2 or not self._plain():
             return False
         targets = [self._targets.target(number) for number in range(len(requirements))]
         drops = self._problem.residual == "drop"
         return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
 
-    def _split(self, number: int, members: NDArray[np.int64], shown: NDArray[np.int32]) -> None:
-        target = self._targets.target(number)
-        codes = hide_rare_values(shown, self.parts.records[members], target.need)
-        item = factorise(codes)
-        first = np.unique(item, return_index=True)[1]
+    def protect_union(self) -> bool:
+        """Where requirements overlap, search once for an attacker who knows the columns of all; return whether that was done.
+
+        Classes of at least the largest class size on all columns are as large on any of them, so every highest risk then holds.
+        """
+        requirements = self._problem.requirements
+        seen = [column for one in requirements for column in one.columns]
+        columns = tuple(sorted(set(seen)))
+        if not self._plain() or len(seen) == len(columns) or len(columns) > MOST_COLUMNS:
+            return False
+        members = np.flatnonzero((self.parts.codes(columns) > 0).any(axis=1))
+        need = max(self._targets.target(number).need for number in range(len(requirements)))
+        if need > 1 and len(members):
+            self._split(columns, members, Target(need))
+        return True
+
+    def _plain(self) -> bool:
+        requirements = self._problem.requirements
+        return self._splits and all(isinstance(crowd_of(self.parts, one), RecordCrowd) for one in requirements)
+
+    def _split(self, columns: tuple[int, ...], members: NDArray[np.int64], target: Target) -> None:
         own = self.parts.records[members]
+        codes = hide_rare_values(self.parts.codes(columns)[members], own, target.need)
+        item = factorise(codes)
+        first = first_members(item)
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
-        found = search_records(codes[first], records, target=target, costs=self._targets.costs(number))
+        found = search_records(codes[first], records, target=target, costs=self._targets.costs(columns))
         line = np.argsort(item, kind="stable")
         assigned_line = np.argsort(found.item, kind="stable")
         origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
         origin = line[origin]
         suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
-        columns = np.array(self._problem.requirements[number].columns, np.int64)
-        suppressed[:, columns] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
+        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
         self.parts.replace(members, members[origin], sizes, suppressed)
 
 
@@ -180,6 +200,10 @@ class PersonRepair:
         """Measure requirement ``number``."""
         return take_linked_standing(self.parts, self._links, self._problem.requirements[number], self._problem.residual)
 
+    def protect_union(self) -> bool:
+        """Requirements on linkable persons are settled one by one."""
+        return False
+
     def refine(self) -> bool:
         """Nothing comes back."""
         return False
@@ -205,7 +229,7 @@ class PersonRepair:
             records=np.add.reduceat(rows, start[:-1]),
             need=self._targets.need(number, standing),
         )
-        masks = layered_greedy(items, self._targets.costs(number))
+        masks = layered_greedy(items, self._targets.costs(columns))
         where = np.zeros(self.parts.suppressed.shape, np.bool_)
         for place, column in enumerate(columns):
             where[links.part[chosen[masks[person, place]]], column] = True

@@ -200,6 +200,24 @@ def test_a_multiset_needs_the_rows_of_each_pair():
         solve(linked(), HALF, linkable=True, knows_rows=True)
 
 
+def lost_by(*column_sets):
+    generator = np.random.default_rng(3)
+    rows, counts = np.unique(generator.integers(1, 4, (200, 5)), axis=0, return_counts=True)
+    known = [
+        Requirement(f"r{number}", columns, Thresholds(highest=Fraction("0.2"))) for number, columns in enumerate(column_sets)
+    ]
+    return int(solve(table(rows, counts), *known).lost_cells.sum())
+
+
+def test_many_overlapping_requirements_cost_no_more_than_one_on_all_their_columns():
+    triples = [(a, b, c) for a in range(5) for b in range(a + 1, 5) for c in range(b + 1, 5)]
+    assert lost_by(*triples) <= lost_by((0, 1, 2, 3, 4))
+
+
+def test_requirements_on_columns_of_their_own_cost_as_much_together_as_alone():
+    assert lost_by((0, 1), (2, 3, 4)) == lost_by((0, 1)) + lost_by((2, 3, 4))
+
+
 def test_progress_goes_from_nothing_to_all():
     seen = []
     classes = table([[1, 1], [1, 2]])
