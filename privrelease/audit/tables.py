@@ -191,7 +191,8 @@ def _judged(plan: TablePlan, cells: TableCells, most: int) -> ProtectedTable:
         contributors=cells.persons,
         rows=cells.rows,
         sums=tuple(
-            SumFigure(Magnitude(cells.sums[i], cells.largest[i]), one.low, one.high) for i, one in enumerate(plan.added)
+            SumFigure(Magnitude(cells.sums[i], cells.largest[i] * (one.kind == "sum")), one.low, one.high)
+            for i, one in enumerate(plan.added)
         ),
         counted=any(one.kind == "count" for one in plan.measures),
         round_up=plan.round_up,

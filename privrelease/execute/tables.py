@@ -87,7 +87,10 @@ def _suppressed(plan: TablePlan, cells: TableCells) -> NDArray[np.bool_]:
     from privrelease.disclosure.tables.secondary import suppressed_cells
 
     unit = plan.unit
-    sums = [SumFigure(Magnitude(cells.sums[i], cells.largest[i]), one.low, one.high) for i, one in enumerate(plan.added)]
+    sums = [
+        SumFigure(Magnitude(cells.sums[i], cells.largest[i] * (one.kind == "sum")), one.low, one.high)
+        for i, one in enumerate(plan.added)
+    ]
     table = ProtectedTable(
         layout=plan.layout,
         rules=plan.rules,

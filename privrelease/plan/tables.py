@@ -24,7 +24,10 @@ __all__ = ["MeasurePlan", "TablePlan", "table_plan"]
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """A figure of every cell. ``name``: its column in the output. ``low``, ``high``: of one row, in steps of ``grid``; both of a sum only."""
+    """A figure of every cell. ``name``: its column in the output. ``low``, ``high``: of one row, in steps of ``grid``; both of a sum only.
+
+    Dominance and p-percent are about sums: a weight is no contribution.
+    """
 
     kind: Literal["count", "weighted_count", "sum"]
     name: str

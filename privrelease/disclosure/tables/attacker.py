@@ -65,12 +65,16 @@ def count_bounds(
 
 
 class Polytope:
-    """All tables that fit what is known. Cells whose bounds are equal are constants; the others are unknowns."""
+    """All tables that fit what is known. Cells whose bounds are equal are constants; the others are unknowns.
 
-    def __init__(self, relations: Sequence[Relation], known: Knowledge) -> None:
+    ``unimodular``: bounds of whole figures are whole without asking for it (see :attr:`Layout.unimodular`), which is quicker.
+    """
+
+    def __init__(self, relations: Sequence[Relation], known: Knowledge, *, unimodular: bool = False) -> None:
         from scipy.sparse import csr_array
 
         self._known = known
+        self._search = known.integral and not unimodular
         self._free = np.flatnonzero(known.low < known.high)
         place = np.full(len(known.low), -1)
         place[self._free] = np.arange(len(self._free))
@@ -117,7 +121,13 @@ class Polytope:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         constraints = [LinearConstraint(self._matrix, self._right, self._right)] if len(self._right) else []
-        found = milp(direction, constraints=constraints, bounds=Bounds(low, high), integrality=int(self._known.integral))
+        found = milp(
+            direction,
+            constraints=constraints,
+            bounds=Bounds(low, high),
+            integrality=int(self._search),
+            options={"mip_rel_gap": 0},
+        )
         if found.status == _FEASIBLE:
             value = float(found.fun) * self._scale
             return float(round(value)) if self._known.integral else value

@@ -125,7 +125,9 @@ def weaknesses(
     unsafe = np.logical_or.reduce(list(primary.values()))
     relations = table.layout.relations
     for figure in table.figures:
-        polytope = Polytope(relations, known_of(table, figure, suppressed, primary["min_count"]))
+        polytope = Polytope(
+            relations, known_of(table, figure, suppressed, primary["min_count"]), unimodular=table.layout.unimodular
+        )
         slack = 0.5 if figure < 0 else _TOLERANCE * polytope.scale
         bounds: dict[int, tuple[float, float]] = {}
         for cell in (*np.flatnonzero(suppressed & unsafe), *np.flatnonzero(suppressed & ~unsafe)):

@@ -24,6 +24,8 @@ __all__ = ["suppressed_cells"]
 
 _MOST_TRIED = 60
 _ALREADY = 1e-4
+#: A change this near to the cheapest is cheap enough.
+_NEAR = 0.1
 
 
 def suppressed_cells(table: ProtectedTable) -> NDArray[np.bool_]:
@@ -52,7 +54,7 @@ def suppressed_cells(table: ProtectedTable) -> NDArray[np.bool_]:
 
 def _still(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness) -> bool:
     known = known_of(table, weak.figure, suppressed, table.primaries()["min_count"])
-    polytope = Polytope(table.layout.relations, known)
+    polytope = Polytope(table.layout.relations, known, unimodular=table.layout.unimodular)
     values = table.values(weak.figure)
     low, high = polytope.interval(weak.cells, {cell: float(values[cell]) for cell in weak.held})
     true = float(values[list(weak.cells)].sum())
@@ -61,7 +63,18 @@ def _still(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness)
 
 
 def _protection(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness) -> NDArray[np.bool_]:
-    """Return the cells that a cheapest change touches; every cell with somebody in it where there is no such change."""
+    """Return the cells that a cheapest change touches; every cell with somebody in it where there is no such change.
+
+    First a change in fractions, which is quick and mostly whole; where it touches nothing new, one in whole numbers.
+    """
+    for whole in (False, True):
+        found = _cheapest(table, suppressed, weak, whole=whole)
+        if found is not None and (found & ~suppressed).any():
+            return found
+    return table.contributors > 0
+
+
+def _cheapest(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness, *, whole: bool) -> NDArray[np.bool_] | None:
     far = max(weak.width, weak.upper)
     ways = [[far]] if weak.upper else [[far], [-far]]
     ways += [[up, up - weak.width] for up in _splits(weak)]
@@ -69,15 +82,13 @@ def _protection(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weak
     for number, way in enumerate(ways):
         if number >= 2 and best is not None:
             break
-        found = [_change(table, suppressed, weak, amount) for amount in way if amount]
+        found = [_change(table, suppressed, weak, amount, whole=whole) for amount in way if amount]
         if any(one is None for one in found):
             continue
         cost = sum(one[0] for one in found if one is not None)
         if best is None or cost < best[0]:
             best = cost, np.logical_or.reduce([one[1] for one in found if one is not None])
-    if best is not None and (best[1] & ~suppressed).any():
-        return best[1]
-    return table.contributors > 0
+    return None if best is None else best[1]
 
 
 def _splits(weak: Weakness) -> list[int]:
@@ -89,7 +100,7 @@ def _splits(weak: Weakness) -> list[int]:
 
 
 def _change(
-    table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness, amount: int
+    table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness, amount: int, *, whole: bool
 ) -> tuple[float, NDArray[np.bool_]] | None:
     """Return cost and cells of the cheapest change that moves the weak sum by ``amount``; None where there is none."""
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -116,7 +127,8 @@ def _change(
         np.concatenate([price, price]),
         constraints=[LinearConstraint(hstack([matrix, -matrix]), right, right)],
         bounds=Bounds(np.zeros(2 * size), np.concatenate([up, down]) / scale),
-        integrality=int(known.integral),
+        integrality=int(known.integral and whole),
+        options={"mip_rel_gap": _NEAR},
     )
     if found.status != 0:
         return None

@@ -85,6 +85,17 @@ def test_a_dominated_sum_goes_and_another_with_it(tables) -> None:
     assert "dominated by few" not in (tables.folder / "out" / "t.report.html").read_text(encoding="utf-8")
 
 
+def test_weights_are_no_contributions(tables) -> None:
+    tables.policy(POLICY.replace("{sum: pay}", "{count: true, weight: pay}"))
+    tables.data(people(("north", [900, 5, 5, 5, 5, 5]), ("south", [110] * 7), ("east", [90] * 8), ("west", [80] * 9)))
+    said = tables("run", "policy.yaml")
+    assert said.code == 0, said.err
+    with (tables.folder / "out" / "t.csv").open(encoding="utf-8", newline="") as file:
+        found = {row["area"]: row["weighted_count_pay"] for row in csv.DictReader(file)}
+    assert found["north"] == "925"
+    assert "" not in found.values()
+
+
 def test_rows_of_one_person_are_one_contributor(tables) -> None:
     tables.data(SAFE + "p1,north,1\n" + SAFE.replace("id,area,pay\n", "").splitlines()[0] + "\n")
     assert tables("run", "policy.yaml").code == 0
