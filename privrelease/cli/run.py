@@ -90,12 +90,12 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
 
 
 def worst(codes: Sequence[int]) -> int:
-    """Return the exit code that stands for several.
+    """Return the exit code that stands for several; one that no command gives (a killed one's) is the worst.
 
-    >>> worst([0, 5, 1]), worst([0, 5]), worst([])
-    (1, 5, 0)
+    >>> worst([0, 5, 1]), worst([0, 5]), worst([]), worst([70, -9])
+    (1, 5, 0, -9)
     """
-    return min(codes, key=_WORST_FIRST.index, default=0)
+    return min(codes, key=lambda code: _WORST_FIRST.index(code) if code in _WORST_FIRST else -1, default=0)
 
 
 def warned(audit: AuditResult) -> bool:

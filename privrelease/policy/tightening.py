@@ -6,6 +6,7 @@ So a new key of the policy language is fixed in every environment until somebody
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import normpath
 from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel
@@ -91,6 +92,9 @@ def _stricter_role(old: object, new: object) -> bool:
 
 
 _KEEP = "must not change"
+_WITH_SOURCE = "may change only where the source changes too: on the same data it changes values"
+#: Keys of a format that say what a cell means. Others say how a file is cut into cells, and are wrong for it or right.
+_MEANING = frozenset({"decimal", "thousands", "date", "datetime", "missing", "suppression_mark", "aliases", "normalise"})
 
 ALLOWED: tuple[Change, ...] = (
     Change(("title",), _free, _KEEP),
@@ -174,7 +178,9 @@ def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
     """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed."""
     for names, old, new in _changes((), _values(base), _values(overlaid)):
         change = next((change for change in ALLOWED if _fits(change.path, names)), None)
-        if change is None or not change.allows(old, new):
+        if _recodes(names, old, new) and not _repointed(base, overlaid, names[1]):
+            yield _tree_path(overlaid, names), f"{'.'.join(names)} {_WITH_SOURCE}"
+        elif change is None or not change.allows(old, new):
             subject = ".".join(names)
             if old is _ABSENT and (change is None or change.rule == _KEEP):
                 words = f"{subject} must not be added"
@@ -183,6 +189,28 @@ def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
             else:
                 words = f"{subject} {change.rule if change is not None else _KEEP}"
             yield _tree_path(overlaid, names), words
+
+
+def _recodes(names: _Names, old: object, new: object) -> bool:
+    """Whether a change is one of a format, of a dataset or a column, that gives cells another meaning."""
+    if names[:1] != ("datasets",) or "format" not in (names[2:3] + names[4:5]) or names[2] not in {"format", "columns"}:
+        return False
+    below = names[3:] if names[2] == "format" else names[5:]
+    if below:
+        return below[0] in _MEANING
+    parts = [side if isinstance(side, dict) else {} for side in (old, new)]
+    return any(bool(parts[0].get(key)) or bool(parts[1].get(key)) for key in _MEANING)
+
+
+def _repointed(base: Policy, overlaid: Policy, dataset: str) -> bool:
+    """Whether a dataset is read from another place: another spelling of one path is the same place."""
+    places = []
+    for policy in (base, overlaid):
+        one = policy.datasets[dataset]
+        named = (one.source.path, one.source.csv, one.source.parquet, one.source.duckdb, one.source.sqlite)
+        path = next(path for path in named if path is not None)
+        places.append((normpath(path).casefold(), one.source.table or one.table))
+    return places[0] != places[1]
 
 
 @dataclass(frozen=True, slots=True)

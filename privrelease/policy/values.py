@@ -11,7 +11,7 @@ import re
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -45,6 +45,8 @@ __all__ = [
 
 #: Sign, digits, optional fraction and exponent: what YAML 1.2 and JSON both read as this decimal number.
 _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+#: A number whose exponent may be of any length; never turned into a Decimal.
+_EXTREME = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE]([-+]?)([0-9]+)")
 _LEADING_ZEROS = re.compile(r"[-+]?0[0-9]+(?:\.[0-9]*)?")
 _NOT_FINITE = re.compile(r"[-+]?\.?(?:nan|inf|infinity)", re.IGNORECASE)
 _BASED = re.compile(r"0[xob][0-9a-fA-F_]+|[-+]?[0-9][0-9_]*_[0-9_]*")
@@ -257,6 +259,17 @@ def exact_number(value: object) -> Decimal:
     raise problem(message, hint=hint)
 
 
+def _extreme(value: object) -> Literal["huge", "tiny"] | None:
+    """Whether a number as written is beyond what is computed with, at which end."""
+    found = _EXTREME.fullmatch(value) if isinstance(value, Plain) else None
+    if found is None or not re.search("[1-9]", re.split("[eE]", found.string)[0]):
+        return None
+    if len(found[2].lstrip("0")) > 3:
+        return "tiny" if found[1] == "-" else "huge"
+    exponent = Decimal(found.string).adjusted()
+    return None if abs(exponent) <= _LARGEST_EXPONENT else "huge" if exponent > 0 else "tiny"
+
+
 def _why_no_number(text: str) -> tuple[str, str | None]:
     got = f"got {shown(text)}"
     hint: str | None = None
@@ -269,8 +282,9 @@ def _why_no_number(text: str) -> tuple[str, str | None]:
         words, hint = f"must not start with zeros, {got}", f"write {digits if digits[0].isdigit() else '0' + digits}"
     elif _BASED.fullmatch(text):
         words = f"must be written in decimal digits, {got}"
-    elif _NUMBER.fullmatch(text):
+    elif _extreme(Plain(text)) is not None:
         words = f"is too large or too close to 0, {got}"
+        hint = f"write a number between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}"
     elif re.fullmatch(r"[-+]?[0-9]+,[0-9]+", text):
         words, hint = f"needs a number, {got}", f"write {text.replace(',', '.')}"
     else:
@@ -282,6 +296,13 @@ def _hundredth(number: Decimal) -> str:
     return f"{(number / 100).normalize():f}"
 
 
+def _beyond(text: str, extreme: Literal["huge", "tiny"], *, bounded: bool) -> str:
+    """What a field's own bounds do not say of a number that is too large or too close to 0."""
+    if text.startswith("-") or (extreme == "huge" and bounded):
+        return ""
+    return f" and at most 1e{_LARGEST_EXPONENT}" if extreme == "huge" else f" and at least 1e-{_LARGEST_EXPONENT}"
+
+
 def _bounded(low: int | None, high: int | None, *, low_open: bool, high_open: bool = False) -> Any:  # noqa: ANN401  a pydantic marker
     """A validator of exact numbers between two bounds, with the hint for per cent."""
     if high is None:
@@ -290,6 +311,10 @@ def _bounded(low: int | None, high: int | None, *, low_open: bool, high_open: bo
         words = f"must be in {'(' if low_open else '['}{low}, {high}{')' if high_open else ']'}"
 
     def check(value: object) -> Decimal:
+        extreme = _extreme(value)
+        if extreme is not None:
+            message = f"{words}{_beyond(str(value), extreme, bounded=high is not None)}, got {shown(value)}"
+            raise problem(message, code="P104")
         number = exact_number(value)
         below = low is not None and (number <= low if low_open else number < low)
         above = high is not None and (number >= high if high_open else number > high)
@@ -322,6 +347,10 @@ Positive = Annotated[Decimal, _bounded(0, None, low_open=True), _number_schema(e
 
 def _whole(smallest: int, largest: int) -> Any:  # noqa: ANN401  a pydantic marker
     def check(value: object) -> int:
+        if _extreme(value) == "huge":
+            bound = f"at least {smallest}" if str(value).startswith("-") else f"at most {largest}"
+            message = f"must be {bound}, got {shown(value)}"
+            raise problem(message, code="P104")
         number = exact_number(value)
         if number != number.to_integral_value():
             message = f"needs a whole number, got {shown(value)}"

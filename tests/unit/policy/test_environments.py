@@ -250,3 +250,36 @@ def test_an_environment_cannot_hide_a_fault_of_the_policy_itself(folder: Folder,
     assert folder.check(text, env="ci") == [
         "p.yaml:19:19: P104 highest_risk must be in (0, 1], got 20\nhint: write 0.2 for 20 %"
     ]
+
+
+RECODES = [
+    ("format: {missing: [x]}", "format.missing"),
+    ('format: {decimal: ","}', "format.decimal"),
+    ("columns: {sex: {format: {aliases: {X: F}}}}", "columns.sex.format"),
+    ("columns: {age: {format: {missing: ['0']}}}", "columns.age.format"),
+]
+
+
+@pytest.mark.parametrize(("change", "names"), RECODES)
+@pytest.mark.parametrize("source", ["", "source: data/../data/patients.csv, ", "source: {csv: data/patients.csv}, "])
+def test_an_environment_does_not_recode_the_data_that_it_protects(
+    folder: Folder, sound: str, change: str, names: str, source: str
+) -> None:
+    overlay = f"{{datasets: {{patients: {{{source}{change}}}}}}}"
+    (found,) = [finding for finding in folder.check(with_environment(sound, overlay), env="ci") if " P504 " in finding]
+    assert found.split(": ", 1)[1] == (
+        f"P504 environment ci loosens the policy: datasets.patients.{names} may change only where the source changes too: "
+        f"on the same data it changes values{HINT}"
+    )
+
+
+@pytest.mark.parametrize(("change", "names"), RECODES)
+def test_an_environment_with_another_source_says_how_it_is_written(folder: Folder, sound: str, change: str, names: str) -> None:
+    del names
+    overlay = f"{{datasets: {{patients: {{source: other.csv, {change}}}}}}}"
+    assert not [finding for finding in folder.check(with_environment(sound, overlay), env="ci") if " P5" in finding]
+
+
+def test_an_environment_may_say_how_its_file_is_cut_into_cells(folder: Folder, sound: str) -> None:
+    overlay = "{datasets: {patients: {format: {delimiter: ';', encoding: latin-1}}}}"
+    assert not [finding for finding in folder.check(with_environment(sound, overlay), env="ci") if " P5" in finding]

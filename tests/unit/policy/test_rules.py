@@ -151,9 +151,33 @@ RULES = [
         "a number too close to zero",
         ((RISK, "highest_risk: 1e-99"),),
         [
-            "p.yaml:19:19: P203 highest_risk is too large or too close to 0, got 1e-99",
+            "p.yaml:19:19: P104 highest_risk must be in (0, 1] and at least 1e-30, got 1e-99",
         ],
         ((RISK, "highest_risk: 1e-9"),),
+    ),
+    Rule(
+        "a number with an endless exponent",
+        ((RISK, "highest_risk: 1e400000000"),),
+        [
+            "p.yaml:19:19: P104 highest_risk must be in (0, 1], got 1e400000000",
+        ],
+        ((RISK, "highest_risk: 1e0"),),
+    ),
+    Rule(
+        "a weight without end",
+        (("weights: {age: 2}", "weights: {age: 1e99}"),),
+        [
+            "p.yaml:26:55: P104 weight of age must be above 0 and at most 1e30, got 1e99",
+        ],
+        (("weights: {age: 2}", "weights: {age: 1e9}"),),
+    ),
+    Rule(
+        "a whole number without end",
+        (("max_rows: 1", "max_rows: 1e400000000"),),
+        [
+            "p.yaml:9:42: P104 max_rows must be at most 9223372036854775807, got 1e400000000",
+        ],
+        (("max_rows: 1", "max_rows: 1e2"),),
     ),
     Rule(
         "a list for a number",
