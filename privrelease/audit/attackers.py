@@ -1,7 +1,8 @@
 """The threat's own attacker: prosecutor, journalist or marketer, with the population that each one needs.
 
 An unknown population is not replaced by the sample in silence: where only its size and an estimator are given, or the weights of released
-rows cannot be found, the prosecutor's figure stands, which is never below the journalist's, and the result says so.
+rows cannot be found, or rows of one person stay linkable (a table of the population holds no sets of rows), the prosecutor's figure stands,
+which is never below the journalist's, and the result says so.
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
     from privrelease.disclosure.journalist import PopulationSizes
     from privrelease.plan.model import ThreatPlan
 
-__all__ = ["STANDS_IN", "attacker_risk"]
+__all__ = ["SETS_STAND_IN", "STANDS_IN", "attacker_risk"]
 
 _METHODS: Final[tuple[Literal["exact", "approximate"], ...]] = ("exact", "approximate")
 STANDS_IN = "the prosecutor's figure: class sizes in the population are not known, and are at least those in the file"
+SETS_STAND_IN = (
+    "the prosecutor's figure: the population's persons are not known by their sets of rows, and are at least those in the file"
+)
 
 
 def _population_sizes(
@@ -60,10 +64,11 @@ def attacker_risk(
         return prosecutor, further
     further["prosecutor_highest"] = Figure.of(prosecutor.highest, "risk")
     further["prosecutor_average"] = Figure.of(prosecutor.average, "risk")
-    sizes = _population_sizes(threat, table, outside, size.reading, residual)
+    linked = size.counted in {"person_sets", "person_multisets"}
+    sizes = None if linked else _population_sizes(threat, table, outside, size.reading, residual)
     if sizes is None:
         average = RiskMeasures("marketer", prosecutor.n_records, None, prosecutor.average, prosecutor.average_rounded_up)
-        further["population"] = Figure.of(None, note=STANDS_IN)
+        further["population"] = Figure.of(None, note=SETS_STAND_IN if linked else STANDS_IN)
         return (average if threat.attacker == "marketer" else prosecutor), further
     journalist, marketer = journalist_risk(sizes, above=above), marketer_risk(sizes)
     further["journalist_highest"] = Figure.of(journalist.highest, "risk")

@@ -45,12 +45,14 @@ def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
     return "error" if _fails(check) else "warn"
 
 
-def _about_threat(plan: ThreatPlan, code: str, message: str, hint: str | None = None) -> FindingRecord:
+def _about_threat(
+    plan: ThreatPlan, code: str, message: str, hint: str | None = None, severity: Literal["error", "warn"] = "error"
+) -> FindingRecord:
     place = plan.location
     return FindingRecord(
         code=code,
         message=message,
-        severity="error",
+        severity=severity,
         hint=hint,
         subject=f"threats.{plan.name}",
         file=None if place is None else place.file,
@@ -72,6 +74,15 @@ def _sentence(result: ThreatResult, verdict: ThresholdVerdict) -> str:
     return f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {threshold}: {verdict.means}"
 
 
+def _population_short(plan: ThreatPlan, classes: int) -> FindingRecord:
+    message = (
+        f"the population of threat {plan.name} has fewer persons than the file in {classes} classes: "
+        "the file is no sample of it; those classes count as in the file"
+    )
+    hint = "name the population from which the data was drawn, of the same day"
+    return _about_threat(plan, "A108", message, hint, "warn")
+
+
 def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]) -> list[FindingRecord]:
     found: list[FindingRecord] = []
     by_name = {result.name: result for result in results}
@@ -81,6 +92,9 @@ def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult
             message = f"threat {plan.name} has nothing to measure: {result.after.k.note}"
             found.append(_about_threat(plan, "A105", message, "k is undefined without released records, which is no pass"))
             continue
+        short = result.after.further.get("population_short")
+        if short is not None and short.value:
+            found.append(_population_short(plan, int(short.value)))
         for verdict in result.verdicts:
             if not verdict.holds:
                 code = _MEASURES[verdict.measure]

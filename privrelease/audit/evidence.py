@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.linkage import naming_columns, repeats_of
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
 from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from privrelease.audit.linkage import Repeats
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import (
         AuditEngine,
@@ -83,6 +85,7 @@ class Evidence:
     changes: tuple[ColumnChange, ...] | None = None
     tokens: tuple[TokenFacts, ...] | None = None
     same: tuple[SameCells, ...] | None = None
+    repeats: tuple[Repeats, ...] | None = None
     order_breaks: int | None = None
     before: ClassTable | None = None
     after: ClassTable | None = None
@@ -115,12 +118,15 @@ class Evidence:
 
     @property
     def linkable(self) -> bool:
-        """Whether rows of one person stay linkable: the unit or a pseudonym leaves, and some person has several rows."""
+        """Whether rows of one person stay linkable: some person has several rows, and the unit leaves, or a pseudonym repeats in them."""
         unit = self.plan.unit
-        leaves = unit is not None and any(
-            column.name == unit.column or column.treatment == "pseudonym" for column in self.plan.columns
-        )
-        return leaves and (self.persons is None or self.persons.most_rows > 1)
+        if unit is None or (self.persons is not None and self.persons.most_rows <= 1):
+            return False
+        if any(column.name == unit.column for column in self.plan.columns):
+            return True
+        if self.repeats is None:
+            return bool(naming_columns(self.plan))
+        return any(column.ties for column in self.repeats)
 
     @property
     def one_each(self) -> bool:
@@ -306,6 +312,17 @@ def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], 
     return Outside(_in_persons(ours, persons), _in_persons(theirs, released), population)
 
 
+def _with_repeats(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add how often the values that name somebody repeat in the file."""
+    if evidence.main is None:
+        return evidence
+    planned = {column.name for column in naming_columns(evidence.plan)}
+    columns = [column for column in evidence.usable if column.name in planned]
+    row_map = evidence.target.row_map if evidence.sound_map else None
+    found = repeats_of(evidence.plan, columns, evidence.main, evidence.source, row_map, engine)
+    return replace(evidence, repeats=found)
+
+
 def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add classes by persons where some person may have several rows; one row each, and records are persons.
 
@@ -350,7 +367,7 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
             evidence = replace(evidence, row_map=engine.row_map_faults(source, main, row_map))
         except PrivreleaseError as error:
             evidence = replace(evidence, row_map_refused=error.code)
-    evidence = _with_populations(_with_persons(evidence, engine), engine)
+    evidence = _with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
         return evidence
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column

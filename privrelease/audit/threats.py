@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["UNION", "threat_result", "threat_results", "union_result"]
 
 UNION = "all threats together"
+_LINKED = {"person_sets": "set of rows", "person_multisets": "rows, as many times each,"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -65,14 +66,18 @@ def _other(reading: Reading) -> Reading:
 
 
 def _means(threat: ThreatPlan, judgement: Judgement, size: Measured) -> str:
-    what = {"records": "records", "persons": "persons"}.get(size.counted, "persons with the same rows")
+    """Say in words what the threshold asks for: of records, of persons, or of persons known by all their rows together."""
+    one, many = ("record", "records") if size.counted == "records" else ("person", "persons")
+    k = threat.thresholds.k
+    if judgement.measure == "highest_risk" and size.counted in _LINKED:
+        return f"every person has the same {_LINKED[size.counted]} as at least {k - 1} others: rows of one person can be linked"
     if judgement.measure == "highest_risk":
-        return f"every class has at least {threat.thresholds.k} {what}"
+        return f"every class has at least {k} {many}"
     if judgement.measure == "average_risk":
-        return f"a record is found with a chance of at most {float(judgement.limit):.6g} on average"
+        return f"a {one} is found with a chance of at most {float(judgement.limit):.6g} on average"
     at_risk = threat.thresholds.at_risk
     level = "" if at_risk is None else f" above {float(at_risk.above):.6g}"
-    return f"at most {float(judgement.limit):.6g} of the records have a risk{level}"
+    return f"at most {float(judgement.limit):.6g} of the {many} have a risk{level}"
 
 
 def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: RiskFacts) -> tuple[ThresholdVerdict, ...]:

@@ -22,11 +22,13 @@ from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.keys import pseudonym_keys
 from privrelease.execute.limit import limit_exceeded
 from privrelease.execute.persons import Persons, check_persons
+from privrelease.execute.populations import check_weights, stage_populations
 from privrelease.execute.progress import silent
 from privrelease.execute.suppression import (
     nothing_suppressed,
     nulled_cells,
     one_class,
+    pairs_of_rows,
     population_classes,
     row_masks,
     suppression_problem,
@@ -50,6 +52,8 @@ from privrelease.release.store import now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from privrelease.disclosure.solvers.problem import Solution
     from privrelease.engine.protocol import Engine, RowClasses, Staged, WrittenOutput
@@ -79,12 +83,16 @@ class ParkedRelease:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Protected:
-    """A source, its persons and classes, and the solution that protects it."""
+    """A source, its persons and classes, and the solution that protects it.
+
+    ``row_pair``: (n,) the (class, person) pair of every row, where the solution treats persons apart; else None.
+    """
 
     source: Staged
     persons: Persons
     rows: RowClasses
     solution: Solution
+    row_pair: NDArray[np.uint32] | None = None
 
 
 def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
@@ -134,18 +142,23 @@ def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) ->
     progress("read", None)
     staged = engine.stage(plan.source)
     persons = check_persons(plan, engine, staged)
+    tables = stage_populations(plan, engine, staged.n_rows if persons.number is None else persons.number)
     progress("classes", None)
     unit = plan.unit.column if plan.unit is not None and persons.repeat else None
     if not plan.quasi_identifiers:
         rows = one_class(staged.n_rows)
         return Protected(staged, persons, rows, nothing_suppressed(rows.table))
     rows = engine.classes(staged, plan.quasi_identifiers, unit=unit, weight=weight_column(plan))
+    check_weights(plan, rows.table)
     if plan.suppress is None:
         return Protected(staged, persons, rows, nothing_suppressed(rows.table))
     progress("suppress", None)
-    populations = population_classes(plan, engine, staged, rows.table)
-    problem = suppression_problem(plan, plan.suppress, rows.table, populations, linkable=persons.linkable)
-    return Protected(staged, persons, rows, suppress_cells(problem, progress=progress))
+    populations = population_classes(plan, engine, staged, rows.table, tables)
+    row_pair = pair_rows = None
+    if unit is not None and persons.linkable:
+        row_pair, pair_rows = pairs_of_rows(rows, engine.persons(staged, unit))
+    problem = suppression_problem(plan, plan.suppress, rows.table, populations, linkable=persons.linkable, pair_rows=pair_rows)
+    return Protected(staged, persons, rows, suppress_cells(problem, progress=progress), row_pair)
 
 
 def run_microdata(
@@ -171,7 +184,7 @@ def run_microdata(
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
     protected = protect(plan, engine, progress)
     inputs.check_unchanged()
-    masks, dropped = row_masks(protected.solution, protected.rows)
+    masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
     progress("write", None)
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     written = engine.write(

@@ -29,6 +29,7 @@ __all__ = [
     "nothing_suppressed",
     "nulled_cells",
     "one_class",
+    "pairs_of_rows",
     "population_classes",
     "row_masks",
     "suppression_problem",
@@ -62,8 +63,11 @@ def suppression_problem(
     populations: Mapping[str, ClassTable],
     *,
     linkable: bool = False,
+    pair_rows: NDArray[np.int64] | None = None,
 ) -> Problem:
     """Return the problem that protects ``plan``'s threats. ``populations``: by threat, see :func:`population_classes`.
+
+    ``pair_rows``: see :func:`pairs_of_rows`; with ``linkable`` rows of a class may then be treated differently by person.
 
     A threat counts with those of its columns that leave: what does not leave cannot be matched. A population known only through an
     estimator is left to the audit, and protected as by a prosecutor: F is at least f, so its risk is at most the prosecutor's.
@@ -96,6 +100,7 @@ def suppression_problem(
         residual=step.residual,
         linkable=linkable,
         knows_rows=any(threat.knows_rows for threat in plan.threats),
+        pair_rows=pair_rows,
     )
 
 
@@ -119,20 +124,19 @@ def _subset_requirements(threat: ThreatPlan, columns: tuple[int, ...]) -> Iterat
         )
 
 
-def population_classes(plan: MicrodataPlan, engine: Engine, staged: Staged, classes: ClassTable) -> dict[str, ClassTable]:
-    """Stage and code the population table of every threat that has one, in the coding of ``classes``.
+def population_classes(
+    plan: MicrodataPlan, engine: Engine, staged: Staged, classes: ClassTable, tables: Mapping[str, Staged]
+) -> dict[str, ClassTable]:
+    """Code the population table of every threat that has one (``tables``, by threat) in the coding of ``classes``.
 
     Codes of values that the sample lacks continue after the sample's, ascending.
     """
     populations = {}
     for threat in plan.threats:
-        if threat.population is None or threat.population.table is None:
-            continue
         columns = tuple(column for column in dict.fromkeys(threat.columns) if column in classes.columns)
-        if not columns:
+        if threat.name not in tables or not columns:
             continue
-        table = engine.stage(threat.population.table)
-        sample, population = engine.class_tables((staged, table), columns)
+        sample, population = engine.class_tables((staged, tables[threat.name]), columns)
         populations[threat.name] = _in_coding_of(classes, sample, population)
     return populations
 
@@ -201,8 +205,34 @@ def nulled_cells(solution: Solution) -> NDArray[np.int64]:
     return np.asarray((solution.suppressed * stays[:, None]).sum(axis=0), np.int64)
 
 
-def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Spread a solution's parts over the rows: a class's rows go to its parts in source order.
+def pairs_of_rows(rows: RowClasses, persons: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the (class, person) pair of every row, (n,), and the rows of every pair, (m,), in the order of the table's pairs.
+
+    ``persons``: (n,) codes of the rows' persons, as in the table. Raises InternalError where a row's pair is not in the table.
+    """
+    table = rows.table
+    if table.pairs_class is None or table.pairs_person is None:
+        raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
+    known = _pair_key(table.pairs_class, table.pairs_person)
+    keys = _pair_key(rows.row_class, persons)
+    pair = np.searchsorted(known, keys).astype(np.uint32)
+    if len(keys) and (int(pair.max()) >= len(known) or not np.array_equal(known[pair], keys)):
+        raise InternalError(code="R185", message="a row's class and person are not among those of the class table")
+    return pair, np.bincount(pair, minlength=len(known)).astype(np.int64)
+
+
+def _pair_key(classes: NDArray[np.uint32], persons: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    key = classes.astype(np.uint64)
+    key <<= np.uint64(32)
+    key |= persons
+    return key
+
+
+def row_masks(
+    solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None = None
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Spread a solution's parts over the rows: a class's rows go to its parts in source order, or by person (``row_pair``, (n,)) where
+    the solution says which part each (class, person) pair is.
 
     Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, and ``dropped`` (n,) bool.
     Raises InternalError where the parts do not make up the classes.
@@ -217,7 +247,7 @@ def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64],
     ):
         raise InternalError(code="R183", message="the solver's parts do not make up the classes")
     words = _packed(solution.suppressed & ~solution.dropped[:, None])
-    part = _part_of_row(solution, rows)
+    part = _part_of_row(solution, rows) if solution.pair_part is None else _part_by_person(solution, rows, row_pair)
     n_rows = len(part)
     masks = np.empty((n_rows, words.shape[1]), np.uint64)
     dropped = np.empty(n_rows, np.bool_)
@@ -228,6 +258,16 @@ def row_masks(solution: Solution, rows: RowClasses) -> tuple[NDArray[np.uint64],
         np.take(words, part[block], axis=0, out=masks[block])
         np.take(solution.dropped, part[block], out=dropped[block])
     return masks, dropped
+
+
+def _part_by_person(solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None) -> NDArray[np.uint32]:
+    if solution.pair_part is None or row_pair is None:
+        raise InternalError(code="R183", message="the solver treats persons apart, and rows are not led to theirs")
+    part = solution.pair_part[row_pair]
+    counted = np.bincount(part, minlength=len(solution.records))
+    if not np.array_equal(counted, solution.records) or not np.array_equal(solution.class_index[part], rows.row_class):
+        raise InternalError(code="R183", message="the rows of a part are not those that the solver counted")
+    return part
 
 
 def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:

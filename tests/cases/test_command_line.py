@@ -147,21 +147,21 @@ def test_a_failed_run_leaves_the_old_release_byte_for_byte(case, declared, code)
 C06 = """datasets:
   d:
     source: input.csv
+    unit: {column: id, max_rows: 1}
     columns:
       id: {role: quasi, type: string}
       mail: {role: direct, type: string}
       contact_mail: {role: direct, type: string}
       phone: {role: direct, type: string}
-threats:
-  t: {dataset: d, knows: [id], highest_risk: 1}
 releases:
   - id: r
     kind: microdata
     from: d
-    protect: [t]
     columns: [id, mail, contact_mail, phone]
     transform: [{pseudonymise: [mail, contact_mail, phone], key: CASE_KEY}]
     output: {path: out/r.parquet}
+checks:
+  - {id: rows, release: r, expect: rows, min: 3}
 """
 
 
@@ -202,3 +202,17 @@ def test_pseudonyms_need_a_secret_and_only_it(case):
                 assert not any(token in digest or digest in token for token in tokens)
     assert key.encode() not in written
     assert b"anna@example.org" not in written
+
+
+@pytest.mark.case("c06-pseudonyms-need-a-secret")
+def test_pseudonyms_that_repeat_without_a_person_are_refused(case):
+    case.policy(C06.replace("    unit: {column: id, max_rows: 1}\n", ""))
+    case.environment["CASE_KEY"] = "a made-up key of thirty-two bytes"
+    refused = case("run", "policy.yaml")
+    assert refused.code == 3
+    assert "D603 1 values of mail" in refused.err
+    assert "D603 1 values of phone" in refused.err
+    assert "contact_mail" not in refused.err
+    assert "unit: {column: …}" in refused.err
+    assert not (case.folder / "out").exists()
+    assert not list(case.folder.glob(".privrelease/*/*/outgoing/*"))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from privrelease.audit.microdata import audit_microdata
 from privrelease.audit.model import Outcome
 from privrelease.audit.target import AuditTarget
+from privrelease.disclosure.person_matches import MOST_TUPLES
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
 from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
@@ -149,6 +150,10 @@ def expected(rows, threat, *, unit, linkable, suppress, reading):
     return category_sizes(kept) if reading == "category" else wildcard_sizes(kept)
 
 
+def most_tuples(rows):
+    return max(Counter(person for person, _ in set(rows)).values(), default=0)
+
+
 def exact(figure):
     return None if figure.exact is None else Fraction(figure.exact)
 
@@ -163,6 +168,10 @@ def test_audited_risk_is_what_counting_by_hand_says(engine, rows, threat, unit, 
     for facts, reading in ((found.after, threat.missing), (found.after_other_reading, other)):
         sizes = expected((out, source), threat, unit=unit, linkable=linkable, suppress=suppress, reading=reading)
         assert facts.reading == reading
+        if facts.counted == "persons" and reading == "wildcard" and most_tuples(known(out, threat.columns)) > MOST_TUPLES:
+            # of such a person some rows are not matched: sizes are then smaller than they are, never larger
+            assert facts.k.value is None or facts.k.value <= min(sizes)
+            continue
         assert facts.k.value == (min(sizes) if sizes else None)
         assert facts.records.value == len(sizes)
         assert facts.uniques.value == sizes.count(1)

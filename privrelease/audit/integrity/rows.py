@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.figures import count
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
+from privrelease.audit.linkage import naming_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,10 +51,13 @@ def row_map_sound(evidence: Evidence) -> Judged:
 
 
 def persons_counted(evidence: Evidence) -> Judged:
-    """Where a person is declared, every row has one, none has more rows than declared, and released rows could be led to theirs."""
+    """Where a person is declared, every row has one, none has more rows than declared, and released rows could be led to theirs.
+
+    Where none is, no pseudonym stands in several rows: they would be one person's, and each was counted as a person.
+    """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None:
-        return passed("no person is declared: every row counts as a person of its own")
+        return _nobody_named_twice(evidence)
     if persons is None:
         known = evidence.person_after is not None
         return passed("persons are counted by the file's own column") if known else absent("rows were counted as persons")
@@ -63,7 +67,32 @@ def persons_counted(evidence: Evidence) -> Judged:
         return failed(f"a person has {persons.most_rows} rows", count(persons.most_rows), count(unit.max_rows))
     if persons.most_rows > 1 and evidence.person_after is None:
         return unevaluated("some person has several rows, and released rows cannot be led to their persons")
-    return passed("classes count persons, not rows")
+    return _named_across(evidence) or passed("classes count persons, not rows")
+
+
+def _nobody_named_twice(evidence: Evidence) -> Judged:
+    if naming_columns(evidence.plan) and evidence.repeats is None:
+        return unevaluated("no file can be read")
+    for found in evidence.repeats or ():
+        if found.repeated:
+            message = (
+                f"pseudonyms of {found.column} bring rows together ({found.repeated} stand in several rows), "
+                "and no person is declared: rows were counted as persons"
+            )
+            return failed(message, count(found.repeated), count(0))
+    return passed("no person is declared: every row counts as a person of its own")
+
+
+def _named_across(evidence: Evidence) -> Judged | None:
+    """Warn of a direct identifier that stands with several persons: it may be the person, and the declared unit not."""
+    unit, persons = evidence.plan.unit, evidence.persons
+    if unit is None or persons is None or persons.most_rows > 1:
+        return None
+    for found in evidence.repeats or ():
+        if found.direct and found.repeated and found.column != unit.column:
+            message = f"{found.repeated} pseudonyms of {found.column} stand with several persons: is {unit.column} the person?"
+            return warned(message, count(found.repeated))
+    return None
 
 
 def rows_add_up(evidence: Evidence) -> Judged:

@@ -186,6 +186,42 @@ def test_rows_of_one_person_under_one_pseudonym_are_linkable(desk):
     assert desk.run(plan, environment=KEY).internal.claims.linkable
 
 
+@pytest.mark.parametrize("threats", [[], [("t", ["region"], 2)]])
+def test_a_pseudonym_that_repeats_is_refused_where_no_person_is_declared(desk, threats):
+    """Anna and Ben have two rows each, Carla one, one row names nobody."""
+    source = desk.source(persons(["anna", "ben", "anna", "ben", "carla", None]), COLUMNS)
+    plan = desk.plan(source, threats=threats, released=[pseudonym(), "region", "x"])
+    with pytest.raises(InputError, match="2 values of id stand in several rows") as caught:
+        desk.run(plan, environment=KEY)
+    assert (caught.value.code, caught.value.exit_code) == ("D603", 3)
+    assert "unit: {column: …}" in str(caught.value)
+    assert not any(name in str(caught.value) for name in ("anna", "ben", "carla"))
+    assert not [path for path in desk.folder.rglob("*") if path.suffix in {".parquet", ".csv"} and path.name != "data.parquet"]
+
+
+def test_a_pseudonym_that_names_every_row_apart_needs_no_person(desk):
+    plan = desk.plan(desk.source(DATA, COLUMNS), threats=[("t", ["sex"], 2)], released=[pseudonym(), "sex", "x"])
+    assert not desk.run(plan, environment=KEY).internal.claims.linkable
+
+
+VISITS = (*COLUMNS, ("phone", "string", "direct"))
+
+
+@pytest.mark.parametrize(
+    ("phones", "linkable"),
+    [
+        (["1", "2", "1", "2"], True),  # one telephone a person, in every row of theirs
+        (["1", "2", "3", "1"], False),  # shared by rows of two persons only
+        (["1", None, "3", None], False),  # missing twice is no name
+        (["1", "2", "3", "2"], True),  # of one person alone
+    ],
+)
+def test_rows_are_linkable_by_another_pseudonym_where_the_unit_does_not_leave(desk, phones, linkable):
+    source = desk.source(persons(["anna", "ben", "anna", "ben"]) | {"phone": phones}, VISITS)
+    plan = desk.plan(source, threats=[("t", ["region"], 2)], unit=UnitPlan("id"), released=[pseudonym("phone"), "region", "x"])
+    assert desk.run(plan, environment=KEY).internal.claims.linkable is linkable
+
+
 def test_one_row_per_person_is_not_linkable(desk):
     plan = desk.plan(
         desk.source(DATA, COLUMNS), threats=[("t", ["sex"], 2)], unit=UnitPlan("id", 1), released=[pseudonym(), "sex", "x"]

@@ -11,6 +11,7 @@ from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError, InternalError
 from privrelease.execute import suppression
 from privrelease.execute.microdata import engine_settings, sources_of
+from privrelease.execute.populations import stage_populations
 from privrelease.execute.suppression import population_classes, suppression_problem, weight_column
 from privrelease.plan.model import PopulationPlan, SubsetLimit, SuppressStep, ThreatPlan
 
@@ -94,7 +95,7 @@ def coded(desk, plan):
     with DuckDBEngine(engine_settings(plan, None)) as engine:
         staged = engine.stage(plan.source)
         classes = engine.classes(staged, plan.quasi_identifiers).table
-        return classes, population_classes(plan, engine, staged, classes)["t"]
+        return classes, population_classes(plan, engine, staged, classes, stage_populations(plan, engine, staged.n_rows))["t"]
 
 
 def test_a_population_is_coded_like_the_sample_and_its_own_values_follow(desk):
