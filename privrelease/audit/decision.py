@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.codes import INTEGRITY_CODES
 from privrelease.audit.findings import finding_record
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
+from privrelease.audit.risk import NO_RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,7 +91,7 @@ def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult
         result = by_name[plan.name]
         if result.after.k.value is None:
             message = f"threat {plan.name} has nothing to measure: {result.after.k.note}"
-            found.append(_about_threat(plan, "A105", message, "k is undefined without released records, which is no pass"))
+            found.append(_about_threat(plan, "A105", message, "k is undefined without records in classes, which is no pass"))
             continue
         short = result.after.further.get("population_short")
         if short is not None and short.value:
@@ -106,7 +107,11 @@ def findings_of(
     plan: MicrodataPlan, threats: Sequence[ThreatResult], checks: Iterable[CheckResult], warnings: Iterable[Finding]
 ) -> tuple[FindingRecord, ...]:
     """Name every failure: threat, measure, figure and threshold, or the check; and what reading the source warned of."""
+    checks = tuple(checks)
     found = _threat_findings(plan.threats, threats)
+    if any(check.id == "AUDIT-RECORDS" and _fails(check) for check in checks):
+        # that no record is there is said once, by the check; a threat says more only where records leave
+        found = [one for one in found if one.code != "A105" or NO_RECORDS not in one.message]
     if not threats and not plan.checks:
         message = "nothing was checked: the release has no threat and no check"
         found.append(FindingRecord(code="A107", message=message, severity="error", subject=f"releases.{plan.id}"))

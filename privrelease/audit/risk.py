@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from privrelease.disclosure.class_sizes import SizeHistogram
     from privrelease.disclosure.verdict import RiskMeasures
 
-__all__ = ["NO_RECORDS", "Counted", "Measured", "risk_facts", "undefined_risk"]
+__all__ = ["ALL_LOST", "NO_RECORDS", "Counted", "Measured", "risk_facts", "undefined_risk"]
 
 NO_RECORDS = "no released records"
+#: Rows leave, and not one has a value that the threat is about.
+ALL_LOST = "every released record lost all columns of the threat"
 
 Counted = Literal["records", "persons", "person_sets", "person_multisets"]
 Reading = Literal["category", "wildcard"]
@@ -77,7 +79,7 @@ def risk_facts(
     prosecutor = prosecutor_risk(sizes, above=above)
     main = prosecutor if risk is None else risk
     smallest, n = sizes.smallest, sizes.n_records
-    note = None if n else NO_RECORDS
+    note = None if n else ALL_LOST if measured.residual else NO_RECORDS
     shown = Visibility.INTERNAL if smallest is None else audience.of(smallest)
     at_risk = main.records_at_risk
     wildcard = measured.reading == "wildcard"

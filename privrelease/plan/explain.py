@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from privrelease.plan.statistics import StatisticsPlan
 from privrelease.plan.tables import TablePlan
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
 
@@ -118,6 +117,18 @@ def exact_text(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}{whole}.{rest:0{digits}d}"
 
 
+def _size_text(size: Fraction) -> str:
+    """Return an average size as a decimal; one with more than two places is rounded up, with the fraction that it stands for.
+
+    >>> from fractions import Fraction
+    >>> _size_text(Fraction(20)), _size_text(Fraction(25, 2)), _size_text(Fraction(50, 3))
+    ('20', '12.5', '16.67 (50/3)')
+    """
+    if (size * 100).denominator == 1:
+        return exact_text(size)
+    return f"{exact_text(Fraction(ceil(size * 100), 100))} ({size.numerator}/{size.denominator})"
+
+
 def _percent(share: Fraction) -> str:
     return f"{exact_text(share * 100)} %"
 
@@ -166,7 +177,7 @@ def _threat(threat: ThreatPlan) -> ThreatExplanation:
         meaning = f"every class has at least {limits.k} in the {where}"
         found.append(ThresholdExplanation("highest_risk", exact_text(limits.highest), limits.k, meaning))
     if limits.average is not None:
-        size = exact_text(1 / limits.average)
+        size = _size_text(1 / limits.average)
         meaning = (
             f"classes have on average at least {size} records"
             if threat.attacker == "prosecutor"

@@ -85,4 +85,5 @@ def within_limit(evidence: Evidence) -> Judged:
     worst = sorted(lost.items(), key=lambda item: (-sum(item[1]), item[0]))
     most = ", ".join(f"{column} {sum(parts)}" for column, parts in worst[:3])
     over = sum(a + b for a, b in lost.values()) - int(step.limit * total)
-    return failed(f"{over} cells more were lost than the limit allows; most in: {most}", observed, limit)
+    cells = "1 cell more was" if over == 1 else f"{over} cells more were"
+    return failed(f"{cells} lost than the limit allows; most in: {most}", observed, limit)

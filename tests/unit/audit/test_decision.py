@@ -100,10 +100,19 @@ def test_nothing_to_check_is_no_pass(made):
     assert "A107" in {finding.code for finding in result.findings}
 
 
-def test_no_released_records_fail_as_undefined(made):
+def test_records_that_lost_every_column_of_a_threat_fail_as_undefined(made):
     result = audited(made, made.evidence(after=made.table([[0, 0]], [5])))
     assert result.decision.outcome is Outcome.FAIL
-    assert "A105" in {finding.code for finding in result.findings}
+    messages = [finding.message for finding in result.findings if finding.code == "A105"]
+    assert messages
+    assert all("every released record lost all columns of the threat" in message for message in messages)
+
+
+def test_that_no_record_is_there_is_said_once(made):
+    sound = made.evidence(after=made.table([], []))
+    result = audited(made, replace(sound, main=replace(sound.main, n_rows=0)))
+    assert result.decision.outcome is Outcome.FAIL
+    assert [finding.code for finding in result.findings if "no released records" in finding.message] == ["A219"]
 
 
 def test_a_missing_legal_field_means_review_under_the_profile_only(made):

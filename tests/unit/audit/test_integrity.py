@@ -150,7 +150,7 @@ def test_lost_cells_count_those_of_dropped_rows_against_the_limit(made):
     assert result(made.evidence(), "AUDIT-LIMIT").observed.exact == "1/4"
     over = made.evidence(made.plan(suppress=SuppressStep(limit=Fraction(6, 25))))
     assert unsound(over) == {"AUDIT-LIMIT"}
-    assert "1 cells more" in result(over, "AUDIT-LIMIT").message
+    assert "1 cell more was lost" in result(over, "AUDIT-LIMIT").message
 
 
 def test_counts_that_the_run_states_wrongly_fail(made):
