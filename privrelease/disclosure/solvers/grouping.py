@@ -77,7 +77,8 @@ class Places(NamedTuple):
 class Nodes(NamedTuple):
     """Released classes: open-addressing ``slots`` of node numbers (-1 empty), a bit map ``marks`` of the keys, ``key``, ``size``.
 
-    ``used = [parts, nodes]`` counts what is in use; the arrays of places and nodes have room for more.
+    ``used = [parts, nodes, reserve]`` counts what is in use, and how many nodes greedy may still open; the arrays of places and nodes have
+    room for more.
     """
 
     slots: Indices
@@ -698,8 +699,8 @@ def complete_groups(
                 continue
             target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
             size, gained, moves, more, exposed = _take(slot, need, safe, price, target, movable, groups, places, nodes)
-            # Room for every move of this group, and for the nodes that greedy may still open (one per class at most).
-            room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + len(classes.present) < len(nodes.key)
+            # Room for every move of this group, and for the nodes that greedy may still open.
+            room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + nodes.used[2] < len(nodes.key)
             affordable = more <= max(budget[0], 0) and exposed <= max(budget[1], 0)
             accepted = size >= need and gained > 0 and room and affordable
             if accepted:

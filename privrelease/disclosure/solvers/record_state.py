@@ -79,7 +79,7 @@ class RecordState:
             marks=np.zeros(1 << max(4, room.bit_length() - 4), np.uint64),
             key=np.zeros(room, np.uint64),
             size=np.zeros(room, np.int64),
-            used=np.array([items, 1], np.int64),
+            used=np.array([items, 1, items], np.int64),
         )
         work = 1 << max(4, (2 * items).bit_length())
         self._waiting = Waiting(
@@ -157,6 +157,7 @@ class RecordState:
         self, chosen: NDArray[np.int64], need: int, safe: int, price: int = 0, budget: NDArray[np.int64] | None = None
     ) -> int:
         p = int(self._nodes.used[0])
+        self._nodes.used[2] = self._count
         node = self.places.node[:p]
         size = self._nodes.size[node]
         records = self.places.records[:p]
