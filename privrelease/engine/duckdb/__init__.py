@@ -20,7 +20,7 @@ D114  files of one glob that differ in columns or types
 D115  a physical type that does not become the declared type without loss
 D116  no such table
 D117  a first line that seems to be a row of data where column names are wanted
-D118  a view of a database file that reads outside its file
+D118  a view of a database file that reads outside its file, or what is not there
 D120  memory or temporary space ran out
 D121  a file or folder that cannot be used
 D122  an engine setting that is not accepted

@@ -48,8 +48,9 @@ def damage_of(connection: Connection, source: TableSource, read: Callable[[Conne
         return damaged
     if failed is None:
         return None
-    if isinstance(failed, duckdb.PermissionException):
-        message = f"a view of {source.label} reads outside its file"
+    if isinstance(failed, duckdb.PermissionException | duckdb.CatalogException | duckdb.BinderException):
+        what = "reads outside its file" if isinstance(failed, duckdb.PermissionException) else "reads what is not there"
+        message = f"the view {source.table} of {source.label} {what}"
         return source_refusal(source, "D118", message, "name a table, or write the rows of the view into one")
     return damaged
 

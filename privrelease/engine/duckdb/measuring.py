@@ -171,6 +171,9 @@ def _open_csv(connection: Connection, sink: Sink, columns: Sequence[Column], han
     form = FileFormat()
     names = header_of(sink.path, form, sink.label)
     check_header(names, (), sink.label, "drop", line=1)
+    if columns and not {column.name for column in columns} & set(names):
+        message = f"none of the {len(columns)} columns of the release is in the first line, which has {len(names)} fields"
+        raise refusal(message, "D107", hint="has the file a header line?", location=Location(sink.label, 1))
     declared = {column.name: column for column in columns}
     plain = ColumnFormat(missing=())
     as_found = tuple(

@@ -62,10 +62,13 @@ def check_header(
     if missing and delimiter is not None and len(names) == 1:
         raise_all(_unsplit(names[0], delimiter, Location(label, line)))
     others = [place for place, name in enumerate(names) if name not in known]
-    fallback = _HEADER_LINE if line and not known & there else "correct the name, or remove the column from `columns`"
-    for name in missing:
-        near = _near(name, names, others)
-        hint = fallback if near is None else f"is column {near + 1} of the file meant? its name is almost {name}"
+    likes = {name: _near(name, names, others) for name in missing}
+    if line and known and not known & there and all(near is None for near in likes.values()):
+        message = f"none of the {len(known)} declared columns is in the first line, which has {len(names)} fields"
+        raise_all([*findings, Finding("D107", message, location=Location(label, line), hint=_HEADER_LINE)])
+    for name, near in likes.items():
+        hint = "correct the name, or remove the column from `columns`"
+        hint = hint if near is None else f"is column {near + 1} of the file meant? its name is almost {name}"
         findings.append(
             Finding("D107", f"the declared column {name} is not in the file", location=Location(label, line), hint=hint)
         )

@@ -161,3 +161,13 @@ def test_a_released_csv_cell_that_does_not_fit_its_type_is_refused(bench):
     assert caught.value.code == "D201"
     assert str(caught.value).startswith("out.csv:3:2: ")
     assert "forty" not in str(caught.value)
+
+
+def test_a_released_csv_file_whose_first_line_may_be_data_is_refused_and_not_told(bench):
+    for text in ("M,Q9\nF,30\n", "Q9,Q9\nF,30\n"):
+        sink = bench.sink(SinkKind.CSV)
+        sink.path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            bench.engine.open_release(sink, [SEX, AGE])
+        assert "Q9" not in str(caught.value)
+        assert "has the file a header line?" in str(caught.value)

@@ -158,6 +158,12 @@ def test_a_first_line_that_may_be_data_is_never_told(csv_source, refused, unlist
         assert "has the file a header line?" in told
 
 
+def test_a_file_without_a_header_line_is_told_once_whatever_the_number_of_columns(csv_source, refused):
+    (found,) = refused(csv_source("1,Q9secret,p\n2,x,y\n", "rid", "aa", "bb"))
+    assert (found.code, found.location.line) == ("D107", 1)
+    assert "none of the 3 declared columns is in the first line, which has 3 fields" in found.message
+
+
 def test_names_are_told_where_the_first_line_holds_every_declared_column(csv_source, refused):
     (found,) = refused(csv_source("a,new,b\n1,2,3\n", "a", "b"))
     assert (found.code, found.message) == ("D108", "the file has columns that the policy does not list: new")

@@ -162,7 +162,11 @@ def test_a_view_that_reads_outside_its_file_is_refused(engine, refused, values, 
     there = TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col("n", I),), table="inside")
     assert values(engine.stage(there)) == [(5,)]
     (found,) = refused(TableSource("d", SourceKind.DUCKDB, str(path), "in.duckdb", (col("n", I),), table="outside"))
-    assert (found.code, found.message) == ("D118", "a view of in.duckdb reads outside its file")
+    assert (found.code, found.message) == ("D118", "the view outside of in.duckdb reads outside its file")
+    with duckdb.connect(str(path)) as con:
+        con.execute("DROP TABLE t")
+    (found,) = refused(there)
+    assert (found.code, found.message) == ("D118", "the view inside of in.duckdb reads what is not there")
 
 
 def test_a_misfit_in_parquet_is_placed_by_its_row_and_file(parquet, refused, tmp_path):
