@@ -143,7 +143,6 @@ def _number(text: str) -> Expr | None:
 
 # physical types
 def _from_physical(column: Column, bare: str, value: Expr) -> tuple[Expr, tuple[Fault, ...]] | str:
-    forms = column.format
     found: tuple[Expr, tuple[Fault, ...]] | None = None
     match column.type:
         case ColumnType.INTEGER if bare in _INTEGERS:
@@ -153,11 +152,11 @@ def _from_physical(column: Column, bare: str, value: Expr) -> tuple[Expr, tuple[
         case ColumnType.NUMBER if bare in (*_FLOATS, "DECIMAL", *_INTEGERS, *_WIDE_INTEGERS):
             found = _number_from(column, value, bare)
         case ColumnType.DATE if bare == "DATE":
-            found = sql.when((_in_calendar(value), value)), _no_dates("D206", "date", value, forms)
+            found = sql.when((_in_calendar(value), value)), _no_dates("D206", "date", value)
         case ColumnType.DATETIME if bare in _STAMPS:
             short = sql.cast(value, "TIMESTAMP")
             same = exp.and_(_in_calendar(short), exp.EQ(this=sql.cast(short.copy(), bare), expression=value))
-            found = sql.when((same, short)), _no_dates("D207", "date and time of microseconds", value, forms)
+            found = sql.when((same, short)), _no_dates("D207", "date and time of microseconds", value)
         case ColumnType.BOOLEAN if bare == "BOOLEAN":
             found = value, ()
     return _other_type(column.type, bare) if found is None else found
@@ -395,12 +394,12 @@ def _off_grid(column: Column, test: Expr) -> Fault:
     )
 
 
-def _no_dates(code: str, what: str, value: Expr, form: ColumnFormat) -> tuple[Fault, ...]:
+def _no_dates(code: str, what: str, value: Expr) -> tuple[Fault, ...]:
     hint = "correct it in the source, or make it missing: ISO 8601 and the files that leave have no other years"
     outside = exp.not_(_in_calendar(value))
     return (
         Fault(code, f"does not fit {what}: it is infinite, or its year is not within 1 to 9999", hint, outside),
-        _no_date(code, what, exp.true(), form),
+        Fault(code, f"does not fit {what}", "round it to microseconds in the source", exp.true()),
     )
 
 
