@@ -24,7 +24,7 @@ __all__ = ["ALL_LOST", "NO_RECORDS", "Counted", "Measured", "risk_facts", "undef
 
 NO_RECORDS = "no released records"
 #: Rows leave, and not one has a value that the threat is about.
-ALL_LOST = "every released record lost all columns of the threat"
+ALL_LOST = "no released records with a value: every released record lost all columns of the threat"
 
 Counted = Literal["records", "persons", "person_sets", "person_multisets"]
 Reading = Literal["category", "wildcard"]

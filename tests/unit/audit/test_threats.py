@@ -82,7 +82,7 @@ def test_suppressed_records_are_lost_and_no_class(made, marked):
 def test_a_file_that_is_all_suppressed_has_no_k_and_does_not_hold(made):
     found = threat_result(made.evidence(after=made.table([[0, 0]], [6])), threat())
     assert found.after.k.value is None
-    assert found.after.k.note == "every released record lost all columns of the threat"
+    assert found.after.k.note == "no released records with a value: every released record lost all columns of the threat"
     assert found.after.residual.value == 6
     assert not found.holds
     assert not any(verdict.holds for verdict in found.verdicts)
