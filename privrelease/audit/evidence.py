@@ -15,7 +15,7 @@ from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
 from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
 from privrelease.engine.audit_protocol import LeftRows
-from privrelease.errors import PrivreleaseError
+from privrelease.errors import InputError, PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.digests import sha256_of
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Column, Sink
 
 __all__ = ["Evidence", "FileEvidence", "gather"]
+
+_MOST_PERSONS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,11 +296,15 @@ def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], 
     if source is None or main is None:
         return None
     if known.table is not None:
-        before, after, population = engine.class_tables((source, main, engine.stage(known.table)), columns)
+        outsiders = engine.stage(known.table)
+        if source.n_rows and not outsiders.n_rows:
+            message = f"the population has no row: {known.table.label}"
+            raise InputError(code="D631", message=message, hint="name the table of which the data is a sample under `table`")
+        before, after, population = engine.class_tables((source, main, outsiders), columns)
         ours, theirs = before, after
     elif known.weight is not None:
         population = None
-        ours = engine.weighted_classes(source, None, None, columns, known.weight)
+        ours = _weighted(engine, source, columns, known.weight)
         if row_map is None:
             return Outside(ours, None)
         theirs = engine.weighted_classes(source, main, row_map, columns, known.weight)
@@ -321,6 +327,22 @@ def _with_repeats(evidence: Evidence, engine: AuditEngine) -> Evidence:
     row_map = evidence.target.row_map if evidence.sound_map else None
     found = repeats_of(evidence.plan, columns, evidence.main, evidence.source, row_map, engine)
     return replace(evidence, repeats=found)
+
+
+def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
+    """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
+    hint = "a sampling weight is the number of persons a row stands for: correct the column"
+    message = f"the sampling weights in {weight} do not add up to a number of persons"
+    refusal = InputError(code="D632", message=message, hint=hint)
+    try:
+        table = engine.weighted_classes(source, None, None, columns, weight)
+    except PrivreleaseError as error:
+        if error.code != "D199":
+            raise
+        raise refusal from None  # a weight that no exact sum can hold
+    if table.weights is not None and not float(table.weights.sum()) <= _MOST_PERSONS:
+        raise refusal
+    return table
 
 
 def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["UNION", "threat_result", "threat_results", "union_result"]
 
 UNION = "all threats together"
-_LINKED = {"person_sets": "set of rows", "person_multisets": "rows, as many times each,"}
+_LINKED = {"person_sets": "set of rows", "person_multisets": "set of rows, repeated ones counted,"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,7 +70,7 @@ def _means(threat: ThreatPlan, judgement: Judgement, size: Measured) -> str:
     one, many = ("record", "records") if size.counted == "records" else ("person", "persons")
     k = threat.thresholds.k
     if judgement.measure == "highest_risk" and size.counted in _LINKED:
-        return f"every person has the same {_LINKED[size.counted]} as at least {k - 1} others: rows of one person can be linked"
+        return f"rows of one person can be linked: every {_LINKED[size.counted]} is that of at least {k} persons"
     if judgement.measure == "highest_risk":
         return f"every class has at least {k} {many}"
     if judgement.measure == "average_risk":

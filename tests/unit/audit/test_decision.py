@@ -9,6 +9,7 @@ import pytest
 
 from privrelease.audit.codes import FINDING_TITLES, INTEGRITY_CODES
 from privrelease.audit.decision import decide, findings_of
+from privrelease.audit.evidence import Outside
 from privrelease.audit.expectations import policy_checks
 from privrelease.audit.facts import data_facts, identity, left_out, legal_facts, utility_facts
 from privrelease.audit.integrity.checks import integrity
@@ -92,6 +93,19 @@ def test_a_failing_figure_is_worse_than_any_that_holds(made):
     worst = audited(made, made.evidence(plan, after=made.table([[1, 1], [2, 2]], [5, 4]))).decision.worst
     assert worst.what == "average risk of threat b"
     assert not worst.holds
+
+
+def test_a_population_with_fewer_persons_than_the_file_is_told_with_the_number_of_classes(made):
+    threat = ThreatPlan("outsider", ("sex", "region"), Thresholds(highest=Fraction(1, 2)), "journalist")
+    sample, population = made.table([[1, 1], [2, 1], [3, 1]], [3, 2, 2]), made.table([[1, 1], [2, 1]], [1, 9])
+    evidence = made.evidence(
+        made.plan(threat), before=sample, after=sample, outside={"outsider": Outside(sample, sample, population)}
+    )
+    result = audited(made, evidence)
+    (finding,) = [finding for finding in result.findings if finding.code == "A108"]
+    assert (finding.severity, finding.subject) == ("warn", "threats.outsider")
+    assert "fewer persons than the file in 2 classes" in finding.message
+    assert result.decision.outcome is Outcome.PASS
 
 
 def test_nothing_to_check_is_no_pass(made):

@@ -8,6 +8,7 @@ import pytest
 
 from privrelease.audit.evidence import Outside
 from privrelease.audit.integrity.checks import integrity
+from privrelease.audit.linkage import Repeats
 from privrelease.audit.model import Outcome
 from privrelease.audit.readings import Table, measured
 from privrelease.audit.risk_only import audit_risk_only
@@ -77,6 +78,78 @@ def test_persons_that_could_not_be_found_are_no_pass(made):
         "too many": Outcome.FAIL,
         "nobody": Outcome.FAIL,
     }
+
+
+def persons_check(evidence):
+    return next(check for check in integrity(evidence) if check.id == "AUDIT-PERSONS")
+
+
+def test_pseudonyms_that_repeat_where_no_person_is_declared_fail(made):
+    """Two tokens stand in several rows of the file: whoever made it counted rows as persons."""
+    evidence = made.evidence(repeats=(Repeats("id", direct=True, repeated=2),))
+    found = persons_check(evidence)
+    assert (found.outcome, found.observed.value) == (Outcome.FAIL, 2)
+    assert "pseudonyms of id" in found.message
+    assert persons_check(made.evidence(repeats=None)).outcome is Outcome.NOT_EVALUATED
+
+
+def test_a_name_that_several_persons_share_is_told(made):
+    plan = made.plan(unit=UnitPlan("sex"))
+    single = replace(VISITS, most_rows=1)
+    shared = made.evidence(plan, persons=single, repeats=(Repeats("id", direct=True, repeated=1, within=False),))
+    assert persons_check(shared).outcome is Outcome.WARN
+    assert persons_check(made.evidence(plan, persons=single)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("repeats", "linkable"),
+    [
+        ((), False),
+        ((Repeats("id", direct=True, repeated=3, within=False),), False),
+        ((Repeats("id", direct=True, repeated=3, within=True),), True),
+        ((Repeats("id", direct=True, repeated=3),), True),  # persons not known: every repetition may be one person's
+        ((Repeats("id", direct=True, repeated=0),), False),
+        (None, True),  # not measured
+    ],
+)
+def test_rows_are_linkable_where_a_pseudonym_repeats_in_those_of_one_person(made, repeats, linkable):
+    plan = made.plan(unit=UnitPlan("score"))
+    plan = replace(plan, columns=tuple(column for column in plan.columns if column.name != "score"))
+    assert made.evidence(plan, persons=VISITS, repeats=repeats).linkable is linkable
+    assert not made.evidence(plan, persons=replace(VISITS, most_rows=1), repeats=repeats).linkable
+
+
+@pytest.mark.parametrize(
+    ("knows_rows", "words"),
+    [
+        (False, "rows of one person can be linked: every set of rows is that of at least 2 persons"),
+        (True, "rows of one person can be linked: every set of rows, repeated ones counted, is that of at least 2 persons"),
+    ],
+)
+def test_a_verdict_about_persons_speaks_of_persons(made, knows_rows, words):
+    limits = Thresholds(Fraction(1, 2), Fraction(1, 2), RecordsAtRisk(Fraction(1, 2), Fraction(1, 10)))
+    threat = ThreatPlan("outsider", ("sex", "region"), limits, knows_rows=knows_rows)
+    plan, after = made.plan(threat, unit=UnitPlan("id")), visits()
+    evidence = made.evidence(plan, persons=VISITS, person_after=after, person_before=after, after=after.table)
+    meant = [verdict.means for verdict in threat_result(evidence, threat).verdicts]
+    assert meant == [
+        words,
+        "a person is found with a chance of at most 0.5 on average",
+        "at most 0.1 of the persons have a risk above 0.5",
+    ]
+
+
+def test_a_journalist_is_judged_as_a_prosecutor_where_rows_of_a_person_are_linked(made):
+    """The population would hide each row among 90 persons; sets of rows it does not know, and one person's is alone in the file."""
+    threat = ThreatPlan("outsider", ("sex", "region"), HALF, "journalist", population=PopulationPlan(weight="score"))
+    plan, after = made.plan(threat, unit=UnitPlan("id")), visits()
+    outside = weighted([[1, 1], [2, 1], [3, 1]], [2, 2, 1], [90, 90, 90])
+    evidence = made.evidence(
+        plan, persons=VISITS, person_after=after, after=after.table, outside={"outsider": Outside(outside, outside)}
+    )
+    found = threat_result(evidence, threat)
+    assert (found.after.highest.exact, found.holds) == ("1", False)
+    assert "sets of rows" in found.after.further["population"].note
 
 
 def weighted(codes, counts, weights):

@@ -8,7 +8,7 @@ from privrelease.disclosure.solvers.problem import Solution
 from privrelease.engine.protocol import RowClasses
 from privrelease.errors import InternalError
 from privrelease.execute import suppression
-from privrelease.execute.suppression import nothing_suppressed, nulled_cells, one_class, row_masks
+from privrelease.execute.suppression import nothing_suppressed, nulled_cells, one_class, pairs_of_rows, row_masks
 
 
 def solution(parts):
@@ -80,3 +80,48 @@ def test_rows_without_quasi_identifiers_are_one_class(n_rows):
     masks, dropped = row_masks(nothing_suppressed(rows.table), rows)
     assert masks.shape == (n_rows, 1)
     assert dropped.shape == (n_rows,)
+
+
+PAIRED = RowClasses(
+    ClassTable(
+        ("a", "b"),
+        np.array([[1, 1], [2, 1]], np.int32),
+        np.array([3, 2]),
+        pairs_class=np.array([0, 0, 1], np.uint32),
+        pairs_person=np.array([0, 1, 0], np.uint32),
+    ),
+    np.array([1, 0, 0, 1, 0], np.uint32),
+)
+WHO = np.array([0, 1, 0, 0, 1], np.uint32)
+
+
+def by_person(records):
+    """Person 1 loses the first cell in class 0, person 0 the second; class 1 loses nothing."""
+    return Solution(
+        np.array([0, 0, 1], np.uint32),
+        np.array(records),
+        np.array([[False, True], [True, False], [False, False]]),
+        np.zeros(3, np.bool_),
+        np.array([2, 1]),
+        pair_part=np.array([0, 1, 2], np.uint32),
+    )
+
+
+def test_rows_of_a_person_go_to_that_persons_part():
+    pair, amounts = pairs_of_rows(PAIRED, WHO)
+    assert (pair.tolist(), amounts.tolist()) == ([2, 1, 0, 2, 1], [1, 2, 2])
+    masks, dropped = row_masks(by_person([1, 2, 2]), PAIRED, pair)
+    assert masks.tolist() == [[0], [1], [2], [0], [1]]
+    assert not dropped.any()
+
+
+def test_persons_that_do_not_make_up_their_parts_are_a_fault_of_ours():
+    pair, _ = pairs_of_rows(PAIRED, WHO)
+    with pytest.raises(InternalError, match="R183"):
+        row_masks(by_person([2, 1, 2]), PAIRED, pair)
+    with pytest.raises(InternalError, match="R183"):
+        row_masks(by_person([1, 2, 2]), PAIRED)
+    with pytest.raises(InternalError, match="R185"):
+        pairs_of_rows(PAIRED, np.array([1, 1, 0, 0, 1], np.uint32))
+    with pytest.raises(InternalError, match="R185"):
+        pairs_of_rows(ROWS, WHO)
