@@ -36,8 +36,9 @@ def read_header(path: Path, format_: FileFormat | None = None) -> tuple[tuple[st
     label = str(path)
     if path.suffix.lower() not in _PARQUET:
         names = header_of(path, format_ or FileFormat(), label)
-        for place, name in enumerate(names):
-            if (fault := _no_name(name, names[:place])) is not None:
+        fields = re.split(r"[;\t|]", names[0]) if len(names) == 1 else names  # another delimiter hides no row of data
+        for place, name in enumerate(fields):
+            if (fault := _no_name(name, fields[:place])) is not None:
                 message = f"the first line does not seem to hold column names: its field {place + 1} {fault}"
                 hint = "begin the file with a header line of column names; names are not taken from a row of data"
                 raise InputError(code="D117", message=message, hint=hint, location=Location(label, 1, place + 1))

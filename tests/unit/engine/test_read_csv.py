@@ -200,6 +200,7 @@ def test_damage_of_a_compressed_file_is_refused_wherever_it_lies(csv_source, ref
         ("a,b," + "Q9" * 33, "3 is longer than 64 characters"),
         ("Q9@mail.example,b,c", "1 holds an @"),
         ("Q9,b,Q9", "3 repeats"),
+        ("Q9;17;c", "2 is a number"),
     ],
 )
 def test_names_for_a_new_policy_are_not_taken_from_a_row_of_data(tmp_path, line, fault):
