@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from privrelease.ledger.book import Book
+    from privrelease.dp.budget import Budget
+    from privrelease.ledger.book import Book, Spent
     from privrelease.release.manifest import Manifest
 
 __all__ = ["Charges", "charges_of", "uncharged"]
@@ -17,11 +18,14 @@ __all__ = ["Charges", "charges_of", "uncharged"]
 @dataclass(frozen=True, slots=True)
 class Charges:
     """``entry``: the draws of the reservation that the manifest names (None: the ledger has no such entry); ``earlier``: those of every
-    reservation of the population, as sorted items. Records of draws, as in the manifest.
+    reservation of the population, as sorted items. Records of draws, as in the manifest. ``cap``: the ledger's for the population (None: it
+    sets none); ``spent``: the population's reservations, oldest first.
     """
 
     entry: tuple[frozenset[tuple[str, object]], ...] | None
     earlier: frozenset[frozenset[tuple[str, object]]]
+    cap: Budget | None = None
+    spent: tuple[Spent, ...] = field(default=())
 
 
 def charges_of(book: Book, manifest: Manifest) -> Charges:
@@ -38,7 +42,8 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
         and book.hashes[anchor.sequence] == anchor.hash
     )
     entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
-    return Charges(entry, frozenset(draw for draws in every.values() for draw in draws))
+    earlier = frozenset(draw for draws in every.values() for draw in draws)
+    return Charges(entry, earlier, None if account is None else account.cap, tuple(spent))
 
 
 def uncharged(manifest: Manifest, charges: Charges) -> str | None:

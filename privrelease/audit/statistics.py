@@ -29,6 +29,8 @@ from privrelease.audit.model import (
     OutputFacts,
     Visibility,
 )
+from privrelease.audit.privacy import ReleasedRow, privacy_section
+from privrelease.audit.privacy_model import PRIVACY
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 from privrelease.relational.schema import SinkKind
 from privrelease.release.digests import sha256_of
@@ -114,7 +116,28 @@ def audit_statistics(
         utility=None,
         checks=checks,
         findings=findings,
+        sections={
+            PRIVACY: privacy_section(
+                plan,
+                policy,
+                _released(evidence, checks),
+                manifest=target.manifest,
+                charges=target.charges,
+                version=versions.get("privrelease"),
+            )
+        },
     )
+
+
+def _released(evidence: _Evidence, checks: tuple[CheckResult, ...]) -> dict[str, list[ReleasedRow]] | None:
+    """The file's figures by query; None where it is not the table that was asked for, and its texts might be anything."""
+    if any(_fails(check) and check.id in _OF_THE_FILE for check in checks):
+        return None
+    released: dict[str, list[ReleasedRow]] = {}
+    for row in evidence.rows:
+        numbers = (row.numbers["value"], row.numbers["low"], row.numbers["high"])
+        released.setdefault(row.query, []).append((json.loads(row.group), numbers))
+    return released
 
 
 # ---------------------------------------------------------------------------------------------------------------------- reading
@@ -298,6 +321,10 @@ CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None]], ...] = (
     ("A238", "AUDIT-DP-BUDGET", "All draws together are within the budget, and claimed", _budget),
     ("A239", "AUDIT-DP-NOISE", "The noise is secret", _secret),
     ("A240", "AUDIT-DP-LEDGER", "The ledger was charged for every draw, and for no other", _charged),
+)
+
+_OF_THE_FILE: Final = frozenset(
+    f"AUDIT-DP-{part}" for part in ("FILES", "DIGEST", "SAME", "ORDER", "GROUPS", "SCALE", "FIGURES")
 )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibility
+from privrelease.audit.privacy_model import PRIVACY, for_recipients, privacy_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
             "union": None if kept.union is None else _without_combinations(kept.union),
             "checks": tuple(check for check in kept.checks if edition.admits(check.visibility)),
             "findings": (),
-            "sections": {},
+            "sections": _sections_for_recipients(audit, edition),
         }
     )
 
@@ -68,6 +69,15 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
 def is_withheld(figure: Figure) -> bool:
     """Return whether an edition took the value of this figure away."""
     return figure.value is None and figure.note == WITHHELD
+
+
+def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
+    """Of the sections, recipients get the claim of differential privacy: it was known before a row was read, or is released anyway."""
+    try:
+        facts = privacy_facts(audit)
+    except ValueError:
+        return {}
+    return {} if facts is None else {PRIVACY: _figures_withheld(for_recipients(facts), edition)}
 
 
 def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:

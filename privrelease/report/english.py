@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from privrelease.report.english_privacy import ENGLISH_PRIVACY
+
 __all__ = ["ENGLISH"]
 
 ENGLISH: Final[dict[str, str]] = {
@@ -247,11 +249,7 @@ ENGLISH: Final[dict[str, str]] = {
     "attacks.heading": "Attacks tried",
     "attacks.basis": "ICO motivated intruder, Anonymeter",
     "attacks.absent": "No attack was tried on this release; the risk figures above are measured, not attacked.",
-    "dp.heading": "Differential privacy",
-    "dp.basis": "NIST SP 800-226",
-    "dp.claimed": "The release claims differential privacy. Budget, neighbours, unit and every draw stand in the manifest beside the data; "
-    "this audit checked them, and each released figure's mechanism, scale and cost, against the plan.",
-    "dp.absent": "No claim. Epsilon covers releases with noise; this is microdata, and outside any privacy budget.",
+    **ENGLISH_PRIVACY,
     "tables.heading": "Tables",
     "tables.basis": "ACRO, tau-Argus",
     "tables.attacker": "Unsafe cells are suppressed, and further ones so that totals do not give them back. The attacker here knows every "

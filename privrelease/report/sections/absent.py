@@ -9,18 +9,12 @@ from privrelease.report.view import Absent
 if TYPE_CHECKING:
     from privrelease.report.view import Context
 
-__all__ = ["build_attacks", "build_dp", "build_synthesis"]
+__all__ = ["build_attacks", "build_synthesis"]
 
 
 def build_attacks(context: Context) -> Absent:
     """Say that no attack was tried: a reader would otherwise take the risk figures for one."""
     return Absent(context.catalogue.text("attacks.absent"))
-
-
-def build_dp(context: Context) -> Absent:
-    """Say that there is no claim: epsilon does not cover microdata (DESIGN, semantics 11); or where the claim of statistics stands."""
-    statistics = context.audit.data.order == "policy"
-    return Absent(context.catalogue.text("dp.claimed" if statistics else "dp.absent"))
 
 
 def build_synthesis(context: Context) -> None:

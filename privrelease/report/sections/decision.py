@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.differences_model import since_facts
 from privrelease.audit.model import Outcome
+from privrelease.audit.privacy_model import privacy_facts
 from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report import numbers
 from privrelease.report.changes import change_rows
 from privrelease.report.edition import is_withheld
+from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
@@ -154,7 +157,23 @@ def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
     total = exact(audit.data.source_rows)
     of_source = catalogue.plain("decision.of", total=numbers.number(total)) if total is not None else None
     tiles.append(Tile(catalogue.text("decision.records"), shown(audit.data.released_rows, catalogue), of_source, None))
-    return tiles
+    return [*_privacy_tiles(audit, catalogue), *tiles]
+
+
+def _privacy_tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
+    """Epsilon spent beside what the policy allows, and what the population has left; nothing where no privacy is claimed."""
+    try:
+        facts = privacy_facts(audit)
+    except ValueError:
+        return []
+    if facts is None:
+        return []
+    spent, allowed = Fraction(facts.epsilon), Fraction(facts.allowed_epsilon)
+    within = catalogue.plain("dp.within", allowed=numbers.number(allowed))
+    status: Status = "pass" if spent <= allowed else "fail"
+    tiles = [Tile(catalogue.text("dp.tile.epsilon"), Shown(numbers.number(spent)), within, status)]
+    left = None if facts.budget is None else budget_texts(facts.budget, catalogue)
+    return tiles if left is None else [*tiles, Tile(catalogue.text("dp.tile.left"), Shown(left[0]), left[1], None)]
 
 
 def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:

@@ -281,3 +281,17 @@ def test_a_sweep_shows_both_mechanisms_for_each_budget_and_reads_no_row(folder, 
     for wrong in ("epsilon=", "delta=1", "epsilon=0", "epsilon=1e-300", "epsilon=1,x", "epsilon=nan"):
         assert main(["plan", "p.yaml", "--sweep", wrong]) == 2
         assert "C109" in capsys.readouterr().err
+
+
+def test_the_report_shows_claim_figures_and_budget_to_both_kinds_of_reader(folder, ledger):
+    assert main(["run", "p.yaml"]) == 0
+    (audit,) = (folder / ".privrelease" / "runs").glob("*/internal/audit.json")
+    section = json.loads(audit.read_text(encoding="utf-8"))["sections"]["10"]
+    released = [group["value"]["value"] for query in section["queries"] for group in query["groups"]]
+    assert released == [float(row["value"]) for row in rows(folder)]
+    assert (section["epsilon"], section["noise"]) == ("1", "secret")
+    budget = section["budget"]
+    assert (budget["before_epsilon"], budget["charged_epsilon"], budget["after_epsilon"]) == ("0", "1", "1")
+    assert [one["release"] for one in budget["history"]] == [ledger.claims[0].release]
+    report = (folder / "out" / "s.report.html").read_text(encoding="utf-8")
+    assert report.count("95 % intervals</title>") == 3

@@ -13,7 +13,7 @@ SOURCES = {
     path: path.read_text(encoding="utf-8")
     for pattern in ("**/*.py", "**/*.j2")
     for path in ROOT.glob(pattern)
-    if path.name != "english.py"
+    if not path.name.startswith("english")
 }
 #: Beginnings of keys that are put together from a name of the audit.
 COMPOSED = re.compile(r"f\"([a-z_]+\.(?:[a-z_]+\.)?)\{|\"([a-z_]+\.)\" ~|\"([a-z]+\.[a-z]+\.)\" ~")
