@@ -177,9 +177,18 @@ def _persons(reading: Reading, number: int, release: MicrodataRelease, dataset: 
     unit = dataset.unit
     if unit is None:
         message = f"dataset {release.from_} has no unit: every row counts as a person of its own"
-        yield reading.info(
-            "P610", message, "datasets", release.from_, key=True, hint="write `unit: {column: …}` if persons may repeat"
+        hint = "write `unit: {column: …}` if persons may repeat"
+        if out.pseudonyms:
+            hint += f": a run stops where a pseudonym of {shown(next(iter(out.pseudonyms)))} would stand in several rows"
+        yield reading.info("P610", message, "datasets", release.from_, key=True, hint=hint)
+    elif unit.column not in out.columns and out.pseudonyms and unit.max_rows != 1:
+        name = shown(next(iter(out.pseudonyms)))
+        message = (
+            f"{name} leaves as a pseudonym and a person may have several rows: where it repeats in them the rows of a person "
+            "stay linkable, and classes are then sets of rows of persons"
         )
+        hint = f"drop {name}, or write `max_rows: 1` if each person has one row"
+        yield reading.warning("P602", message, *path, hint=hint)
     elif unit.column in out.columns and unit.max_rows != 1:
         message = (
             f"{shown(unit.column)} leaves and a person may have several rows: the rows of a person stay linkable, "

@@ -1206,6 +1206,32 @@ RULES = [
         ((STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),),
     ),
     Rule(
+        "another pseudonym that may repeat in the rows of a person",
+        (
+            ("max_rows: 1", "max_rows: 3"),
+            ("      glucose: {", "      phone: {role: direct, type: string}\n      glucose: {"),
+            (STEP, "      - {pseudonymise: [phone], key: K}\n" + STEP),
+        ),
+        [
+            "p.yaml:22:5: P602 warn: phone leaves as a pseudonym and a person may have several rows: where it repeats in them the rows of a person stay linkable, and classes are then sets of rows of persons\nhint: drop phone, or write `max_rows: 1` if each person has one row",
+        ],
+        (
+            ("      glucose: {", "      phone: {role: direct, type: string}\n      glucose: {"),
+            (STEP, "      - {pseudonymise: [phone], key: K}\n" + STEP),
+        ),
+    ),
+    Rule(
+        "a pseudonym and no persons",
+        (
+            ("    unit: {column: patient_id, max_rows: 1}\n", ""),
+            (STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),
+        ),
+        [
+            "p.yaml:7:3: P610 info: dataset patients has no unit: every row counts as a person of its own\nhint: write `unit: {column: …}` if persons may repeat: a run stops where a pseudonym of patient_id would stand in several rows",
+        ],
+        ((STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),),
+    ),
+    Rule(
         "the order of the source",
         ((FROM, FROM + "    order: source\n"),),
         [
