@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["check_meaning"]
 
 #: Every group of rules, each a function of a reading.
-RULES = (dataset_rules, threat_rules, release_rules, statistics_rules, table_rules, ledger_rules, check_rules, waiver_rules, approval_rules)
+RULES = (
+    dataset_rules,
+    threat_rules,
+    release_rules,
+    statistics_rules,
+    table_rules,
+    ledger_rules,
+    check_rules,
+    waiver_rules,
+    approval_rules,
+)
 
 
 def check_meaning(reading: Reading) -> tuple[Finding, ...]:
