@@ -130,6 +130,35 @@ def plan(
 
 
 @app.command()
+def simulate(
+    policy: o.PolicyFile,
+    *,
+    sweep: Annotated[
+        str, typer.Option("--sweep", metavar="epsilon=A,B,…", help="Budgets that each query gets.")
+    ] = "epsilon=0.1,0.5,1,2",
+    repetitions: Annotated[
+        int, typer.Option(min=10, max=100_000, metavar="N", help="How often each figure is released.")
+    ] = 1000,
+    rows: Annotated[int, typer.Option(min=1, max=1_000_000, metavar="N", help="Made rows in a group.")] = 1500,
+    release: o.Releases = None,
+    env: o.Environment = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> Ending:
+    """Release statistics of made data again and again, by both mechanisms: observed noise beside theory. Reads no row, spends nothing.
+
+    Example: `privrelease simulate policy.yaml --release statistics --repetitions 1000 --sweep epsilon=0.1,0.5,1,2`
+    """
+    from privrelease.cli.settings import Settings
+    from privrelease.cli.simulate import simulate as work
+
+    console = Console(form, -1 if quiet else verbose)
+    settings = Settings(env, None, None, o.checked_memory("1GiB"), None, None)
+    return ended(lambda: work(policy, settings, release or (), sweep, (repetitions, rows), console))
+
+
+@app.command()
 def run(
     policy: o.PolicyFile,
     *,

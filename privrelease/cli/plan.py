@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.execute.forecast import Forecast
     from privrelease.plan.model import MicrodataPlan
 
-__all__ = ["plan"]
+__all__ = ["plan", "table"]
 
 _THREATS = ("threat", "k wanted", "smallest class", "classes", "alone", "below k", "highest risk", "average risk")
 _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the column")
@@ -51,7 +51,7 @@ def plan(
         console.data("\n".join(one.as_lines()))
     swept = sweep(releases, epsilons) if epsilons else ()
     if swept and not console.json:
-        _table(
+        table(
             header(epsilons),
             table_rows(swept),
             "standard deviations, if the query had that epsilon and the release's delta",
@@ -104,7 +104,7 @@ def _tell(found: Forecast, console: Console) -> None:
     console.data(
         f"\nforecast for release {found.release}: {count(found.source_rows)} rows{persons}, {count(found.classes)} classes"
     )
-    _table(
+    table(
         _THREATS,
         [
             (
@@ -123,7 +123,7 @@ def _tell(found: Forecast, console: Console) -> None:
         console,
     )
     rows = max(found.source_rows, 1)
-    _table(
+    table(
         _COLUMNS,
         [
             (
@@ -140,7 +140,7 @@ def _tell(found: Forecast, console: Console) -> None:
     console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {count(found.rows_dropped)} rows dropped")
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
     """Print a table: drawn on a terminal, aligned by blanks elsewhere."""
     from privrelease.cli.console import harmless
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
     from privrelease.plan.statistics import StatisticPlan
 
-__all__ = ["Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text"]
+__all__ = ["Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
 
 _OF_DEVIATION: Final = 2.12
 
@@ -130,6 +130,11 @@ def _key_texts(plan: StatisticPlan) -> list[tuple[str, ...]]:
     if isinstance(plan.query, Histogram):
         parts.append(plan.query.bins.labels)
     return parts
+
+
+def value_of(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction:
+    """Return the figure that the numbers of a query's draws make, by name, before anything is done to it afterwards."""
+    return _estimate(plan, numbers)[0]
 
 
 def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -295,3 +296,23 @@ def test_the_report_shows_claim_figures_and_budget_to_both_kinds_of_reader(folde
     assert [one["release"] for one in budget["history"]] == [ledger.claims[0].release]
     report = (folder / "out" / "s.report.html").read_text(encoding="utf-8")
     assert report.count("95 % intervals</title>") == 3
+
+
+def test_a_simulation_reads_no_row_spends_nothing_and_says_what_no_mechanism_gives(folder, ledger, capsys):
+    (folder / "data.csv").unlink()
+    before = sorted(folder.iterdir())
+    assert main(["simulate", "p.yaml", "--repetitions", "200", "--format", "json"]) == 0
+    (release,) = json.loads(capsys.readouterr().out)["releases"]
+    assert {(one["query"], one["mechanism"]) for one in release["figures"]} == {
+        (query, mechanism) for query in ("n", "pay", "bands") for mechanism in ("laplace", "gaussian")
+    }
+    assert "the paper's 20 for a count at epsilon 0.1: no mechanism here gives it" in release["paper"][0]
+    assert release["paper"][-1] == "no single mechanism gives all of the paper's figures"
+    assert main(["simulate", "p.yaml", "--repetitions", "20", "--sweep", "epsilon=3"]) == 0
+    assert "paper's 20" not in capsys.readouterr().out
+    assert main(["simulate", "p.yaml", "--sweep", "delta=1"]) == 2
+    example = Path(__file__).parents[3] / "policies" / "diabetes.yaml"
+    assert main(["simulate", str(example), "--release", "microdata"]) == 2
+    assert "C115" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+    assert ledger.claims == ()
