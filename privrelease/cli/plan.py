@@ -88,7 +88,7 @@ def _forecast(release: MicrodataPlan, settings: Settings, console: Console) -> F
 
 
 def _would_fail(found: Forecast) -> bool:
-    return not found.feasible or any(finding.severity is Severity.ERROR for finding in found.findings)
+    return not found.feasible or bool(found.unmet) or any(finding.severity is Severity.ERROR for finding in found.findings)
 
 
 def _tell(found: Forecast, console: Console) -> None:
@@ -98,6 +98,10 @@ def _tell(found: Forecast, console: Console) -> None:
         console.say(str(finding))
     if not found.feasible:
         console.say(f"release {found.release}: the threats cannot all be met by suppressing cells")
+    for name in found.unmet:
+        console.say(
+            f"release {found.release}: the data as it is does not hold against threat {name}, and no step suppresses cells"
+        )
     if console.json:
         return
     persons = "" if found.source_persons is None else f", {count(found.source_persons)} persons"
@@ -174,6 +178,7 @@ def _value(found: Forecast) -> dict[str, object]:
         "source_persons": found.source_persons,
         "classes": found.classes,
         "feasible": found.feasible,
+        "unmet": found.unmet,
         "cells_lost": found.cells_lost,
         "cells_total": found.cells_total,
         "rows_dropped": found.rows_dropped,

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.class_sizes import ClassSizes, SizeHistogram
+from privrelease.disclosure.person_matches import person_match_sizes
 from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
 from privrelease.disclosure.prosecutor import prosecutor_risk
+from privrelease.disclosure.subsets import smallest_classes
+from privrelease.disclosure.verdict import judge
 from privrelease.disclosure.wildcard import match_sizes
 from privrelease.execute.limit import limit_exceeded
 from privrelease.execute.microdata import protect
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnForecast", "Forecast", "ThreatForecast", "forecast"]
 
+Counted = Literal["records", "persons", "person_sets"]
+Residual = Literal["lost", "class"]
+
 
 @dataclass(frozen=True, slots=True)
 class ThreatForecast:
@@ -39,7 +45,7 @@ class ThreatForecast:
 
     name: str
     columns: tuple[str, ...]
-    counted: Literal["records", "persons", "person_sets"]
+    counted: Counted
     reading: Literal["category", "wildcard"]
     k: int
     smallest: int | None
@@ -61,7 +67,11 @@ class ColumnForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run would find and take. ``feasible``: every threshold can be met. ``findings``: warnings, and the limit if exceeded."""
+    """What a run would find and take. ``findings``: warnings, and the limit if exceeded.
+
+    ``feasible``: suppression can meet every threshold. ``unmet``: threats of a release without a suppress step that the source as it
+    is does not hold against; threats of attackers other than the prosecutor are left to the audit.
+    """
 
     release: str
     source_rows: int
@@ -72,6 +82,7 @@ class Forecast:
     rows_dropped: int
     cells_total: int
     feasible: bool
+    unmet: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -89,41 +100,75 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -
     lost = dict(zip(names, solution.lost_cells.tolist(), strict=True))
     total = protected.source.n_rows * len(names)
     over = limit_exceeded(plan, lost, total)
+    residual = _residual(plan)
+    linkable = protected.persons.linkable
+    unmet = (
+        () if plan.suppress is not None else tuple(one.name for one in plan.threats if _unmet(one, table, linkable, residual))
+    )
     return Forecast(
         release=plan.id,
         source_rows=protected.source.n_rows,
         source_persons=protected.persons.number,
         classes=table.n_classes,
-        threats=tuple(_before(threat, table, linkable=protected.persons.linkable) for threat in plan.threats),
+        threats=tuple(_before(threat, table, linkable, residual) for threat in plan.threats),
         columns=tuple(
             ColumnForecast(name, cells, lost[name] - cells) for name, cells in zip(names, nulled.tolist(), strict=True)
         ),
         rows_dropped=int(solution.records[solution.dropped].sum()),
         cells_total=total,
         feasible=solution.feasible,
+        unmet=unmet,
         findings=(*protected.source.warnings, *(() if over is None else (over,))),
     )
 
 
-def _before(threat: ThreatPlan, table: ClassTable, *, linkable: bool) -> ThreatForecast:
-    columns = tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
-    sizes: SizeHistogram
-    counted: Literal["records", "persons", "person_sets"] = "records"
+def _residual(plan: MicrodataPlan) -> Residual:
+    """Say what a source record without any known value is: a class, unless the source marks suppressed cells (the audit's rule)."""
+    known = set(plan.quasi_identifiers)
+    marked = any(column.format.suppression_mark is not None for column in plan.source.columns if column.name in known)
+    return "lost" if marked else "class"
+
+
+def _leaving(threat: ThreatPlan, table: ClassTable) -> tuple[str, ...]:
+    return tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
+
+
+def _sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> tuple[Counted, SizeHistogram]:
+    columns = _leaving(threat, table)
     if table.pairs_class is not None and linkable:
-        counted = "person_sets"
-        sizes = linkable_class_sizes(table, columns)
-    elif table.pairs_class is not None:
-        counted = "persons"
-        sizes = person_class_sizes(table, columns)
-    elif threat.missing == "wildcard":
-        sizes = match_sizes(table, columns)
-    else:
-        sizes = ClassSizes.from_table(table, columns)
+        return "person_sets", linkable_class_sizes(table, columns, residual=residual)
+    if table.pairs_class is not None and threat.missing == "wildcard":
+        return "persons", person_match_sizes(table, columns, residual=residual)
+    if table.pairs_class is not None:
+        return "persons", person_class_sizes(table, columns, residual=residual)
+    if threat.missing == "wildcard":
+        return "records", match_sizes(table, columns, residual=residual)
+    return "records", ClassSizes.from_table(table, columns, residual=residual)
+
+
+def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> bool:
+    """Whether the source as it is misses a threshold of ``threat``."""
+    columns = _leaving(threat, table)
+    if threat.attacker != "prosecutor" or not columns:
+        return False
+    _, sizes = _sizes(threat, table, linkable, residual)
+    at_risk = threat.thresholds.at_risk
+    risk = prosecutor_risk(sizes, above=None if at_risk is None else at_risk.above)
+    if risk.n_records == 0 or not all(one.holds for one in judge(risk, threat.thresholds).judgements):
+        return True
+    limit, persons = threat.subsets, table.pairs_class is not None
+    return limit is not None and bool(
+        smallest_classes(table, limit.up_to, limit.k, list(columns), persons=persons, residual=residual).failing
+    )
+
+
+def _before(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> ThreatForecast:
+    counted, sizes = _sizes(threat, table, linkable, residual)
     risk = prosecutor_risk(sizes)
     k = threat.thresholds.k
     return ThreatForecast(
         name=threat.name,
-        columns=columns,
+        columns=_leaving(threat, table),
         counted=counted,
         reading="category" if isinstance(sizes, ClassSizes) else "wildcard",
         k=k,

@@ -50,6 +50,22 @@ def test_plan_with_data_says_that_a_run_would_fail(desk):
     assert "would fail" in said.last
 
 
+def test_plan_with_data_counts_a_row_without_known_values_as_run_does(desk):
+    desk.data("id,area,job,pay\n" + "".join(f"{n},A,{n},1\n" for n in range(4)) + "4,,4,1\n")
+    text = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    text = text.replace("    transform: [{suppress: cells}]\n", "").replace("[area, job]", "[area]").replace("0.2}", "0.25}")
+    desk.policy(text.replace("job: {role: quasi", "job: {role: insensitive"))
+    planned = desk("plan", "policy.yaml", "--data", "--format", "json")
+    (forecast,) = planned.json["forecasts"]
+    (threat,) = forecast["threats"]
+    assert (threat["smallest"], threat["below_k"], forecast["unmet"]) == (1, 1, ["t"])
+    assert planned.code == 1
+    assert "would fail" in planned.last
+    assert desk.run().code == 1
+    audit = json.loads(next((desk.folder / ".privrelease").glob("**/internal/audit.json")).read_bytes())
+    assert audit["threats"][0]["before"]["k"]["value"] == audit["threats"][0]["after"]["k"]["value"] == 1
+
+
 def test_show_prints_a_policy_that_loads_again(desk):
     said = desk("show", "policy.yaml", "--resolved")
     assert said.code == 0

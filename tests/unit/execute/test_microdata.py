@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import json
 import resource
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow.parquet as pq
 import pytest
 
+from privrelease.disclosure.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError
 from privrelease.execute.forecast import forecast
 from privrelease.execute.microdata import engine_settings
-from privrelease.plan.model import ReleasedColumn, SuppressStep, UnitPlan
+from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.runs import RunState
 
@@ -263,6 +265,35 @@ def test_the_forecast_counts_persons(desk):
     with DuckDBEngine(engine_settings(plan, None)) as engine:
         (threat,) = forecast(plan, engine).threats
     assert (threat.counted, threat.smallest, threat.classes) == ("persons", 1, 2)
+
+
+def test_the_forecast_counts_a_row_without_known_values_as_the_audit_does(desk):
+    source = desk.source({"sex": ["A", "A", "A", "A", None]}, (("sex", "string", "quasi"),))
+    plan = desk.plan(source, threats=[("t", ["sex"], 4)], suppress=None)
+    with DuckDBEngine(engine_settings(plan, None)) as engine:
+        ahead = forecast(plan, engine)
+    (threat,) = ahead.threats
+    assert (threat.smallest, threat.classes, threat.uniques, threat.below_k, threat.highest) == (1, 2, 1, 1, Fraction(1))
+    assert ahead.unmet == ("t",)
+
+
+def test_the_forecast_sets_such_a_row_aside_where_the_source_marks_suppressed_cells(desk):
+    source = desk.source({"sex": ["A", "A", "A", "A", None]}, (("sex", "string", "quasi"),))
+    marked = tuple(replace(one, format=replace(one.format, suppression_mark="*")) for one in source.columns)
+    plan = desk.plan(replace(source, columns=marked), threats=[("t", ["sex"], 4)], suppress=None)
+    with DuckDBEngine(engine_settings(plan, None)) as engine:
+        ahead = forecast(plan, engine)
+    (threat,) = ahead.threats
+    assert (threat.smallest, threat.below_k, ahead.unmet) == (4, 0, ())
+
+
+def test_the_forecast_of_persons_reads_missing_as_the_threat_does(desk):
+    rows = persons(["anna", "ben", "anna", "ben", "anna", "carla"]) | {"region": ["n", "n", "n", "n", "n", None]}
+    threat = ThreatPlan("t", ("region",), Thresholds(highest=Fraction(1, 3)), missing="wildcard")
+    plan = desk.plan(desk.source(rows, COLUMNS), threats=[threat], unit=UnitPlan("id"), suppress=None)
+    with DuckDBEngine(engine_settings(plan, None)) as engine:
+        ahead = forecast(plan, engine)
+    assert (ahead.threats[0].reading, ahead.threats[0].smallest, ahead.unmet) == ("wildcard", 3, ())
 
 
 def test_several_sinks_hold_the_same_rows(desk):
