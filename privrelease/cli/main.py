@@ -56,6 +56,9 @@ def init(
     data_file: Annotated[Path, typer.Argument(metavar="DATA_FILE", help="A CSV or Parquet file.", show_default=False)],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = Path("policy.yaml"),
     *,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", metavar="SIGN", help='Between cells of a text file, e.g. ";" or tab.')
+    ] = None,
     quiet: o.Quiet = False,
 ) -> Ending:
     """Write a commented starter policy from the header of a data file; what each column is remains for a person to decide.
@@ -65,7 +68,7 @@ def init(
     from privrelease.cli.init import init as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(data_file, output, console))
+    return ended(lambda: work(data_file, output, console, delimiter))
 
 
 @app.command()

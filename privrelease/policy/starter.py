@@ -73,17 +73,22 @@ def starter_policy(
     *,
     types: Mapping[str, ColumnType] | None = None,
     table: str | None = None,
+    delimiter: str | None = None,
 ) -> str:
     """Return a commented policy for a file with the columns ``header``; every role is open, no column is called safe.
 
     ``source_path``: as the policy shall write it. ``types``: declared types where the file has them (Parquet, databases); a column
     without one is a ``string``, which keeps every cell as it is written. ``table``: of a database file.
+    ``delimiter``: of a text file, where it is to be written down.
     """
     name = PurePath(source_path).name
     stem = _name(name.split(".")[0])
     suffix = PurePath(source_path).suffix.lower()
     output = f"out/{stem}{suffix if suffix in {'.csv', '.parquet', '.duckdb'} else '.csv'}"
     named = "" if table is None else f"    table: {yaml_text(table)}\n"
+    if delimiter is not None:
+        sign = '"\\t"' if delimiter == "\t" else f'"{delimiter}"' if delimiter != "\\" else "'\\'"
+        named += f"    format: {{delimiter: {sign}}}\n"
     head = _HEAD.format(
         id=stem, title=yaml_text(f"Release of {name}"), dataset=stem, source=yaml_text(source_path), table=named
     )

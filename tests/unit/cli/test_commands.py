@@ -125,6 +125,37 @@ def test_init_of_nothing_is_an_input_error(desk, content, code):
     assert not (desk.folder / "starter.yaml").exists()
 
 
+@pytest.mark.parametrize(("sign", "word"), [(";", ";"), ("|", "|"), ("\t", "tab")])
+def test_init_asks_for_a_delimiter_that_hides_columns_and_takes_it(desk, sign, word):
+    (desk.folder / "other.csv").write_text(f"id{sign}age\n1{sign}2\n", encoding="utf-8")
+    said = desk("init", "other.csv", "-o", "starter.yaml")
+    assert said.code == 3
+    assert f"--delimiter {word}" in said.err.replace('"', "")
+    assert not (desk.folder / "starter.yaml").exists()
+    assert desk("init", "other.csv", "-o", "starter.yaml", "--delimiter", word).code == 0
+    text = (desk.folder / "starter.yaml").read_text(encoding="utf-8")
+    assert "      id: {role: , type: string}\n      age: {role: , type: string}\n" in text
+    filled = (
+        text.replace("role: ,", "role: quasi,")
+        .replace("knows: []", "knows: [age]")
+        .replace("highest_risk:  ", "highest_risk: 1 ")
+    )
+    (desk.folder / "starter.yaml").write_text(filled, encoding="utf-8")
+    planned = desk("plan", "starter.yaml", "--data", "--format", "json")
+    assert planned.json["forecasts"][0]["source_rows"] == 1, planned.err
+
+
+def test_init_refuses_a_delimiter_of_two_characters(desk):
+    assert desk("init", "data.csv", "-o", "starter.yaml", "--delimiter", ";;").code == 2
+
+
+def test_init_says_at_once_which_names_differ_only_in_case(desk):
+    (desk.folder / "other.csv").write_text("id,Age,AGE\n1,2,3\n", encoding="utf-8")
+    said = desk("init", "other.csv", "-o", "starter.yaml", "--quiet")
+    assert said.code == 0
+    assert "columns Age and AGE differ only in case" in said.err
+
+
 def test_a_published_file_passes_an_audit_of_its_own(desk):
     assert desk.run().code == 0
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "out/r.csv", "--report", "report.html", "-o", "audit.json")
