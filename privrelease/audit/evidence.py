@@ -169,13 +169,13 @@ def _unreadable(error: PrivreleaseError) -> str:
     return error.code
 
 
-def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column]) -> FileEvidence:
+def _opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column], *, marked: bool) -> FileEvidence:
     try:
         digest, size = sha256_of(sink.path), sink.path.stat().st_size
     except OSError:
         return FileEvidence(sink, None, 0, None, "missing")
     try:
-        released = engine.open_release(sink, columns)
+        released = engine.open_release(sink, columns, marked=marked)
         return FileEvidence(sink, digest, size, released, leftovers=engine.leftovers(sink))
     except PrivreleaseError as error:
         return FileEvidence(sink, digest, size, None, _unreadable(error))
@@ -227,7 +227,7 @@ def identifier_pairs(plan: MicrodataPlan, usable: Sequence[ReleasedColumn]) -> t
 def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evidence:
     """Measure everything that the checks need. Raises InputError where the source itself cannot be read."""
     columns = planned_columns(plan)
-    opened = tuple(_opened(engine, sink, columns) for sink in target.files)
+    opened = tuple(_opened(engine, sink, columns, marked=target.foreign) for sink in target.files)
     source = target.source
     if source is None and not target.without_source:
         source = engine.stage(plan.source)

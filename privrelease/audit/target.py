@@ -39,6 +39,14 @@ class AuditTarget:
     run: str | None = None
     without_source: bool = False
 
+    @property
+    def foreign(self) -> bool:
+        """Whether nothing says that a run of ours made the files: suppressed cells may then bear the mark that the policy declares.
+
+        Our own files have no marks: what is suppressed in them is missing.
+        """
+        return self.run is None and self.manifest is None and self.row_map is None
+
     @classmethod
     def of_run(cls, run: RunFolder, plan: MicrodataPlan, source: Staged | None = None) -> Self:
         """Give the target of a parked run: its files, its row map and its manifests as they lie on disk.

@@ -204,8 +204,11 @@ class Engine(Protocol):
         ...
 
     # measuring
-    def open_release(self, sink: Sink, columns: Sequence[Column]) -> ReleasedFile:
-        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found."""
+    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
+        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found.
+
+        ``marked``: a cell that equals a mark of missing or suppressed values, declared in its column's ``format``, is missing.
+        """
         ...
 
     def size_histogram(

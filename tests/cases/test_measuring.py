@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 
+import duckdb
 import pytest
 
 
@@ -88,6 +90,51 @@ def test_a_file_that_is_all_suppressed_has_no_k_and_does_not_pass(case):
     assert after["k"]["value"] is None
     assert after["residual"]["value"] == 6
     assert "no released records" in (after["k"]["note"] or "")
+
+
+def audited(case, file, *options):
+    """Audit a file that no run made, and return how it ended with the threat's figures."""
+    ran = case("audit", "policy.yaml", "--release", "r", "--file", file, "-o", "found.json", "--force", *options)
+    document = json.loads((case.folder / "found.json").read_text(encoding="utf-8"))
+    return ran, document["threats"][0]["after"]
+
+
+@pytest.mark.case("k03-fully-suppressed-rows")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_marks_in_a_file_that_another_tool_made_are_suppressed_cells(case, ending):
+    case.policy(K03.replace("FILE", "input.csv"))
+    for name in ("input", "input_all_suppressed"):
+        rows = duckdb.read_csv(str(case.folder / f"{name}.csv"), all_varchar=True, header=True)
+        if ending == "parquet":
+            rows.write_parquet(str(case.folder / f"{name}.parquet"))
+    ran, after = audited(case, f"input_all_suppressed.{ending}", "--no-source")
+    assert ran.code == 1
+    assert "no released records" in ran.last_line
+    assert after["k"]["value"] is None
+    assert after["residual"]["value"] == 6
+    for options in (("--no-source",), ()):
+        _, after = audited(case, f"input.{ending}", *options)
+        assert after["k"]["value"] == 2
+        assert after["records"]["value"] == 7
+        assert after["residual"]["value"] == 1
+        assert after["highest"]["exact"] == "1/2"
+
+
+@pytest.mark.case("k03-fully-suppressed-rows")
+def test_without_a_declared_mark_a_star_is_a_value(case):
+    case.policy(K03.replace("FILE", "input.csv").replace('    format: {suppression_mark: "*"}\n', ""))
+    ran, after = audited(case, "input_all_suppressed.csv", "--no-source")
+    assert ran.code == 0, ran.err
+    assert after["k"]["value"] == 6
+
+
+@pytest.mark.case("k03-fully-suppressed-rows")
+def test_declared_marks_of_missing_values_are_missing_in_a_file_of_others_too(case):
+    case.policy(K03.replace("FILE", "input.csv").replace('suppression_mark: "*"', 'missing: ["", "*"], suppression_mark: "?"'))
+    (case.folder / "theirs.csv").write_text("age,sex,zone\n" + "?,*,*\n" * 2 + "<50,*,?\n" * 3, encoding="utf-8")
+    _, after = audited(case, "theirs.csv", "--no-source")
+    assert after["residual"]["value"] == 2
+    assert after["k"]["value"] == 3
 
 
 @pytest.mark.case("k04-records-versus-classes-below-k")

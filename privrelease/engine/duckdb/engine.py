@@ -131,9 +131,9 @@ class DuckDBEngine(AuditQueries):
         """Return what each person adds to each cell of a table."""
         return table_audit.contributions(self._connection, self._staged[staged.handle], asked)
 
-    def open_release(self, sink: Sink, columns: Sequence[Column]) -> ReleasedFile:
+    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
         """Open a released file for measuring."""
-        opened, released = measuring.open_release(self._connection, sink, columns)
+        opened, released = measuring.open_release(self._connection, sink, columns, marked=marked)
         self._released[released.handle] = opened
         return released
 

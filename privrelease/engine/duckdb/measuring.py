@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from privrelease.disclosure.classes import ClassTable
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.marks import marks_of, without_marks
 from privrelease.engine.duckdb.raw import Raw, check_header
 from privrelease.engine.duckdb.read_csv import load_csv
 from privrelease.engine.duckdb.read_parquet import parquet_columns, scan_parquet
@@ -105,8 +106,13 @@ def opened_source(staged: StagedTable) -> Opened:
 
 
 # opening
-def open_release(connection: Connection, sink: Sink, columns: Sequence[Column]) -> tuple[Opened, ReleasedFile]:
-    """Open a released file. Raises InputError D101 no such file, D102 outside the folders, D103 not of that kind, D105, D106, D116."""
+def open_release(
+    connection: Connection, sink: Sink, columns: Sequence[Column], *, marked: bool = False
+) -> tuple[Opened, ReleasedFile]:
+    """Open a released file. Raises InputError D101 no such file, D102 outside the folders, D103 not of that kind, D105, D106, D116.
+
+    ``marked``: cells that equal a column's declared marks of missing or suppressed values are missing, as in the source.
+    """
     if not sink.path.is_file():
         message = f"the file {sink.label} does not exist"
         raise refusal(message, "D101", hint="check the path of the output", location=Location(sink.label))
@@ -115,7 +121,7 @@ def open_release(connection: Connection, sink: Sink, columns: Sequence[Column]) 
         raise refusal(message, "D102", hint="keep outputs below the output root", location=Location(sink.label))
     handle = connection.fresh("r")
     if sink.kind is SinkKind.CSV:
-        return _open_csv(connection, sink, columns, handle)
+        return _open_csv(connection, sink, columns, handle, marked=marked)
     if sink.kind is SinkKind.PARQUET:
         found = parquet_columns(connection, sink.path)
         rows = _parquet_rows(sink.path)
@@ -137,6 +143,9 @@ def open_release(connection: Connection, sink: Sink, columns: Sequence[Column]) 
     declared = {column.name: column.type for column in columns}
     types = tuple((name, _type_of(sink, name, kind, declared.get(name))) for name, kind in found)
     opened = Opened(rows, {name: name for name in names}, frozenset(), number, int(n_rows))
+    marks = {column.name: marks_of(column.format) for column in columns if marks_of(column.format)} if marked else {}
+    if marks.keys() & opened.names.keys():
+        opened = without_marks(connection, opened, dict(types), marks)
     return opened, ReleasedFile(handle, types, int(n_rows))
 
 
@@ -167,7 +176,9 @@ def _type_of(sink: Sink, name: str, kind: str, declared: ColumnType | None) -> C
     return found
 
 
-def _open_csv(connection: Connection, sink: Sink, columns: Sequence[Column], handle: str) -> tuple[Opened, ReleasedFile]:
+def _open_csv(
+    connection: Connection, sink: Sink, columns: Sequence[Column], handle: str, *, marked: bool
+) -> tuple[Opened, ReleasedFile]:
     form = FileFormat()
     names = header_of(sink.path, form, sink.label)
     check_header(names, (), sink.label, "drop", line=1)
@@ -175,6 +186,7 @@ def _open_csv(connection: Connection, sink: Sink, columns: Sequence[Column], han
         message = f"none of the {len(columns)} columns of the release is in the first line, which has {len(names)} fields"
         raise refusal(message, "D107", hint="has the file a header line?", location=Location(sink.label, 1))
     declared = {column.name: column for column in columns}
+    forms = {column.name: ColumnFormat(missing=marks_of(column.format)) for column in columns} if marked else {}
     plain = ColumnFormat(missing=())
     as_found = tuple(
         Column(
@@ -182,7 +194,7 @@ def _open_csv(connection: Connection, sink: Sink, columns: Sequence[Column], han
             declared[name].type if name in declared else ColumnType.STRING,
             Role.INSENSITIVE,
             grid=declared[name].grid if name in declared else None,
-            format=plain,
+            format=forms.get(name, plain),
         )
         for name in names
     )
