@@ -32,6 +32,7 @@ from privrelease.audit.model import (
 )
 from privrelease.audit.table_cells import cells_of
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
+from privrelease.disclosure.tables.attacker import require_solver
 from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure, weaknesses
 from privrelease.disclosure.tables.rules import Magnitude, class_disclosures
 from privrelease.relational.schema import SinkKind
@@ -163,6 +164,7 @@ def _evidence(plan: TablePlan, target: TableTarget, engine: AuditEngine) -> _Evi
     evidence = _Evidence(plan, target, tables, None, None, None, (), {}, 1)
     if target.without_source:
         return evidence
+    require_solver()
     found = engine.contributions(engine.stage(plan.source), plan.query)
     cells, most = cells_of(found, plan.query), _rows_of_one(found)
     judged = _judged(plan, cells, most)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import privrelease
+from privrelease.disclosure.tables.attacker import require_solver
 from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.rules import Magnitude
-from privrelease.errors import InputError
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.persons import person_sizes
 from privrelease.execute.progress import silent
@@ -57,7 +57,7 @@ def run_table(
     environment: Mapping[str, str] | None = None,
 ) -> Manifest:
     """Execute one table and park it in ``run``. Raises InputError where the source cannot be read, or rows lack a person or persons have too many."""
-    _solver()
+    require_solver()
     progress("digest", None)
     inputs = digest_inputs((plan.source,), digest_key(store.state, os.environ if environment is None else environment))
     progress("read", None)
@@ -71,16 +71,6 @@ def run_table(
     rows = list(_rows(plan, cells, _suppressed(plan, cells)))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows)
-
-
-def _solver() -> None:
-    """Say what is missing before anything is read. Raises InputError (D630)."""
-    from importlib.util import find_spec
-
-    if find_spec("scipy") is None:
-        raise InputError(
-            code="D630", message="protecting tables needs scipy, which is not installed", hint="install privrelease[tables]"
-        )
 
 
 def _suppressed(plan: TablePlan, cells: TableCells) -> NDArray[np.bool_]:

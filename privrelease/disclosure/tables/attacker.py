@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privrelease.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -20,9 +22,21 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["Knowledge", "Polytope", "count_bounds"]
+__all__ = ["Knowledge", "Polytope", "count_bounds", "require_solver"]
 
 _FEASIBLE = 0
+
+
+def require_solver() -> None:
+    """Say what is missing before anything is read. Raises InputError (D630) where the solver of linear programs is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None:
+        raise InputError(
+            code="D630",
+            message="tables are protected and audited with scipy, which is not installed",
+            hint='pip install "privrelease[tables]"',
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

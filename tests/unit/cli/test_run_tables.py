@@ -193,6 +193,9 @@ def test_scipy_is_named_where_it_is_missing(tables, monkeypatch) -> None:
 
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "scipy" else real(name, *more))
-    said = tables("run", "policy.yaml")
-    assert said.code == 3
-    assert "privrelease[tables]" in said.out + said.err
+    (tables.folder / "theirs.csv").write_text("area,over,count,sum_pay,status\n", encoding="utf-8")
+    for command in (("run", "policy.yaml"), ("audit", "policy.yaml", "--release", "t", "--file", "theirs.csv")):
+        said = tables(*command)
+        assert said.code == 3
+        assert "D630" in said.err
+        assert 'pip install "privrelease[tables]"' in said.err
