@@ -77,7 +77,7 @@ def _added(ledger: DatabaseLedger, cap: Budget, datasets: dict[str, str], owners
     populations = [name for name in dict.fromkeys(datasets.values()) if name not in book.populations]
     unknown = [name for name in datasets if name not in book.population_of]
     if owners or not (populations or unknown):
-        raise BudgetError(
+        raise UsageError(
             code="L125",
             message=f"there is ledger {book.identity[:12]} at {ledger.place.shown} already"
             + (", and its owners cannot be changed" if owners else ", and it knows all that the policy names"),
@@ -129,7 +129,7 @@ def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console)
     ledger = opened(plan, settings.store(plan))
     book = ledger.book()
     if not book.owners:
-        raise BudgetError(
+        raise UsageError(
             code="L124",
             message="the ledger has no owners: its caps were set once and for all",
             hint="owners are named when a ledger is made: privrelease ledger init POLICY --owner KEY.pub",
@@ -234,7 +234,7 @@ def export(policy: Path, settings: Settings, output: Path | None, console: Conso
 
 def _named(plan: Plan) -> LedgerPlan:
     if plan.ledger is None:
-        raise BudgetError(
+        raise UsageError(
             code="L101",
             message=f"policy {plan.policy_id} names no ledger: nothing says what may be spent",
             hint="write `ledger: {cap: {epsilon: …, delta: …}, url: …}` and run `privrelease ledger init`",

@@ -46,7 +46,7 @@ class Spending:
 def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings) -> tuple[Spending, ...]:
     """Return what each release of statistics would spend, one after the other. Writes nothing, reads no row."""
     from privrelease.dp.budget import total
-    from privrelease.errors import BudgetError
+    from privrelease.errors import BudgetError, UsageError
     from privrelease.execute.statistics import query_key
     from privrelease.ledger.refusals import budget_words, left_of
     from privrelease.plan.statistics import StatisticsPlan
@@ -63,7 +63,7 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
             balance = ledger.balance(plan.population)
             keys = {query.id: query_key(plan, policy, query) for query in plan.queries if not query.fresh}
             stored = {name for name, key in keys.items() if key is not None and ledger.answer(key) is not None}
-        except BudgetError as error:
+        except (BudgetError, UsageError) as error:
             found.append(Spending(plan.id, plan.population, reason=f"{error.code} {error.message}"))
             continue
         now = total(query.cost for query in plan.queries if query.id not in stored)

@@ -1,4 +1,7 @@
-"""Codes of what a ledger refuses; append-only. Every one of them ends a command with exit code 4."""
+"""Codes of what a ledger refuses; append-only. They end a command with exit code 4, since nothing may be spent.
+
+What only asks for something that cannot be done ends with 2: L101, L125, and L124 where the ledger has no owners at all.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.errors import BudgetError
+from privrelease.errors import BudgetError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -114,7 +114,7 @@ def create_ledger(
 ) -> str:
     """Make a ledger where there is none and return its id. ``datasets``: their populations; ``owners``: PEM keys that may raise caps.
 
-    It is there completely or not at all. Raises BudgetError (L125) where something is there already.
+    It is there completely or not at all. Raises UsageError (L125) where something is there already.
     """
     from privrelease.ledger.book import Book
     from privrelease.ledger.database import utc_now
@@ -140,7 +140,7 @@ def create_ledger(
 
 
 def _exists(place: Place) -> Exception:
-    return BudgetError(
+    return UsageError(
         code="L125",
         message=f"there is a ledger at {place.shown} already",
         hint="it is kept: `privrelease ledger status` shows it",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.errors import BudgetError
+from privrelease.errors import BudgetError, UsageError
 from privrelease.ledger.open import Anchor, create_ledger, ledger_exists, open_ledger
 from privrelease.ledger.protocol import Head
 from privrelease.ledger.verify import verify
@@ -141,7 +141,7 @@ def test_a_server_that_cannot_be_reached_is_told_without_its_password(monkeypatc
 def test_an_existing_ledger_is_never_made_anew(durable, claim) -> None:
     durable.create("1")
     durable.open().reserve(claim("0.6"))
-    with pytest.raises(BudgetError, match="L125"):
+    with pytest.raises(UsageError, match="L125"):
         durable.create("1")
     assert durable.open().balance("patients").spent.epsilon == Epsilon("0.6")
     assert ledger_exists(durable.url, folder=durable.folder)

@@ -77,7 +77,7 @@ def test_a_ledger_is_made_with_the_policys_cap_once(folder, capsys):
     assert population["population"] == "everybody"
     assert population["datasets"] == ["d"]
     assert population["cap"] == population["left"] == {"epsilon": "1", "delta": "0.00001"}
-    assert main(["ledger", "init", "p.yaml"]) == 4
+    assert main(["ledger", "init", "p.yaml"]) == 2
     assert "L125" in capsys.readouterr().err
 
 
@@ -231,7 +231,7 @@ def test_an_owner_raises_a_cap_and_nobody_else_does(folder, capsys):
 def test_a_policy_that_names_no_ledger_is_told_what_to_write(folder, capsys):
     change(folder, 'ledger: {cap: {epsilon: 1, delta: 1e-5}, url: "sqlite:///ledger.db"}\n', "")
     for command in (["run", "p.yaml"], ["ledger", "init", "p.yaml"], ["ledger", "status", "p.yaml"]):
-        assert main(command) == 4
+        assert main(command) == 2
         assert "L101 policy made names no ledger" in capsys.readouterr().err
 
 
@@ -239,3 +239,17 @@ def test_help_of_every_verb_has_an_example(capsys):
     for verb in ("init", "status", "history", "verify", "export", "raise"):
         assert main(["ledger", verb, "--help"]) == 0
         assert "privrelease ledger" in capsys.readouterr().out
+
+
+def test_a_ledger_without_owners_has_caps_that_nobody_raises_which_is_no_matter_of_budget(folder, capsys):
+    assert main(["keygen", "-o", "dpo"]) == 0
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["ledger", "raise", "p.yaml", "--population", "everybody", "--epsilon", "2", "--key", "dpo"]) == 2
+    assert "L124 the ledger has no owners" in capsys.readouterr().err
+
+
+def test_a_plan_of_a_policy_without_a_ledger_says_that_its_budget_is_not_known(folder, capsys):
+    change(folder, 'ledger: {cap: {epsilon: 1, delta: 1e-5}, url: "sqlite:///ledger.db"}\n', "")
+    assert main(["plan", "p.yaml"]) == 0
+    assert "not known (L101" in capsys.readouterr().out
