@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.model import AuditResult
+    from privrelease.audit.target import AuditTarget
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
-    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.tables import TablePlan
     from privrelease.relational.schema import Sink
@@ -41,9 +42,8 @@ class Audited:
 
 
 def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
-    """Audit files. Nothing leads their rows back to the source, so what would need that is said to be unchecked."""
+    """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
     from privrelease.audit.microdata import audit_microdata
-    from privrelease.audit.target import AuditTarget
     from privrelease.audit.waivers import with_waivers
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
@@ -66,9 +66,10 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         result = with_waivers(_table(release, plan, settings, asked), plan)
         _write(result, asked, writer, console)
         return _ending(result, fail_on)
-    target = AuditTarget(_sinks(release, asked.files), without_source=not asked.source)
+    target = _target(release, plan, settings, asked, console)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    folders = tuple(dict.fromkeys(sink.path.parent for sink in target.files))
+    read = (*(sink.path for sink in target.files), *(() if target.row_map is None else (target.row_map,)))
+    folders = tuple(dict.fromkeys(path.parent for path in read))
     limits = settings.engine(replace(limits, readable=(*limits.readable, *folders)))
     console.log(f"auditing {', '.join(sink.label for sink in target.files)}")
     with DuckDBEngine(limits) as engine:
@@ -77,6 +78,24 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     result = with_waivers(result, plan)
     _write(result, asked, writer, console)
     return _ending(result, fail_on)
+
+
+def _target(release: MicrodataPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditTarget:
+    """Take the files as the run's that made them, where that is known here and the source is asked; else as anybody's."""
+    from privrelease.audit.target import AuditTarget
+    from privrelease.cli.origin import origin_of
+
+    files = _sinks(release, asked.files)
+    foreign = AuditTarget(files, without_source=not asked.source)
+    origin = origin_of(files, release, plan, settings.store(plan)) if asked.source else None
+    if origin is None:
+        return foreign
+    names = ", ".join(sink.label for sink in files)
+    if origin.target is None:
+        console.log(f"{names}: made by run {origin.run} ({origin.state}); {origin.why}: audited as a file of others")
+        return foreign
+    console.log(f"{names}: made by run {origin.run} ({origin.state}), audited with its manifest, row map and source")
+    return origin.target
 
 
 def _statistics(release: StatisticsPlan, plan: Plan, asked: Audited) -> AuditResult:
@@ -137,7 +156,11 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
     if asked.report_file is not None:
         writer.write(asked.report_file, render_html(result, Edition.INTERNAL).encode())
         console.log(f"wrote {asked.report_file}")
+    # what was not looked at stands in the text on stdout, and is not told twice
+    told = _unlooked(result) if console.text else frozenset()
     for finding in result.findings:
+        if finding.subject in told:
+            continue
         console.log(f"{finding.code} {finding.message}", level=-1 if finding.severity == "error" else 0)
     if console.json:
         console.document(json.loads(audit_bytes(result)))
@@ -146,9 +169,19 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
     for_pipeline((result,), (), console)
 
 
+def _unlooked(result: AuditResult) -> frozenset[str]:
+    """The subjects of findings that say of a check that it could not be made."""
+    return frozenset(f"checks.{check.id}" for check in result.checks if check.outcome is Outcome.NOT_EVALUATED)
+
+
 def _ending(result: AuditResult, fail_on: FailOn) -> Ending:
     reasons = result.decision.reasons
     if result.decision.outcome is Outcome.FAIL:
+        errors = [finding.subject for finding in result.findings if finding.severity == "error"]
+        if errors and _unlooked(result).issuperset(errors) and all(threat.holds for threat in result.threats):
+            titles = {f"checks.{check.id}": f"{check.id} ({check.title})" for check in result.checks}
+            named = ", ".join(titles[subject] for subject in errors)
+            return Ending(1, f"{named}: no check that was made fails", meaning="not everything could be checked")
         return Ending(1, reasons[0] if reasons else "the audit failed")
     if warned(result) and fail_on is FailOn.WARN:
         return Ending(1, "--fail-on warn: the audit warns")

@@ -38,12 +38,16 @@ _MEMORY_HINT = "allow more with --memory-limit, name a roomy folder with --temp,
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The exit code and why. ``said``: what goes to stderr before the last line; ``findings``: the same for machines."""
+    """The exit code and why. ``said``: what goes to stderr before the last line; ``findings``: the same for machines.
+
+    ``meaning``: what the code means here, where its usual meaning would say too much.
+    """
 
     code: int
     reason: str = ""
     said: str = ""
     findings: tuple[Finding, ...] = field(default=())
+    meaning: str = ""
 
     @property
     def last_line(self) -> str:
@@ -54,7 +58,7 @@ class Ending:
         >>> Ending(0, "the policy is valid").last_line
         'exit 0: the policy is valid'
         """
-        meaning = MEANINGS[self.code]
+        meaning = self.meaning or MEANINGS[self.code]
         if not self.reason:
             return f"exit {self.code}: {meaning}"
         return f"exit {self.code}: {self.reason}" if self.code == 0 else f"exit {self.code}: {meaning}: {self.reason}"
