@@ -18,6 +18,7 @@ from privrelease.policy.checks import CHECKS
 from privrelease.policy.json_schema import policy_schema
 from privrelease.policy.loader import load_policy
 from privrelease.policy.unavailable import UNAVAILABLE
+from privrelease.release.approvers import load_approvers
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
@@ -92,6 +93,13 @@ def test_the_layered_example_is_valid_over_the_whole_one(environment, tmp_path):
     over = loaded(LAYERED[0], tmp_path, environment=environment).policy
     base = load_policy(tmp_path / "org-base.yaml").policy
     assert (over == base) == (environment is None)
+
+
+def test_the_example_of_a_file_of_keys_is_one(tmp_path):
+    (block,) = [block for block in BLOCKS if block.startswith("approvers:")]
+    (tmp_path / "approvers.yaml").write_text(block, encoding="utf-8")
+    (approver,) = load_approvers(tmp_path / "approvers.yaml", "approvers.yaml")
+    assert approver.roles
 
 
 # -------------------------------------------------------------------------------------------------------------- the tables
