@@ -66,13 +66,34 @@ def _number(text: str | None, value: float | None) -> str:
     return text if text is not None else f"{value}"
 
 
+#: What a threshold means, and how the same is said as a demand that is not met.
+_DEMANDS = (
+    ("every class has ", "every class needs "),
+    (" has classes of ", " needs classes of "),
+    (" is that of ", " must be that of "),
+    (" is found with ", " may be found with "),
+    (" have a risk", " may have a risk"),
+)
+
+
+def _demand(means: str) -> str:
+    """Say what a missed threshold demands.
+
+    >>> _demand("every class has at least 5 records")
+    'every class needs at least 5 records'
+    """
+    for is_so, should in _DEMANDS:
+        means = means.replace(is_so, should, 1)
+    return means
+
+
 def _sentence(result: ThreatResult, verdict: ThresholdVerdict) -> str:
     figure, limit = verdict.figure, verdict.threshold
     k = result.after.k.value
     size = f" (k = {k})" if verdict.measure == "highest_risk" and k is not None else ""
     observed, threshold = _number(figure.exact, figure.value), _number(limit.exact, limit.value)
     relation = "is below" if verdict.measure == "subsets" else "is above"
-    return f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {threshold}: {verdict.means}"
+    return f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {threshold}: {_demand(verdict.means)}"
 
 
 def _population_short(plan: ThreatPlan, classes: int) -> FindingRecord:

@@ -113,18 +113,25 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def _text(value: Fraction | int) -> str:
+def _text(value: Fraction | int, unit: str) -> str:
+    """Write a share or a risk as per cent, as it stands beside its limit in a report; anything else as the number it is.
+
+    >>> _text(Fraction(352, 100_000), "share"), _text(12, "count")
+    ('0.352 %', '12')
+    """
     exact = Fraction(value)
+    if unit in {"share", "risk"}:
+        return f"{_text(100 * exact, 'number')} %"
     return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
 
 
-def _sentence(check: CheckPlan, value: Fraction | int) -> str:
+def _sentence(check: CheckPlan, value: Fraction | int, unit: str) -> str:
     bounds = []
     if check.minimum is not None:
-        bounds.append(f"at least {_text(check.minimum)}")
+        bounds.append(f"at least {_text(check.minimum, unit)}")
     if check.maximum is not None:
-        bounds.append(f"at most {_text(check.maximum)}")
-    return f"{check.expect} is {_text(value)}; the policy asks for {' and '.join(bounds)}"
+        bounds.append(f"at most {_text(check.maximum, unit)}")
+    return f"{check.expect} is {_text(value, unit)}; the policy asks for {' and '.join(bounds)}"
 
 
 def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Audience) -> Visibility:
@@ -168,7 +175,7 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
     figure = int(exact) if measure.unit == "count" and exact.denominator == 1 else exact
     return CheckResult(
         outcome=Outcome.PASS if holds else failing,
-        message=_sentence(check, value),
+        message=_sentence(check, value, measure.unit),
         observed=Figure.of(figure, measure.unit, shown),
         limit=Figure.of(bound, measure.unit, Visibility.RECIPIENT),
         visibility=shown,

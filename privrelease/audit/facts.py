@@ -20,7 +20,7 @@ from privrelease.audit.model import (
     UtilityFacts,
     Visibility,
 )
-from privrelease.findings import Finding, Severity
+from privrelease.findings import Finding, Severity, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,7 +104,8 @@ def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
     if not source.dropped_outside:
         return ()
     message = (
-        f"{source.dropped_outside} rows of the source have a value outside its domain and were left out, as the policy says"
+        f"{amount(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
+        " and stayed out, as the policy says"
     )
     return (Finding("A501", message, Severity.INFO, plan.source.location, subject=f"datasets.{plan.source.dataset}"),)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
 from privrelease.errors import BudgetError, UsageError
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -171,7 +172,7 @@ def history(policy: Path, settings: Settings, console: Console) -> Ending:
     else:
         for entry in book.entries:
             console.data(f"{entry.sequence:>5}  {entry.at:%Y-%m-%d %H:%M:%S}Z  {_said(book, entry)}")
-    return Ending(0, f"{len(book.entries)} entries")
+    return Ending(0, amount(len(book.entries), "entry", "entries"))
 
 
 def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console: Console) -> Ending:
@@ -210,7 +211,7 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
         console.say(str(problem))
     if found.problems:
         return Ending(1, f"the ledger is not what was written ({len(found.problems)} found)", findings=found.problems)
-    return Ending(0, f"{found.entries} entries are what was written")
+    return Ending(0, f"{amount(found.entries, 'entry is', 'entries are')} what was written")
 
 
 def export(policy: Path, settings: Settings, output: Path | None, console: Console, *, force: bool = False) -> Ending:
@@ -226,7 +227,7 @@ def export(policy: Path, settings: Settings, output: Path | None, console: Conso
         console.data(lines)
     else:
         writer.write(output, lines.encode())
-    return Ending(0, f"{len(book.entries)} entries are exported")
+    return Ending(0, f"{amount(len(book.entries), 'entry is', 'entries are')} exported")
 
 
 # ---------------------------------------------------------------------------------------------------------------------- shared
@@ -316,7 +317,7 @@ def _show(ledger: DatabaseLedger, console: Console) -> None:
             }
         )
         return
-    console.data(f"ledger {book.identity} at {ledger.place.shown}, {len(book.entries)} entries")
+    console.data(f"ledger {book.identity} at {ledger.place.shown}, {amount(len(book.entries), 'entry', 'entries')}")
     for name, balance, left in rows:
         assert balance.cap is not None
         console.data(f"population {name}")
@@ -337,12 +338,12 @@ def _said(book: Book, entry: Entry) -> str:
         lost = ", no answers stored" if entry.sequence in book.waiting else ""
         return (
             f"reserve     {claim['release']} spent epsilon {claim['cost']['epsilon']}, delta {claim['cost']['delta']} of "
-            f"{claim['population']} in {len(claim['draws'])} draws (run {claim['run']}{lost})"
+            f"{claim['population']} in {amount(len(claim['draws']), 'draw')} (run {claim['run']}{lost})"
         )
     if entry.kind == "commit":
-        return f"commit      {len(body['answers'])} answers of reservation {body['reservation']}"
+        return f"commit      {amount(len(body['answers']), 'answer')} of reservation {body['reservation']}"
     if entry.kind == "ledger":
-        return f"ledger      {body['ledger']}, {len(body['populations'])} populations, {len(body['owners'])} owners"
+        return f"ledger      {body['ledger']}, {amount(len(body['populations']), 'population')}, {amount(len(body['owners']), 'owner')}"
     if entry.kind == "dataset":
         return f"dataset     {body['dataset']} belongs to {body['population']}"
     signed = ", signed by an owner" if "envelope" in body else ""

@@ -104,9 +104,9 @@ def _tell(found: Forecast, console: Console) -> None:
         )
     if console.json:
         return
-    persons = "" if found.source_persons is None else f", {count(found.source_persons)} persons"
+    persons = "" if found.source_persons is None else f", {_many(found.source_persons, 'person')}"
     console.data(
-        f"\nforecast for release {found.release}: {count(found.source_rows)} rows{persons}, {count(found.classes)} classes"
+        f"\nforecast for release {found.release}: {_many(found.source_rows, 'row')}{persons}, {_many(found.classes, 'class', 'classes')}"
     )
     table(
         _THREATS,
@@ -141,7 +141,14 @@ def _tell(found: Forecast, console: Console) -> None:
         "cells that a run would take",
         console,
     )
-    console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {count(found.rows_dropped)} rows dropped")
+    console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {_many(found.rows_dropped, 'row')} dropped")
+
+
+def _many(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with separators, and its noun."""
+    from privrelease.report.numbers import count
+
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:

@@ -10,6 +10,7 @@ from privrelease.cli.plan import table
 from privrelease.cli.plan_sweep import read_sweep
 from privrelease.cli.settings import chosen
 from privrelease.errors import UsageError
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def simulate(policy: Path, settings: Settings, ids: Sequence[str], sweeping: str
         verdicts = paper_verdicts(found)
         documents.append({"release": release.id, "figures": [asdict(one) for one in found], "paper": list(verdicts)})
         if not console.json:
-            title = f"release {release.id}: {repetitions} repetitions, made groups of {rows} rows"
+            title = f"release {release.id}: {repetitions} repetitions, made groups of {amount(rows, 'row')}"
             table(_HEADER, [_row(one) for one in found], title, console)
             console.data("\n".join(verdicts))
     if console.json:

@@ -8,7 +8,7 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
 from privrelease.cli.forms import for_pipeline
 from privrelease.cli.machine import finding_value
-from privrelease.findings import Severity
+from privrelease.findings import Severity, amount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def _explain(loaded: LoadedPolicy, console: Console) -> None:
             continue
         if not isinstance(release, ReleaseExplanation):
             console.data(
-                f"release {release.id}: spends {release.spends} of {release.population}, {len(release.queries)} queries"
+                f"release {release.id}: spends {release.spends} of {release.population}, {amount(len(release.queries), 'query', 'queries')}"
             )
             continue
         for threat in release.threats:

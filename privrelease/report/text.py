@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.report import numbers
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
-from privrelease.report.view import shown, shown_beside
+from privrelease.report.view import exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         yield _figure(catalogue.plain("console.cells"), f"{figure}, {lost} of {total}", limit, None, catalogue)
         rows = catalogue.plain("utility.rows_dropped").lower()
         yield _figure(rows, shown(utility.rows_dropped, catalogue).text, None, None, catalogue)
-    released = catalogue.plain("decision.records").lower()
+    released = released_words(audit, catalogue).lower()
     yield _figure(released, shown(audit.data.released_rows, catalogue).text, None, None, catalogue)
     for check in audit.checks:
         if check.outcome.value != "pass":
@@ -66,6 +67,13 @@ def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:
         figure, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
         label = catalogue.plain(f"risk.{verdict.measure}") if catalogue.has(f"risk.{verdict.measure}") else verdict.measure
         yield _figure(f"  {label.lower()}", figure.text, limit.text, verdict.holds, catalogue)
+    residual, counted = exact(threat.after.residual), exact(threat.after.records)
+    if residual:
+        label = catalogue.plain(f"console.residual.{'records' if threat.after.counted == 'records' else 'persons'}")
+        text = shown(threat.after.residual, catalogue).text
+        if counted is not None:
+            text = f"{text} {catalogue.plain('decision.of', total=numbers.number(counted + residual))}"
+        yield _figure(f"  {label}", text, None, None, catalogue)
 
 
 def _figure(label: str, text: str, limit: str | None, holds: bool | None, catalogue: Catalogue) -> str:

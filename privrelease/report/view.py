@@ -10,6 +10,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from privrelease.audit.privacy_model import PRIVACY
+from privrelease.audit.tables_model import TABLES
 from privrelease.report import numbers
 from privrelease.report.edition import for_edition, is_withheld
 
@@ -31,6 +33,7 @@ __all__ = [
     "Shown",
     "build_page",
     "exact",
+    "released_words",
     "shown",
     "shown_beside",
 ]
@@ -146,6 +149,18 @@ def exact(figure: Figure | None) -> Fraction | None:
     if figure.exact is not None:
         return Fraction(figure.exact)
     return Fraction(figure.value) if isfinite(figure.value) else None
+
+
+def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
+    """Return what the number of released rows counts: figures of statistics, cells of a table, or records.
+
+    Recipients are not shown the section of a table, so its order tells: keys as the policy lists them, and no claim of privacy.
+    """
+    if PRIVACY in audit.sections:
+        return catalogue.text("decision.figures_released")
+    if TABLES in audit.sections or audit.data.order == "policy":
+        return catalogue.text("decision.cells_released")
+    return catalogue.text("decision.records")
 
 
 def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:

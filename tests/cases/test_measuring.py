@@ -73,6 +73,7 @@ def test_a_fully_suppressed_row_is_lost_and_no_class(case):
     case.policy(K03.replace("FILE", "input.csv").replace("output:", "transform: [{suppress: cells, residual: keep}], output:"))
     ran = case("run", "policy.yaml")
     assert ran.code == 0, ran.err
+    assert "records without any known value 1 of 8" in " ".join(ran.out.split())
     after = case.threat("t")["after"]
     assert after["k"]["value"] == 2
     assert after["records"]["value"] == 7

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.figures import count
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,7 +104,8 @@ def files_same(evidence: Evidence) -> Judged:
     for file in evidence.files:
         if file.differs:
             return failed(
-                f"{file.sink.label} differs from {evidence.files[0].sink.label} in {file.differs} rows", count(file.differs)
+                f"{file.sink.label} differs from {evidence.files[0].sink.label} in {amount(file.differs, 'row')}",
+                count(file.differs),
             )
         if file.released is None or (file.released is not evidence.main and file.differs is None):
             return unevaluated(f"{file.sink.label} cannot be compared with the other files")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.integrity.cells import untraced
 from privrelease.audit.integrity.judged import Judged, failed, passed, unevaluated
+from privrelease.findings import amount
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ def pseudonyms_keyed(evidence: Evidence) -> Judged:
     for facts in evidence.tokens:
         if facts.plain or facts.unkeyed:
             return failed(
-                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {facts.plain + facts.unkeyed} values"
+                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {amount(facts.plain + facts.unkeyed, 'value')}"
             )
         if facts.missing_differs:
             return failed(
-                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {facts.missing_differs} rows"
+                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {amount(facts.missing_differs, 'row')}"
             )
         if not facts.pairs == facts.values == facts.tokens:
             return failed(f"pseudonyms of {facts.column} do not stand for one value each")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.figures import count
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.audit.linkage import naming_columns
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,11 @@ def persons_counted(evidence: Evidence) -> Judged:
         known = evidence.person_after is not None
         return passed("persons are counted by the file's own column") if known else absent("rows were counted as persons")
     if persons.missing:
-        return failed(f"{persons.missing} rows of the source have no person", count(persons.missing), count(0))
+        return failed(
+            f"{amount(persons.missing, 'row of the source has', 'rows of the source have')} no person",
+            count(persons.missing),
+            count(0),
+        )
     if unit.max_rows is not None and persons.most_rows > unit.max_rows:
         return failed(f"a person has {persons.most_rows} rows", count(persons.most_rows), count(unit.max_rows))
     if persons.most_rows > 1 and evidence.person_after is None:
@@ -110,7 +115,7 @@ def rows_add_up(evidence: Evidence) -> Judged:
     for file in evidence.files:
         if file.released is not None and file.released.n_rows != expected:
             return failed(
-                f"{file.sink.label} has {file.released.n_rows} rows, not the {expected} that the source leaves",
+                f"{file.sink.label} has {amount(file.released.n_rows, 'row')}, not the {expected} that the source leaves",
                 count(file.released.n_rows),
                 count(expected),
             )
@@ -188,7 +193,11 @@ def order_says_nothing(evidence: Evidence) -> Judged:
     if evidence.order_breaks is None:
         return unevaluated("no file with the planned columns can be read")
     if evidence.order_breaks:
-        return failed(f"{evidence.order_breaks} rows stand before a smaller one", count(evidence.order_breaks), count(0))
+        return failed(
+            f"{amount(evidence.order_breaks, 'row stands', 'rows stand')} before a smaller one",
+            count(evidence.order_breaks),
+            count(0),
+        )
     return passed("rows are sorted by the released values")
 
 

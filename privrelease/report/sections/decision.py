@@ -14,7 +14,7 @@ from privrelease.report import numbers
 from privrelease.report.changes import change_rows
 from privrelease.report.edition import is_withheld
 from privrelease.report.sections.privacy import budget_texts
-from privrelease.report.view import Shown, exact, shown, shown_beside
+from privrelease.report.view import Shown, exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
     from privrelease.audit.differences_model import SinceFacts
@@ -156,7 +156,7 @@ def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
             tiles.append(Tile(catalogue.text("decision.cells"), figure, beside, "pass" if within else "fail"))
     total = exact(audit.data.source_rows)
     of_source = catalogue.plain("decision.of", total=numbers.number(total)) if total is not None else None
-    tiles.append(Tile(catalogue.text("decision.records"), shown(audit.data.released_rows, catalogue), of_source, None))
+    tiles.append(Tile(released_words(audit, catalogue), shown(audit.data.released_rows, catalogue), of_source, None))
     return [*_privacy_tiles(audit, catalogue), *tiles]
 
 

@@ -159,7 +159,7 @@ def test_a_row_without_its_person_is_refused(bench):
     )
     staged = bench.engine.stage(source)
     for ask in (lambda: bench.engine.persons(staged, "who"), lambda: bench.engine.classes(staged, ["a"], unit="who")):
-        with pytest.raises(InputError, match="1 rows have no value in the unit column who") as caught:
+        with pytest.raises(InputError, match="1 row has no value in the unit column who") as caught:
             ask()
         assert caught.value.code == "D211"
 

@@ -66,7 +66,7 @@ def test_a_failed_threshold_is_named_with_threat_measure_figure_and_threshold(ma
     assert result.decision.outcome is Outcome.FAIL
     finding = next(finding for finding in result.findings if finding.code == "A101")
     assert finding.message == (
-        "highest_risk of threat outsider is 1/9 (k = 9) and is above 1/50: every class has at least 50 records"
+        "highest_risk of threat outsider is 1/9 (k = 9) and is above 1/50: every class needs at least 50 records"
     )
     assert (finding.file, finding.line, finding.visibility) == ("policy.yaml", 30, Visibility.INTERNAL)
 

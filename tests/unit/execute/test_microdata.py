@@ -161,7 +161,7 @@ def persons(rows):
 
 def test_persons_with_too_many_rows_are_counted_and_not_named(desk):
     source = desk.source(persons(["anna", "anna", "anna", "ben", "ben", "carla"]), COLUMNS)
-    with pytest.raises(InputError, match="2 of 3 persons have more than max_rows = 1 rows") as caught:
+    with pytest.raises(InputError, match="2 of 3 persons have more than max_rows = 1 row") as caught:
         desk.run(desk.plan(source, threats=[("t", ["sex"], 2)], unit=UnitPlan("id", 1)))
     assert caught.value.code == "D602"
     assert not any(name in str(caught.value) for name in ("anna", "ben", "carla"))

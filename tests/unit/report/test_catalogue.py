@@ -3,10 +3,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import privrelease.report
 from privrelease.report.catalogue import english
 from privrelease.report.english import ENGLISH
 from privrelease.report.sections import SECTIONS
+from privrelease.report.view import released_words
 
 ROOT = Path(privrelease.report.__file__).parent
 SOURCES = {
@@ -51,3 +54,18 @@ def test_every_section_has_a_heading_and_a_basis():
 
 def test_values_are_escaped_and_isolated_in_markup():
     assert str(english().html("page.policy", id="<a>", version="{1}")) == "policy <bdi>&lt;a&gt;</bdi> version <bdi>{1}</bdi>"
+
+
+@pytest.mark.parametrize(
+    ("order", "sections", "words"),
+    [
+        ("values", {}, "Records released"),
+        ("policy", {"10": None}, "Figures released"),
+        ("policy", {"11": None}, "Cells released"),
+        ("policy", {}, "Cells released"),
+    ],
+    ids=["microdata", "statistics", "table", "table-for-recipients"],
+)
+def test_what_is_released_is_called_what_it_is(audit, order, sections, words):
+    data = audit.data.model_copy(update={"order": order})
+    assert released_words(audit.model_copy(update={"data": data, "sections": sections}), english()) == words
