@@ -315,8 +315,7 @@ def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
     coded: list[list[NDArray[np.int32]]] = [[] for _ in range(parts)]
     for pieces in columns:
         lengths = [len(piece) for piece in pieces]
-        chunks = [chunk for piece in pieces for chunk in piece.chunks]
-        whole = pa.chunked_array(chunks, pieces[0].type)
+        whole = _whole(pieces)
         values = pc.unique(whole).drop_null()
         values = values.take(pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values))
         found = pc.index_in(whole, value_set=values).fill_null(-1)
@@ -325,6 +324,18 @@ def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
         for part, end in enumerate(ends):
             coded[part].append(codes[end - lengths[part] : end])
     return [np.stack(one, axis=1) if one else np.zeros((1, 0), np.int32) for one in coded]
+
+
+def _whole(pieces: Sequence[Any]) -> Any:  # noqa: ANN401 - Arrow has no types
+    """One column of all parts. A file that others made may store the same kind of value in another width: the wider one holds both."""
+    import pyarrow as pa
+
+    types = {piece.type for piece in pieces}
+    if len(types) > 1 and any(map(pa.types.is_floating, types)):
+        pieces = [piece.cast(pa.float64()) for piece in pieces]
+    elif len(types) > 1:
+        return pa.concat_tables([pa.table({"c": piece}) for piece in pieces], promote_options="permissive").column("c")
+    return pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
 
 
 def _by_person(

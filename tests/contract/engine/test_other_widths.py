@@ -1,0 +1,38 @@
+"""Files that others made store numbers and moments in other widths than ours: classes are formed over their values."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import duckdb
+import pytest
+
+from privrelease.engine.duckdb import DuckDBEngine
+from privrelease.engine.protocol import EngineSettings
+from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "type_", "grid"),
+    [
+        ("INTEGER", "BIGINT", ColumnType.INTEGER, None),
+        ("UTINYINT", "BIGINT", ColumnType.INTEGER, None),
+        ("FLOAT", "DOUBLE", ColumnType.NUMBER, None),
+        ("DOUBLE", "DECIMAL(9, 1)", ColumnType.NUMBER, Decimal("0.5")),
+        ("DECIMAL(4, 1)", "DOUBLE", ColumnType.NUMBER, Decimal("0.5")),
+        ("DECIMAL(4, 1)", "DOUBLE", ColumnType.NUMBER, None),
+    ],
+)
+def test_equal_values_are_one_class_whatever_their_width(tmp_path, theirs, ours, type_, grid):
+    for name, kind in (("source", ours), ("theirs", theirs)):
+        duckdb.sql(f"SELECT (i % 3)::{kind} AS x FROM range(9) t(i)").write_parquet(str(tmp_path / f"{name}.parquet"))
+    column = Column("x", type_, Role.QUASI, grid=grid)
+    path = tmp_path / "theirs.parquet"
+    with DuckDBEngine(EngineSettings(readable=(tmp_path,))) as engine:
+        source = engine.stage(
+            TableSource("d", SourceKind.PARQUET, str(tmp_path / "source.parquet"), "source.parquet", (column,))
+        )
+        released = engine.open_release(Sink(SinkKind.PARQUET, path, path.name), [column])
+        before, after = engine.class_tables((source, released), ["x"])
+    assert before.codes.tolist() == after.codes.tolist() == [[1], [2], [3]]
+    assert before.counts.tolist() == after.counts.tolist() == [3, 3, 3]
