@@ -39,7 +39,7 @@ def init(
 
     Never a habit of a pipeline: a new ledger has forgotten what was spent.
 
-    Example: `privrelease ledger init policy.yaml --owner keys/dpo.pub`
+    Example: `privrelease ledger init policy.yaml --owner keys/dpo.key.pub`
     """
     from privrelease.cli.ledger import init as work
     from privrelease.cli.settings import Settings
@@ -157,7 +157,7 @@ def raise_(
 ) -> Ending:
     """Set the cap of a population anew, or that of a new one, by an entry that an owner of the ledger signs.
 
-    Example: `privrelease ledger raise policy.yaml --population patients --epsilon 6 --delta 1e-5 --key dpo.key`
+    Example: `privrelease ledger raise policy.yaml --population patients --epsilon 6 --delta 1e-5 --key keys/dpo.key`
     """
     from privrelease.cli.ledger import Raised
     from privrelease.cli.ledger import raise_cap as work

@@ -83,7 +83,7 @@ def validate(
 ) -> Ending:
     """Check a policy, without any data: every error at once, each with its place, what is wrong and what to write.
 
-    Example: `privrelease validate policy.yaml --env ci`
+    Example: `privrelease validate policy.yaml`
     """
     from privrelease.cli.validate import validate as work
 
@@ -314,7 +314,7 @@ def verify(
 ) -> Ending:
     """Verify a signed attestation and the files it speaks of, or a run's folder: manifest, files, audit, approvals.
 
-    Example: `privrelease verify release.dsse.json --key dpo.key.pub --file out/patients.parquet`
+    Example: `privrelease verify release.dsse.json --key keys/dpo.key.pub --file out/patients.parquet`
     """
     from privrelease.cli.signing import verify as work
 
@@ -420,7 +420,7 @@ def show(
 ) -> Ending:
     """Print the policy that results from what it extends and from its environment.
 
-    Example: `privrelease show policy.yaml --resolved --env ci`
+    Example: `privrelease show policy.yaml --resolved`
     """
     from privrelease.cli.show import show as work
 

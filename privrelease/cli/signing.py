@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
 from privrelease.errors import InputError, UsageError
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,10 @@ _PUBLIC = ".pub"
 
 
 def keygen(output: Path, console: Console) -> Ending:
-    """Write a new private key (mode 0600) and the public one beside it; neither overwrites anything."""
+    """Write a new private key (mode 0600) and the public one beside it; neither overwrites anything.
+
+    A folder that is not there is made, for its owner alone (mode 0700).
+    """
     from privrelease.release.files import speaking, write_atomically
     from privrelease.release.signing import SigningKey
 
@@ -31,6 +35,8 @@ def keygen(output: Path, console: Console) -> Ending:
     if os.path.lexists(public):
         raise InputError(code="R141", message=f"{public.name} exists", hint="name another file: a key is never overwritten")
     key = SigningKey.generate()
+    with speaking("making the folder of the key"):
+        _made(output.parent)
     key.save(output)
     with speaking("writing the public key"):
         write_atomically(public, key.public.pem.encode(), mode=0o644)
@@ -39,6 +45,13 @@ def keygen(output: Path, console: Console) -> Ending:
     else:
         console.data(f"private key  {output}\npublic key   {public}\nkey id       {key.public.id}")
     return Ending(0, "the key pair is written; the private key belongs to nobody else")
+
+
+def _made(folder: Path) -> None:
+    """Make a folder and those above it that are not there, each of mode 0700."""
+    if not folder.exists():
+        _made(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def signing_key(file: Path | None, variable: str | None) -> SigningKey:
@@ -134,7 +147,7 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
         return Ending(1, f"not what was attested: {names}", f"R147 {names}: the bytes are not those that were signed for")
     if result == "FAILED":
         return Ending(1, "the signature holds, and attests that the audit failed")
-    return Ending(0, "the attestation holds" + (f" for {len(files)} files" if files else ""))
+    return Ending(0, "the attestation holds" + (f" for {amount(len(files), 'file')}" if files else ""))
 
 
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:

@@ -42,7 +42,8 @@ def main() -> int:
     census = census_data()
     if census is None:
         sys.stderr.write(
-            "\nThe census example needs adult.csv: set PRIVRELEASE_SHARED to the folder that holds data/adult.csv.\n"
+            "\nThe first example is done. The second, of a census, is optional: it needs the public UCI Adult extract as adult.csv "
+            "in the folder data of a folder that PRIVRELEASE_SHARED names ($PRIVRELEASE_SHARED/data/adult.csv).\n"
         )
         return patients_code
     return worst([patients_code, command("run", policies / "census.yaml", "--data-root", str(census.parent))])

@@ -219,6 +219,8 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: li
             code, message = "P203", f"{name} must have at most {ctx.get('max_length')} items"
         case _:
             code, message = "P203", f"{name} {_wrong_shape(kind)}, got {_what(value)}"
+            if _wrong_shape(kind) == "needs a list" and isinstance(value, str) and path and isinstance(path[-1], str):
+                hint = f"write `{shown(path[-1])}: [{shown(value)}]`"
     return code, message, hint, at_key
 
 

@@ -272,7 +272,7 @@ RULES = [
         "a text for a list",
         (("knows: [age, sex]", "knows: age"),),
         [
-            "p.yaml:18:5: P203 knows needs a list, got the text age",
+            "p.yaml:18:5: P203 knows needs a list, got the text age\nhint: write `knows: [age]`",
         ],
         (("knows: [age, sex]", "knows:\n      - age\n      - sex"),),
     ),
