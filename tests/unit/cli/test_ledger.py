@@ -190,7 +190,7 @@ def test_history_export_and_verify_tell_the_same_chain(folder, capsys):
         "sensitivity.l1": 1,
     }
     assert main(["ledger", "history", "p.yaml"]) == 0
-    assert "made/s spent epsilon 0.4, delta 0 of everybody in 1 draws" in capsys.readouterr().out
+    assert "made/s spent epsilon 0.4, delta 0 of everybody in 1 draw" in capsys.readouterr().out
     assert main(["ledger", "verify", "p.yaml", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["head"], found["anchored"]["sequence"], found["after_anchor"]) == (hashes[-1], 1, 1)

@@ -142,7 +142,7 @@ def test_a_budget_that_does_not_cover_the_draws_refuses_before_any_is_drawn(fold
 
 
 def test_without_a_ledger_nothing_is_released(folder, capsys):
-    assert main(["run", "p.yaml"]) == 4
+    assert main(["run", "p.yaml"]) == 2
     assert "ledger" in capsys.readouterr().err
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
 
