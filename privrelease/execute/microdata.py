@@ -6,18 +6,16 @@ What is parked is not yet safe: the audit measures it anew and decides. Nothing 
 from __future__ import annotations
 
 import os
-import platform
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import privrelease
 from privrelease.disclosure.solvers.cell_suppression import suppress_cells
 from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InternalError
+from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.keys import pseudonym_keys
 from privrelease.execute.limit import limit_exceeded
@@ -43,12 +41,9 @@ from privrelease.release.manifest import (
     InternalManifest,
     Manifest,
     ManifestColumn,
-    ManifestOutput,
-    PolicyReference,
     RowMapDigest,
 )
 from privrelease.release.runs import ReleaseName
-from privrelease.release.store import now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -241,30 +236,5 @@ def _manifest(plan: MicrodataPlan, policy: Plan, run: RunFolder, written: Writte
     columns = tuple(
         ManifestColumn(name=column.name, type=column.type.value, treatment=column.treatment) for column in plan.columns
     )
-    return Manifest(
-        run=run.id,
-        release=plan.id,
-        policy=PolicyReference(
-            id=policy.policy_id,
-            version=policy.policy_version,
-            title=policy.title,
-            sha256=policy.policy_sha256,
-            commit=policy.commit,
-            environment=policy.environment,
-        ),
-        created_at=now(),
-        outputs=tuple(
-            ManifestOutput(
-                label=sink.label,
-                kind=sink.kind.value,
-                file=path.name,
-                sha256=sha256_of(path),
-                bytes=path.stat().st_size,
-                rows=written.rows,
-                columns=columns,
-            )
-            for sink, path in zip(plan.sinks, written.paths, strict=True)
-        ),
-        order=plan.order,
-        versions={"privrelease": privrelease.__version__, "python": platform.python_version(), "duckdb": version("duckdb")},
-    )
+    sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, written.paths, strict=True))
+    return manifest_of(plan.id, policy, run, sinks, columns, written.rows, order=plan.order, libraries=("duckdb",))

@@ -9,36 +9,30 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.metadata import version
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-import privrelease
 from privrelease.dp.budget import total
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
 from privrelease.errors import BudgetError
+from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.progress import silent
 from privrelease.execute.statistic_figures import Noisy, agreed, figures_of
 from privrelease.execute.statistic_files import COLUMNS, write_statistics
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
-from privrelease.release.digests import digest_key, sha256_of
-from privrelease.release.files import speaking
+from privrelease.release.digests import digest_key
 from privrelease.release.manifest import (
     InternalStatistics,
     Manifest,
     ManifestColumn,
-    ManifestOutput,
-    PolicyReference,
 )
 from privrelease.release.privacy import LedgerAnchor, PrivacyClaim, QueryClaim
-from privrelease.release.store import now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -309,38 +303,15 @@ def _park(
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     write_statistics(figures, sinks, private=done.private)
     columns = tuple(ManifestColumn(name=name, type=kind) for name, kind in COLUMNS)
-    with speaking("digesting the files of the release"):
-        outputs = tuple(
-            ManifestOutput(
-                label=sink.label,
-                kind=sink.kind.value,
-                file=sink.path.name,
-                sha256=sha256_of(sink.path),
-                bytes=sink.path.stat().st_size,
-                rows=len(figures),
-                columns=columns,
-            )
-            for sink in sinks
-        )
-    manifest = Manifest(
-        run=run.id,
-        release=plan.id,
-        policy=PolicyReference(
-            id=policy.policy_id,
-            version=policy.policy_version,
-            title=policy.title,
-            sha256=policy.policy_sha256,
-            commit=policy.commit,
-            environment=policy.environment,
-        ),
-        created_at=now(),
-        outputs=outputs,
+    manifest = manifest_of(
+        plan.id,
+        policy,
+        run,
+        sinks,
+        columns,
+        len(figures),
         order="policy",
-        versions={
-            "privrelease": privrelease.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("duckdb", "numpy", "pyarrow")},
-        },
+        libraries=("duckdb", "numpy", "pyarrow"),
         privacy=_privacy(plan, done),
     )
     internal = InternalStatistics(

@@ -6,27 +6,23 @@ What is parked is not yet safe: the audit judges the files anew. Exact figures o
 from __future__ import annotations
 
 import os
-import platform
 from dataclasses import replace
 from fractions import Fraction
-from importlib.metadata import version
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import privrelease
 from privrelease.disclosure.tables.attacker import require_solver
 from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.rules import Magnitude
+from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.persons import person_sizes
 from privrelease.execute.progress import silent
 from privrelease.execute.table_files import write_table
-from privrelease.release.digests import digest_key, sha256_of
-from privrelease.release.files import speaking
-from privrelease.release.manifest import InternalStatistics, Manifest, ManifestColumn, ManifestOutput, PolicyReference
-from privrelease.release.store import now
+from privrelease.release.digests import digest_key
+from privrelease.release.manifest import InternalStatistics, Manifest, ManifestColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -126,38 +122,8 @@ def _park(
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     write_table(plan.columns, rows, sinks)
     columns = tuple(ManifestColumn(name=name, type=kind) for name, kind in plan.columns)
-    with speaking("digesting the files of the release"):
-        outputs = tuple(
-            ManifestOutput(
-                label=sink.label,
-                kind=sink.kind.value,
-                file=sink.path.name,
-                sha256=sha256_of(sink.path),
-                bytes=sink.path.stat().st_size,
-                rows=len(rows),
-                columns=columns,
-            )
-            for sink in sinks
-        )
-    manifest = Manifest(
-        run=run.id,
-        release=plan.id,
-        policy=PolicyReference(
-            id=policy.policy_id,
-            version=policy.policy_version,
-            title=policy.title,
-            sha256=policy.policy_sha256,
-            commit=policy.commit,
-            environment=policy.environment,
-        ),
-        created_at=now(),
-        outputs=outputs,
-        order="policy",
-        versions={
-            "privrelease": privrelease.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("duckdb", "numpy", "pyarrow", "scipy")},
-        },
+    manifest = manifest_of(
+        plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=("duckdb", "numpy", "pyarrow", "scipy")
     )
     internal = InternalStatistics(run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read)
     store.park(run, manifest, internal)
