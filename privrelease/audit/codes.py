@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "TABLE_CODES"]
+from typing import Final
+
+__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "NO_MANIFEST", "TABLE_CODES"]
 
 #: Id, code and title of every check of a parked microdata release.
 INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
@@ -59,3 +61,6 @@ FINDING_TITLES: dict[str, str] = {
     "A303": "a waiver does not count",
     "A501": "rows outside a domain were left out",
 }
+
+#: What is said of a check that compares with the manifest where there is none.
+NO_MANIFEST: Final = "there is no manifest to compare with"

@@ -15,6 +15,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.charges import uncharged
+from privrelease.audit.codes import NO_MANIFEST
 from privrelease.audit.decision import decide
 from privrelease.audit.facts import context_facts, legal_facts
 from privrelease.audit.model import (
@@ -323,6 +324,9 @@ CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None]], ...] = (
     ("A240", "AUDIT-DP-LEDGER", "The ledger was charged for every draw, and for no other", _charged),
 )
 
+#: What a file alone cannot show: noise that was never drawn looks like noise.
+_NEED_MANIFEST: Final = (_digests, _secret)
+
 _OF_THE_FILE: Final = frozenset(
     f"AUDIT-DP-{part}" for part in ("FILES", "DIGEST", "SAME", "ORDER", "GROUPS", "SCALE", "FIGURES")
 )
@@ -331,6 +335,8 @@ _OF_THE_FILE: Final = frozenset(
 def _result(check: tuple[str, str, str, Callable[[_Evidence], str | None]], evidence: _Evidence) -> CheckResult:
     _, name, title, judge = check
     wrong = judge(evidence)
+    if wrong is None and judge in _NEED_MANIFEST and evidence.target.manifest is None:
+        return CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=NO_MANIFEST)
     return CheckResult(
         id=name,
         title=title,
@@ -341,7 +347,7 @@ def _result(check: tuple[str, str, str, Callable[[_Evidence], str | None]], evid
 
 
 def _fails(check: CheckResult) -> bool:
-    return check.outcome is not Outcome.PASS
+    return check.outcome is Outcome.FAIL
 
 
 def _finding(plan: StatisticsPlan, check: CheckResult, code: str) -> FindingRecord:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.codes import TABLE_CODES
+from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.decision import decide
 from privrelease.audit.facts import context_facts, legal_facts
 from privrelease.audit.model import (
@@ -368,6 +368,9 @@ def _results(evidence: _Evidence) -> Iterator[CheckResult]:
     for (name, _, title), (judge, needs_source) in zip(TABLE_CODES, CHECKS, strict=True):
         if needs_source and evidence.cells is None:
             yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=_NO_SOURCE)
+            continue
+        if judge is _digests and evidence.target.manifest is None:
+            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=NO_MANIFEST)
             continue
         wrong = judge(evidence)
         yield CheckResult(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.audit.codes import NO_MANIFEST
 from privrelease.audit.figures import count
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated
 from privrelease.findings import amount
@@ -48,7 +49,7 @@ def digests_agree(evidence: Evidence) -> Judged:
     """The SHA-256 of every file, and of the row map, is the one in the manifest, and the manifest names no other file."""
     manifest = evidence.target.manifest
     if manifest is None:
-        return absent("there is no manifest to compare with")
+        return absent(NO_MANIFEST)
     claimed: dict[str, str | None] = {output.label: output.sha256 for output in manifest.outputs}
     found = {file.sink.label: file.sha256 for file in evidence.files}
     internal = evidence.target.internal

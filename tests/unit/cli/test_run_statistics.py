@@ -182,7 +182,11 @@ def test_the_audit_finds_a_file_that_is_not_the_plans(folder, ledger, capsys):
         assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv"]) == 1
         assert check in capsys.readouterr().err
     (folder / "other.csv").write_text(good, encoding="utf-8")
-    assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv"]) == 0
+    capsys.readouterr()
+    assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv", "--format", "json"]) == 0
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == ["AUDIT-DP-DIGEST", "AUDIT-DP-NOISE"]
+    assert {one["outcome"] for one in checks} == {"pass", "not_evaluated"}
 
 
 def test_post_processing_and_small_counts(folder, ledger):
