@@ -49,7 +49,7 @@ golden: $(VENV)/.dev ## write the golden files anew; review them as a diff
 	$(BIN)/python -m pytest -q tests/golden --update-golden
 
 constraints: ## resolve the pinned versions anew (needs pip-tools)
-	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --extra dev --output-file constraints/dev.txt pyproject.toml
+	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --extra dev --constraint constraints/limits.in --output-file constraints/dev.txt pyproject.toml
 	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --constraint constraints/dev.txt --output-file constraints/run.txt pyproject.toml constraints/build.in
 
 clean: ## remove what was built, not what was released

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
+from privrelease.disclosure.compiled import numba
 from privrelease.disclosure.grouping import packed_words, row_order
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-import numba
 import numpy as np
-from numba import types
+
+from privrelease.disclosure.compiled import numba, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
