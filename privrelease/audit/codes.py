@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "NO_MANIFEST", "TABLE_CODES"]
+__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "NO_MANIFEST", "STATISTICS_CODES", "TABLE_CODES"]
 
 #: Id, code and title of every check of a parked microdata release.
 INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
@@ -31,6 +31,20 @@ INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-PSEUDONYM", "A218", "Pseudonyms are keyed"),
 )
 
+#: Id, code and title of every check of a release of statistics.
+STATISTICS_CODES: tuple[tuple[str, str, str], ...] = (
+    ("AUDIT-DP-FILES", "A231", "Every output is the long table of statistics"),
+    ("AUDIT-DP-DIGEST", "A232", "Files are those of the manifest"),
+    ("AUDIT-DP-SAME", "A233", "All files hold the same"),
+    ("AUDIT-DP-ORDER", "A234", "Figures stand in the order of the policy"),
+    ("AUDIT-DP-GROUPS", "A235", "Every declared group is there, and no other"),
+    ("AUDIT-DP-SCALE", "A236", "Mechanisms, scales and costs are those of the plan"),
+    ("AUDIT-DP-FIGURES", "A237", "Figures are finite and inside their intervals"),
+    ("AUDIT-DP-BUDGET", "A238", "All draws together are within the budget, and claimed"),
+    ("AUDIT-DP-NOISE", "A239", "The noise is secret"),
+    ("AUDIT-DP-LEDGER", "A240", "The ledger was charged for every draw, and for no other"),
+)
+
 #: Id, code and title of every check of a table.
 TABLE_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-TABLE-FILES", "A251", "Every output is the table of the plan"),
@@ -55,7 +69,7 @@ FINDING_TITLES: dict[str, str] = {
     "A105": "a threat has nothing to measure",
     "A107": "nothing was checked",
     "A108": "a population has fewer persons than the file",
-    **{code: title for _, code, title in (*INTEGRITY_CODES, *TABLE_CODES)},
+    **{code: title for _, code, title in (*INTEGRITY_CODES, *STATISTICS_CODES, *TABLE_CODES)},
     "A301": "a check of the policy does not hold",
     "A302": "a check of the policy could not be made",
     "A303": "a waiver does not count",

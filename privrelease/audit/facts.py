@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
-__all__ = ["context_facts", "data_facts", "identity", "left_out", "legal_facts", "utility_facts"]
+__all__ = ["context_facts", "data_facts", "identity", "identity_of", "left_out", "legal_facts", "utility_facts"]
 
 
 def _rows(rows: int | None) -> Figure:
@@ -132,6 +132,14 @@ def identity(evidence: Evidence, policy: Plan, audited_at: str, versions: Mappin
         for file in evidence.files
         if file.sha256 is not None
     )
+    found = identity_of(policy, evidence.plan.id, evidence.target.run, outputs, audited_at, versions)
+    return found.model_copy(update={"input_digest": _input_digest(evidence)})
+
+
+def identity_of(
+    policy: Plan, release: str, run: str | None, outputs: tuple[OutputFacts, ...], audited_at: str, versions: Mapping[str, str]
+) -> Identity:
+    """Name the policy, the release, its run and its files."""
     return Identity(
         policy_id=policy.policy_id,
         policy_version=policy.policy_version,
@@ -140,10 +148,10 @@ def identity(evidence: Evidence, policy: Plan, audited_at: str, versions: Mappin
         policy_file=policy.policy_path.name,
         commit=policy.commit,
         environment=policy.environment,
-        release=evidence.plan.id,
-        run=evidence.target.run,
+        release=release,
+        run=run,
         audited_at=audited_at,
-        input_digest=_input_digest(evidence),
+        input_digest=None,
         outputs=outputs,
         versions=dict(versions),
     )

@@ -6,39 +6,35 @@ the data but its noisy figures. Running again until a check passes could select 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import dataclass
 from itertools import product
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.charges import uncharged
-from privrelease.audit.codes import NO_MANIFEST
-from privrelease.audit.decision import decide
-from privrelease.audit.facts import context_facts, legal_facts
-from privrelease.audit.model import (
-    AuditResult,
-    CheckResult,
-    ColumnFacts,
-    DataFacts,
-    Figure,
-    FindingRecord,
-    Identity,
-    Outcome,
-    OutputFacts,
-    Visibility,
+from privrelease.audit.aggregates import (
+    Check,
+    cells_of_file,
+    check_findings,
+    data_of,
+    made,
+    output_facts,
+    remaining,
+    unlike_manifest,
 )
+from privrelease.audit.charges import uncharged
+from privrelease.audit.codes import NO_MANIFEST, STATISTICS_CODES
+from privrelease.audit.decision import decide
+from privrelease.audit.facts import context_facts, identity_of, legal_facts
+from privrelease.audit.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.privacy import ReleasedRow, privacy_section
 from privrelease.audit.privacy_model import PRIVACY
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
-from privrelease.relational.schema import SinkKind
-from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
+    from privrelease.audit.aggregates import Need
     from privrelease.audit.charges import Charges
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
@@ -58,7 +54,7 @@ REMAINING: Final = (
 )
 
 
-_NOT_CHARGED: Final = "Whether the ledger was charged for the draws: it was not at hand."
+_NO_LEDGER: Final = "the ledger was not at hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +95,21 @@ def audit_statistics(
 ) -> AuditResult:
     """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception."""
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
-    made = [check for check in CHECKS if check[3] is not _charged or target.charges is not None]
-    checks = tuple(_result(check, evidence) for check in made)
+    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
+    if target.charges is None:
+        lacking["ledger"] = _NO_LEDGER
+    checks = tuple(made(STATISTICS_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
-    findings = tuple(_finding(plan, check, code) for check, (code, *_) in zip(checks, made, strict=True) if _fails(check))
+    findings = check_findings(plan, STATISTICS_CODES, checks)
     decision = decide((), None, checks, findings, legal)
+    outputs = output_facts(target.files, evidence.tables)
+    used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
     return AuditResult(
-        decision=decision.model_copy(
-            update={"assessment_remaining": REMAINING if target.charges is not None else (*REMAINING, _NOT_CHARGED)}
-        ),
-        identity=_identity(evidence, policy, audited_at, versions),
+        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=_data(evidence),
+        data=data_of(plan, plan.population, used, "aggregated with noise", len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,
@@ -132,7 +130,7 @@ def audit_statistics(
 
 def _released(evidence: _Evidence, checks: tuple[CheckResult, ...]) -> dict[str, list[ReleasedRow]] | None:
     """The file's figures by query; None where it is not the table that was asked for, and its texts might be anything."""
-    if any(_fails(check) and check.id in _OF_THE_FILE for check in checks):
+    if any(check.outcome is Outcome.FAIL and check.id in _OF_THE_FILE for check in checks):
         return None
     released: dict[str, list[ReleasedRow]] = {}
     for row in evidence.rows:
@@ -147,28 +145,12 @@ def _released(evidence: _Evidence, checks: tuple[CheckResult, ...]) -> dict[str,
 def _read(plan: StatisticsPlan, sink: Sink) -> tuple[_Row, ...] | None:
     """The rows of a file as they are; None where it is no such table."""
     try:
-        names, rows = _csv(sink) if sink.kind is SinkKind.CSV else _parquet(sink)
+        names, rows = cells_of_file(sink)
         if tuple(names) != plan.columns:
             return None
         return tuple(_row(dict(zip(names, row, strict=True))) for row in rows)
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def _csv(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
-    lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True))
-    return (lines[0] if lines else []), [list(line) for line in lines[1:]]
-
-
-def _parquet(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(sink.path)
-    except pa.ArrowException as error:
-        raise ValueError from error
-    return table.column_names, [list(row.values()) for row in table.to_pylist()]
 
 
 def _row(cells: dict[str, object]) -> _Row:
@@ -191,12 +173,7 @@ def _readable(evidence: _Evidence) -> str | None:
 
 
 def _digests(evidence: _Evidence) -> str | None:
-    manifest = evidence.target.manifest
-    if manifest is None:
-        return None
-    stated = {output.file: output.sha256 for output in manifest.outputs}
-    other = [sink.label for sink in evidence.target.files if stated.get(sink.path.name) != sha256_of(sink.path)]
-    return f"not the file of the manifest: {', '.join(other)}" if other else None
+    return unlike_manifest(evidence.target.files, evidence.target.manifest)
 
 
 def _same(evidence: _Evidence) -> str | None:
@@ -310,108 +287,20 @@ def _charged(evidence: _Evidence) -> str | None:
     return uncharged(target.manifest, target.charges)
 
 
-#: Code of the finding, id, title, and what is wrong (None: nothing).
-CHECKS: tuple[tuple[str, str, str, Callable[[_Evidence], str | None]], ...] = (
-    ("A231", "AUDIT-DP-FILES", "Every output is the long table of statistics", _readable),
-    ("A232", "AUDIT-DP-DIGEST", "Files are those of the manifest", _digests),
-    ("A233", "AUDIT-DP-SAME", "All files hold the same", _same),
-    ("A234", "AUDIT-DP-ORDER", "Figures stand in the order of the policy", _order),
-    ("A235", "AUDIT-DP-GROUPS", "Every declared group is there, and no other", _groups),
-    ("A236", "AUDIT-DP-SCALE", "Mechanisms, scales and costs are those of the plan", _scales),
-    ("A237", "AUDIT-DP-FIGURES", "Figures are finite and inside their intervals", _figures),
-    ("A238", "AUDIT-DP-BUDGET", "All draws together are within the budget, and claimed", _budget),
-    ("A239", "AUDIT-DP-NOISE", "The noise is secret", _secret),
-    ("A240", "AUDIT-DP-LEDGER", "The ledger was charged for every draw, and for no other", _charged),
+#: What is wrong, for each check in the order of STATISTICS_CODES. A file alone cannot show noise that was never drawn: it looks like noise.
+CHECKS: tuple[Check[_Evidence], ...] = (
+    Check(_readable),
+    Check(_digests, "manifest"),
+    Check(_same),
+    Check(_order),
+    Check(_groups),
+    Check(_scales),
+    Check(_figures),
+    Check(_budget),
+    Check(_secret, "manifest"),
+    Check(_charged, "ledger"),
 )
-
-#: What a file alone cannot show: noise that was never drawn looks like noise.
-_NEED_MANIFEST: Final = (_digests, _secret)
 
 _OF_THE_FILE: Final = frozenset(
     f"AUDIT-DP-{part}" for part in ("FILES", "DIGEST", "SAME", "ORDER", "GROUPS", "SCALE", "FIGURES")
 )
-
-
-def _result(check: tuple[str, str, str, Callable[[_Evidence], str | None]], evidence: _Evidence) -> CheckResult:
-    _, name, title, judge = check
-    wrong = judge(evidence)
-    if wrong is None and judge in _NEED_MANIFEST and evidence.target.manifest is None:
-        return CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=NO_MANIFEST)
-    return CheckResult(
-        id=name,
-        title=title,
-        outcome=Outcome.PASS if wrong is None else Outcome.FAIL,
-        severity="error",
-        message="as it should be" if wrong is None else wrong,
-    )
-
-
-def _fails(check: CheckResult) -> bool:
-    return check.outcome is Outcome.FAIL
-
-
-def _finding(plan: StatisticsPlan, check: CheckResult, code: str) -> FindingRecord:
-    return FindingRecord(
-        code=code,
-        message=f"{check.id} {check.title}: {check.message}",
-        severity="error",
-        subject=f"checks.{check.id}",
-        file=None if plan.location is None else plan.location.file,
-        line=0 if plan.location is None else plan.location.line,
-    )
-
-
-# ------------------------------------------------------------------------------------------------------------------------- facts
-
-
-def _identity(evidence: _Evidence, policy: Plan, audited_at: str, versions: Mapping[str, str]) -> Identity:
-    present = [(sink, table) for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if sink.path.is_file()]
-    return Identity(
-        policy_id=policy.policy_id,
-        policy_version=policy.policy_version,
-        policy_title=policy.title,
-        policy_sha256=policy.policy_sha256,
-        policy_file=policy.policy_path.name,
-        commit=policy.commit,
-        environment=policy.environment,
-        release=evidence.plan.id,
-        run=evidence.target.run,
-        audited_at=audited_at,
-        input_digest=None,
-        outputs=tuple(
-            OutputFacts(
-                label=sink.label,
-                kind=sink.kind.value,
-                sha256=sha256_of(sink.path),
-                bytes=sink.path.stat().st_size,
-                rows=Figure.of(None if table is None else len(table), "count", Visibility.RECIPIENT),
-            )
-            for sink, table in present
-        ),
-        versions=dict(versions),
-    )
-
-
-def _data(evidence: _Evidence) -> DataFacts:
-    plan = evidence.plan
-    used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
-    return DataFacts(
-        dataset=plan.source.dataset,
-        snapshot=plan.snapshot,
-        population=plan.population,
-        unit=None if plan.unit is None else plan.unit.column,
-        source_rows=None,
-        source_persons=None,
-        released_rows=Figure.of(len(evidence.rows), "count", Visibility.RECIPIENT),
-        columns=tuple(
-            ColumnFacts(
-                name=column.name,
-                role=column.role.value,
-                type=column.type.value,
-                leaves=False,
-                treatment="aggregated with noise" if column.name in used else "removed (attribute suppression)",
-            )
-            for column in plan.source.declared
-        ),
-        order="policy",
-    )

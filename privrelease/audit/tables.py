@@ -6,8 +6,6 @@ suppressed is read from the file. Intervals are the attacker's, by linear progra
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -15,34 +13,32 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from privrelease.audit.aggregates import (
+    Check,
+    cells_of_file,
+    check_findings,
+    data_of,
+    made,
+    output_facts,
+    remaining,
+    unlike_manifest,
+)
 from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.decision import decide
-from privrelease.audit.facts import context_facts, legal_facts
-from privrelease.audit.model import (
-    AuditResult,
-    CheckResult,
-    ColumnFacts,
-    DataFacts,
-    Figure,
-    FindingRecord,
-    Identity,
-    Outcome,
-    OutputFacts,
-    Visibility,
-)
+from privrelease.audit.facts import context_facts, identity_of, legal_facts
+from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.table_cells import cells_of
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
 from privrelease.disclosure.tables.attacker import require_solver
 from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure, weaknesses
 from privrelease.disclosure.tables.rules import Magnitude, class_disclosures
-from privrelease.relational.schema import SinkKind
-from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.aggregates import Need
     from privrelease.disclosure.tables.judgement import Weakness
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
@@ -129,26 +125,22 @@ def audit_table(
 ) -> AuditResult:
     """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read."""
     evidence = _evidence(plan, target, engine)
-    checks = tuple(_results(evidence))
+    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
+    if evidence.cells is None:
+        lacking["source"] = _NO_SOURCE
+    checks = tuple(made(TABLE_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
-    found = tuple(
-        _finding(plan, check, code)
-        for check, (_, code, _) in zip(checks, TABLE_CODES, strict=True)
-        if check.outcome is not Outcome.PASS
-    )
+    found = check_findings(plan, TABLE_CODES, checks)
     decision = decide((), None, checks, found, legal)
-    unlooked = tuple(
-        f"What could not be checked: {check.title} ({check.message})."
-        for check in checks
-        if check.outcome is Outcome.NOT_EVALUATED
-    )
     facts = _facts(evidence)
+    outputs = output_facts(target.files, evidence.tables)
+    used = {*plan.by, *(one.column for one in plan.measures)}
     return AuditResult(
-        decision=decision.model_copy(update={"assessment_remaining": (*REMAINING, *unlooked)}),
-        identity=_identity(evidence, policy, audited_at, versions),
+        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=_data(evidence),
+        data=data_of(plan, plan.population_id, used, "aggregated in a table", len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,
@@ -208,28 +200,12 @@ def _judged(plan: TablePlan, cells: TableCells, most: int) -> ProtectedTable:
 def _read(plan: TablePlan, sink: Sink) -> tuple[_Row, ...] | None:
     """The rows of a file as they are; None where it is no such table."""
     try:
-        names, rows = _csv(sink) if sink.kind is SinkKind.CSV else _parquet(sink)
+        names, rows = cells_of_file(sink)
         if tuple(names) != tuple(name for name, _ in plan.columns):
             return None
         return tuple(_row(plan, row) for row in rows)
     except (OSError, ValueError, TypeError):
         return None
-
-
-def _csv(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
-    lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True))
-    return (lines[0] if lines else []), [list(line) for line in lines[1:]]
-
-
-def _parquet(sink: Sink) -> tuple[list[str], list[Sequence[object]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(sink.path)
-    except pa.ArrowException as error:
-        raise ValueError from error
-    return table.column_names, [list(row.values()) for row in table.to_pylist()]
 
 
 def _row(plan: TablePlan, cells: Sequence[object]) -> _Row:
@@ -254,16 +230,7 @@ def _readable(evidence: _Evidence) -> str | None:
 
 
 def _digests(evidence: _Evidence) -> str | None:
-    manifest = evidence.target.manifest
-    if manifest is None:
-        return None
-    stated = {output.file: output.sha256 for output in manifest.outputs}
-    other = [
-        sink.label
-        for sink in evidence.target.files
-        if not sink.path.is_file() or stated.get(sink.path.name) != sha256_of(sink.path)
-    ]
-    return f"not the file of the manifest: {', '.join(other)}" if other else None
+    return unlike_manifest(evidence.target.files, evidence.target.manifest)
 
 
 def _same(evidence: _Evidence) -> str | None:
@@ -348,49 +315,20 @@ def _classes(evidence: _Evidence) -> str | None:
     return "all members of a group share one key: use coarser keys" if found else None
 
 
-#: What is wrong (None: nothing), and whether the source is needed; for each check of a table in the order of TABLE_CODES.
-CHECKS: tuple[tuple[Callable[[_Evidence], str | None], bool], ...] = (
-    (_readable, False),
-    (_digests, False),
-    (_same, False),
-    (_keys, False),
-    (_blanks, False),
-    (_figures, True),
-    (_persons, True),
-    (_primary, True),
-    (_intervals, True),
-    (_groups, True),
-    (_classes, True),
+#: What is wrong (None: nothing), for each check in the order of TABLE_CODES.
+CHECKS: tuple[Check[_Evidence], ...] = (
+    Check(_readable),
+    Check(_digests, "manifest"),
+    Check(_same),
+    Check(_keys),
+    Check(_blanks),
+    Check(_figures, "source"),
+    Check(_persons, "source"),
+    Check(_primary, "source"),
+    Check(_intervals, "source"),
+    Check(_groups, "source"),
+    Check(_classes, "source"),
 )
-
-
-def _results(evidence: _Evidence) -> Iterator[CheckResult]:
-    for (name, _, title), (judge, needs_source) in zip(TABLE_CODES, CHECKS, strict=True):
-        if needs_source and evidence.cells is None:
-            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=_NO_SOURCE)
-            continue
-        if judge is _digests and evidence.target.manifest is None:
-            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=NO_MANIFEST)
-            continue
-        wrong = judge(evidence)
-        yield CheckResult(
-            id=name,
-            title=title,
-            outcome=Outcome.PASS if wrong is None else Outcome.FAIL,
-            severity="error",
-            message="as it should be" if wrong is None else wrong,
-        )
-
-
-def _finding(plan: TablePlan, check: CheckResult, code: str) -> FindingRecord:
-    return FindingRecord(
-        code=code,
-        message=f"{check.id} {check.title}: {check.message}",
-        severity="warn" if check.outcome is Outcome.NOT_EVALUATED else "error",
-        subject=f"checks.{check.id}",
-        file=None if plan.location is None else plan.location.file,
-        line=0 if plan.location is None else plan.location.line,
-    )
 
 
 # ------------------------------------------------------------------------------------------------------------------------- facts
@@ -436,57 +374,4 @@ def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
         unsafe=Figure.of(len(mine), "count"),
         narrowest=narrowest,
         exposed=Figure.of(sum(weak.figure == figure for weak in evidence.weak), "count"),
-    )
-
-
-def _identity(evidence: _Evidence, policy: Plan, audited_at: str, versions: Mapping[str, str]) -> Identity:
-    present = [(sink, table) for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if sink.path.is_file()]
-    return Identity(
-        policy_id=policy.policy_id,
-        policy_version=policy.policy_version,
-        policy_title=policy.title,
-        policy_sha256=policy.policy_sha256,
-        policy_file=policy.policy_path.name,
-        commit=policy.commit,
-        environment=policy.environment,
-        release=evidence.plan.id,
-        run=evidence.target.run,
-        audited_at=audited_at,
-        input_digest=None,
-        outputs=tuple(
-            OutputFacts(
-                label=sink.label,
-                kind=sink.kind.value,
-                sha256=sha256_of(sink.path),
-                bytes=sink.path.stat().st_size,
-                rows=Figure.of(None if table is None else len(table), "count", Visibility.RECIPIENT),
-            )
-            for sink, table in present
-        ),
-        versions=dict(versions),
-    )
-
-
-def _data(evidence: _Evidence) -> DataFacts:
-    plan = evidence.plan
-    used = {*plan.by, *(one.column for one in plan.measures)}
-    return DataFacts(
-        dataset=plan.source.dataset,
-        snapshot=plan.snapshot,
-        population=plan.population_id,
-        unit=None if plan.unit is None else plan.unit.column,
-        source_rows=None,
-        source_persons=None,
-        released_rows=Figure.of(len(evidence.rows), "count", Visibility.RECIPIENT),
-        columns=tuple(
-            ColumnFacts(
-                name=column.name,
-                role=column.role.value,
-                type=column.type.value,
-                leaves=False,
-                treatment="aggregated in a table" if column.name in used else "removed (attribute suppression)",
-            )
-            for column in plan.source.declared
-        ),
-        order="policy",
     )

@@ -185,7 +185,11 @@ def test_the_audit_finds_a_file_that_is_not_the_plans(folder, ledger, capsys):
     capsys.readouterr()
     assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv", "--format", "json"]) == 0
     checks = json.loads(capsys.readouterr().out)["checks"]
-    assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == ["AUDIT-DP-DIGEST", "AUDIT-DP-NOISE"]
+    assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == [
+        "AUDIT-DP-DIGEST",
+        "AUDIT-DP-NOISE",
+        "AUDIT-DP-LEDGER",
+    ]
     assert {one["outcome"] for one in checks} == {"pass", "not_evaluated"}
 
 

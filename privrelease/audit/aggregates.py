@@ -1,0 +1,169 @@
+"""What audits of statistics and of tables share: small files of figures, checks that look at them, and what is said of both.
+
+Such a file has a line for each figure, not for each person, so it is read whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+
+from privrelease.audit.model import CheckResult, ColumnFacts, DataFacts, Figure, FindingRecord, Outcome, OutputFacts, Visibility
+from privrelease.relational.schema import SinkKind
+from privrelease.release.digests import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
+    from privrelease.relational.schema import Sink
+    from privrelease.release.manifest import Manifest
+
+__all__ = [
+    "Check",
+    "Need",
+    "cells_of_file",
+    "check_findings",
+    "data_of",
+    "made",
+    "output_facts",
+    "remaining",
+    "unlike_manifest",
+]
+
+#: What a check needs besides the file.
+Need = Literal["manifest", "source", "ledger"]
+
+_AS_IT_SHOULD: Final = "as it should be"
+
+Evidence_ = TypeVar("Evidence_")
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[Evidence_]):
+    """One check: the function that says what is wrong (None: nothing), and what it ``needs`` besides the file.
+
+    A judge that needs the source is not asked without it. The others are: what the file alone shows to be wrong is wrong.
+    """
+
+    judge: Callable[[Evidence_], str | None]
+    needs: Need | None = None
+
+
+# ---------------------------------------------------------------------------------------------------------------------- reading
+
+
+def cells_of_file(sink: Sink) -> tuple[list[str], list[list[object]]]:
+    """Return the names of a file's columns and its lines as they are. Raises OSError, or ValueError where it is no such file."""
+    if sink.kind is SinkKind.CSV:
+        lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True))
+        return (lines[0] if lines else []), [list(line) for line in lines[1:]]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(sink.path)
+    except pa.ArrowException as error:
+        raise ValueError from error
+    return table.column_names, [list(row.values()) for row in table.to_pylist()]
+
+
+def unlike_manifest(files: Sequence[Sink], manifest: Manifest | None) -> str | None:
+    """Say which files are not those of the manifest, by their labels."""
+    if manifest is None:
+        return None
+    stated = {output.label: output.sha256 for output in manifest.outputs}
+    other = [sink.label for sink in files if not sink.path.is_file() or stated.get(sink.label) != sha256_of(sink.path)]
+    return f"not the file of the manifest: {', '.join(other)}" if other else None
+
+
+# ----------------------------------------------------------------------------------------------------------------------- checks
+
+
+def made(
+    codes: Sequence[tuple[str, str, str]],
+    checks: Sequence[Check[Evidence_]],
+    evidence: Evidence_,
+    lacking: Mapping[Need, str],
+) -> Iterator[CheckResult]:
+    """Make every check. ``codes``: id, code and title of each; ``lacking``: what is not at hand, and what to say of a check that needs it."""
+    for (name, _, title), check in zip(codes, checks, strict=True):
+        absent = None if check.needs is None else lacking.get(check.needs)
+        wrong = None if absent is not None and check.needs == "source" else check.judge(evidence)
+        if wrong is None and absent is not None:
+            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=absent)
+            continue
+        outcome = Outcome.PASS if wrong is None else Outcome.FAIL
+        yield CheckResult(id=name, title=title, outcome=outcome, severity="error", message=wrong or _AS_IT_SHOULD)
+
+
+def check_findings(
+    plan: StatisticsPlan | TablePlan, codes: Sequence[tuple[str, str, str]], checks: Sequence[CheckResult]
+) -> tuple[FindingRecord, ...]:
+    """Give a finding to every check that does not pass."""
+    place = plan.location
+    return tuple(
+        FindingRecord(
+            code=code,
+            message=f"{check.id} {check.title}: {check.message}",
+            severity="warn" if check.outcome is Outcome.NOT_EVALUATED else "error",
+            subject=f"checks.{check.id}",
+            file=None if place is None else place.file,
+            line=0 if place is None else place.line,
+        )
+        for check, (_, code, _) in zip(checks, codes, strict=True)
+        if check.outcome is not Outcome.PASS
+    )
+
+
+def remaining(always: tuple[str, ...], checks: Sequence[CheckResult]) -> tuple[str, ...]:
+    """Say what a person has yet to assess: what no audit settles, and what this one could not look at."""
+    unlooked = (check for check in checks if check.outcome is Outcome.NOT_EVALUATED)
+    return (*always, *(f"What could not be checked: {check.title} ({check.message})." for check in unlooked))
+
+
+# ------------------------------------------------------------------------------------------------------------------------- facts
+
+
+def output_facts(files: Sequence[Sink], tables: Sequence[Sequence[Any] | None]) -> tuple[OutputFacts, ...]:
+    """Describe the files that are there, each with its number of lines (None: it could not be read)."""
+    return tuple(
+        OutputFacts(
+            label=sink.label,
+            kind=sink.kind.value,
+            sha256=sha256_of(sink.path),
+            bytes=sink.path.stat().st_size,
+            rows=Figure.of(None if table is None else len(table), "count", Visibility.RECIPIENT),
+        )
+        for sink, table in zip(files, tables, strict=True)
+        if sink.path.is_file()
+    )
+
+
+def data_of(
+    plan: StatisticsPlan | TablePlan, population: str | None, used: Collection[str | None], treatment: str, figures: int
+) -> DataFacts:
+    """Describe what the figures were made of: the source's columns, of which ``used`` went into them. No column leaves."""
+    return DataFacts(
+        dataset=plan.source.dataset,
+        snapshot=plan.snapshot,
+        population=population,
+        unit=None if plan.unit is None else plan.unit.column,
+        source_rows=None,
+        source_persons=None,
+        released_rows=Figure.of(figures, "count", Visibility.RECIPIENT),
+        columns=tuple(
+            ColumnFacts(
+                name=column.name,
+                role=column.role.value,
+                type=column.type.value,
+                leaves=False,
+                treatment=treatment if column.name in used else "removed (attribute suppression)",
+            )
+            for column in plan.source.declared
+        ),
+        order="policy",
+    )
