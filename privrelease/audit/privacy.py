@@ -70,7 +70,8 @@ def privacy_section(
         min_count=plan.min_count,
         unprotected=_unprotected(plan),
         queries=tuple(
-            _query(query, None if rows is None else rows.get(query.id, ()), again=query.id in again) for query in plan.queries
+            _query(query, None if rows is None else rows.get(query.id, ()), plan.min_count, again=query.id in again)
+            for query in plan.queries
         ),
         budget=None if charges is None else _budget(policy, manifest, charges),
     )
@@ -84,7 +85,7 @@ def _unprotected(plan: StatisticsPlan) -> tuple[Unprotected, ...]:
     return (*found, "course")
 
 
-def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, *, again: bool) -> QueryFacts:
+def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, min_count: int | None, *, again: bool) -> QueryFacts:
     cost = query.cost
     return QueryFacts(
         id=query.id,
@@ -96,7 +97,7 @@ def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, *, again: b
         domain=_domain(query),
         epsilon=str(cost.epsilon),
         delta=str(cost.delta),
-        post=query.post if query.agrees is None else ("consistent", *query.post),
+        post=query.afterwards(min_count),
         served_again=again,
         draws=tuple(_draw(draw) for draw in query.draws),
         groups=() if rows is None else tuple(_group(row) for row in rows[:MOST_GROUPS]),

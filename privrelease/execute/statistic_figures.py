@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp import estimates
 from privrelease.dp.consistency import NoisyTable, agree
-from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
+from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
 from privrelease.plan.statistics import CONFIDENCE, forecast_of
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def figures_of(
         numbers = {str(draw.target.figure): value for draw, value in zip(plan.draws, drawn, strict=True) if value is not None}
         estimate = _estimate(plan, numbers) if agreement is None else _agreeing(agreement, cell)
         value, low, high = _post(plan, *estimate)
-        count = numbers.get("rows", numbers.get("persons"))
-        blank = min_count is not None and count is not None and count < min_count
+        blank = min_count is not None and _counted(plan, numbers, value) < min_count
         rows.append(
             ReleasedFigure(
                 query=plan.id,
@@ -114,6 +113,16 @@ def figures_of(
             )
         )
     return tuple(rows)
+
+
+def _counted(plan: StatisticPlan, numbers: Mapping[str, int], value: Fraction) -> Fraction | float:
+    """How many a figure is of, as far as it is known: a count as it would be published, else the noisy count beside it; a sum or a quantile
+    alone has none, and is never masked.
+    """
+    if isinstance(plan.query, Count | CountPersons | Histogram):
+        return value
+    count = numbers.get("rows", numbers.get("persons"))
+    return inf if count is None else count
 
 
 def _cells(plan: StatisticPlan, noisy: Noisy) -> list[tuple[str, ...]]:

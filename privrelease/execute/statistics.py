@@ -348,7 +348,7 @@ def _privacy(plan: StatisticsPlan, done: _Done) -> PrivacyClaim:
                 keys="none" if query.keys is None else "private" if isinstance(query.keys, PrivateKeys) else "declared",
                 epsilon=str(query.cost.epsilon),
                 delta=str(query.cost.delta),
-                post=query.post if query.agrees is None else ("consistent", *query.post),
+                post=query.afterwards(plan.min_count),
                 served_again=query.id in done.again,
                 draws=tuple(draw.record() for draw in query.draws),
             )

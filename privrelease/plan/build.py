@@ -148,9 +148,15 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
-        min_count=release.min_count,
+        min_count=_min_count(loaded, release),
         location=loaded.location("releases", number),
     )
+
+
+def _min_count(loaded: LoadedPolicy, release: StatisticsRelease) -> int | None:
+    """The release's own, else that of `tables`; the policy's rules refuse one of its own that is lower."""
+    common = loaded.policy.tables
+    return release.min_count if release.min_count is not None or common is None else common.min_count
 
 
 def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePlan:

@@ -73,6 +73,12 @@ class StatisticPlan:
         """The columns of its groups, without bins."""
         return () if self.query.by is None else self.query.by.columns
 
+    def afterwards(self, min_count: int | None) -> tuple[str, ...]:
+        """What is done to its noisy figures, in this order; ``min_count``: of the release, which masks what has a noisy count."""
+        counted = any(draw.target.figure in {"rows", "persons"} for draw in self.draws)
+        masked = (f"masked below {min_count}",) if min_count is not None and counted else ()
+        return (*(() if self.agrees is None else ("consistent",)), *self.post, *masked)
+
 
 @dataclass(frozen=True, slots=True)
 class StatisticsPlan:

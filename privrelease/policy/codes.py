@@ -53,7 +53,7 @@ CODES: dict[str, str] = {
     "P442": "a table with too many cells",
     "P443": "a sum that cannot be exact, or of values that may be negative",
     "P444": "two tables of one dataset, which could be compared",
-    "P445": "a table that is weaker than the policy's rules for tables",
+    "P445": "a table, or a statistic, that is weaker than the policy's rules for tables",
     "P446": "a figure or group of a table that stands twice, or names a person",
     "P501": "an environment does not exist",
     "P502": "extends goes in a circle, or through too many files",

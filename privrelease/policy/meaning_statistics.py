@@ -29,6 +29,10 @@ def statistics_rules(reading: Reading) -> Iterator[Finding]:
             if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
                 path = ("releases", number, "output", index, "path")
                 yield reading.error("P404", "statistics leave as CSV or Parquet", *path, hint="name a .csv or .parquet file")
+        common = None if reading.policy.tables is None else reading.policy.tables.min_count
+        if common is not None and release.min_count is not None and release.min_count < common:
+            hint = f"write {common}, or leave it out"
+            yield reading.error("P445", "min_count is below that of `tables`", "releases", number, "min_count", hint=hint)
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and not any(item[:2] == ("columns", release.from_) for item in reading.broken):
             yield from _queries(reading, number, release)

@@ -219,7 +219,7 @@ class StatisticsRelease(Frozen):
     post: ReleasePost = ()
     """What is done to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
     min_count: Count | None = None
-    """Figures of groups whose noisy count is below this are left blank."""
+    """Figures of groups whose noisy count is below this are left blank; where it is not given, as `tables` says."""
     output: Annotated[
         tuple[OutputSpec, ...],
         BeforeValidator(outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
