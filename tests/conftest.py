@@ -11,6 +11,24 @@ settings.register_profile("shared machine", deadline=None, suppress_health_check
 settings.load_profile("shared machine")
 
 
+#: Lanes that are not run by themselves: the marker of a lane, and how to run it.
+LANES = {"slow": "make test-slow"}
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say which lanes were left out, and why: a lane that is silently absent looks as if it had passed."""
+    left_out = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if "lane " in reason:
+            name, _, why = reason.partition("lane ")[2].partition(": ")
+            left_out[name] = why
+    asked = config.getoption("-m") or ""
+    left_out |= {name: how for name, how in LANES.items() if f"not {name}" in asked}
+    for name, why in sorted(left_out.items()):
+        terminalreporter.write_line(f"lane left out: {name} ({why})")
+
+
 def shared_folder() -> Path | None:
     """The folder that holds data/, cases/ and reference/: `$PRIVRELEASE_SHARED`, else `../shared` beside the repository."""
     named = os.environ.get("PRIVRELEASE_SHARED")

@@ -201,7 +201,7 @@ def test_headings_go_down_one_level_at_a_time(page):
 def test_what_scrolls_can_be_reached_by_keyboard_and_has_a_name(page):
     regions = [attributes for tag, attributes in page.elements if tag == "div" and attributes.get("class") == "scroll"]
     assert regions
-    assert all(region["tabindex"] == "0" and region["role"] == "region" for region in regions)
+    assert all(region["tabindex"] == "0" and region["role"] == "group" for region in regions)
     assert all(region.get("aria-labelledby") or region.get("aria-label") for region in regions)
 
 

@@ -1,0 +1,92 @@
+"""The report in a real browser. The lane needs Chromium and the drivers of the development extra; without them it is skipped, with the reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+REPORTS = Path(__file__).parents[2] / "reports"
+#: Nothing but the page: no sandbox (a gate runs as root in a container), no service of the browser that calls home.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@dataclass
+class Opened:
+    """A page, every address that it asked for, every error and every dialog."""
+
+    page: Any
+    axe: str
+    requests: list[str] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
+
+    def violations(self) -> list[str]:
+        """What axe-core finds against WCAG 2.2 AA and its best practices: rule and element."""
+        if not self.page.evaluate("typeof axe === 'object'"):
+            self.page.evaluate(self.axe)
+        found = self.page.evaluate(
+            "axe.run({resultTypes: ['violations'], performanceTimer: false})"
+            ".then(r => r.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')}: ${v.help}`)))"
+        )
+        return sorted(found)
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One Chromium for all tests of a worker."""
+    found = os.environ.get("PRIVRELEASE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not found:
+        pytest.skip("lane browser: no Chromium found (install chromium, or name it in PRIVRELEASE_CHROMIUM)")
+    driver = pytest.importorskip("playwright.sync_api", reason="lane browser: playwright is not installed (extra dev)")
+    with driver.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=found, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser) -> Callable[..., Any]:
+    """Open a file in a window of its own: ``with opened(path, width=320, scheme="dark") as seen``."""
+    module = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="lane browser: axe-playwright-python is not installed (extra dev)"
+    )
+    axe = module.Axe().axe_script
+
+    @contextmanager
+    def open_file(path: Path, width: int = 1440, scheme: str = "light", *, script: bool = True) -> Iterator[Opened]:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script, offline=True
+        )
+        page = context.new_page()
+        seen = Opened(page, axe)
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.on("console", lambda message: seen.noise.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: seen.noise.append(str(error)))
+        page.on("dialog", lambda dialog: (seen.noise.append("a dialog"), dialog.dismiss()))
+        page.goto(path.as_uri())
+        yield seen
+        context.close()
+
+    return open_file

@@ -1,0 +1,81 @@
+"""The examples' reports in Chromium: accessible, self-contained, readable at every width, in both themes, without script and printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from privrelease.report.edition import Edition
+from privrelease.report.html import render_html
+from privrelease.report.json_report import read_audit
+
+REPORTS = Path(__file__).parents[2] / "reports"
+AUDITS = sorted(path.parent.name for path in REPORTS.glob("*/audit.json"))
+WIDTHS = (1440, 768, 320)
+PAPER = 718  # pixels of an A4 page between our margins
+
+
+@pytest.fixture(
+    scope="module", params=[(name, edition) for name in AUDITS for edition in Edition], ids=lambda p: f"{p[0]}-{p[1]}"
+)
+def written(request, tmp_path_factory):
+    name, edition = request.param
+    path = tmp_path_factory.mktemp("report") / f"{name}.{edition}.html"
+    path.write_text(render_html(read_audit(REPORTS / name / "audit.json"), edition), encoding="utf-8")
+    return path
+
+
+def test_the_diabetes_and_census_examples_have_reports():
+    assert {"diabetes-microdata", "diabetes-statistics", "census-microdata"} <= set(AUDITS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_and_nothing_runs_off_the_page_at_any_width(opened, written, scheme):
+    with opened(written, scheme=scheme) as seen:
+        papers = set()
+        for width in WIDTHS:
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            assert seen.violations() == [], width
+            assert seen.overflow() <= 0, width
+            papers.add(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert papers == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 22, 28)"}
+        assert seen.requests == [written.as_uri()]
+        assert seen.noise == []
+
+
+def test_print_is_accessible_light_and_shows_everything(opened, written):
+    with opened(written, width=PAPER, scheme="dark") as seen:
+        screen = seen.page.inner_text("main")
+        seen.page.emulate_media(media="print", color_scheme="dark")
+        assert seen.violations() == []
+        assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert (
+            seen.page.evaluate(
+                """[...document.querySelectorAll('main *')].filter(one => !one.closest('svg') && one.tagName !== 'BDI'
+                 && getComputedStyle(one).display === 'none').map(one => one.outerHTML)"""
+            )
+            == []
+        )
+        assert (
+            seen.page.evaluate(
+                """[...document.querySelectorAll('main div, main section, main table')]
+                 .filter(one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible'
+                   || one.scrollHeight > one.clientHeight + 1 && getComputedStyle(one).overflowY !== 'visible')
+                 .map(one => one.className)"""
+            )
+            == []
+        )
+        assert seen.page.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+        assert seen.overflow() <= 0
+        assert set(screen.split()) - set(seen.page.inner_text("main").split()) == set()
+
+
+def test_a_page_without_script_says_the_same(opened, written):
+    with opened(written) as seen, opened(written, script=False) as without:
+        assert without.page.inner_text("body") == seen.page.inner_text("body")
+        assert len(without.page.inner_text("main")) > 1000
+
+
+def test_every_page_is_below_a_megabyte(written):
+    assert written.stat().st_size < 1_000_000
