@@ -61,8 +61,10 @@ def total(budgets: Iterable[Budget]) -> Budget:
     return result
 
 
-def split(whole: Budget, requests: Sequence[Request]) -> tuple[Budget, ...]:
+def split(whole: Budget, requests: Sequence[Request], unit: Fraction | None = None) -> tuple[Budget, ...]:
     """Return the budget of each query; raises PolicyError where the parts cannot fit the whole.
+
+    ``unit``: the epsilon of a share of 1, for whoever adds the parts up by another rule than by their sum; whether they fit is theirs to see.
 
     >>> parts = split(Budget(Epsilon(1)), [Request("a", Epsilon("0.4")), Request("b"), Request("c", share=Fraction(2))])
     >>> [str(part.epsilon) for part in parts]
@@ -81,11 +83,12 @@ def split(whole: Budget, requests: Sequence[Request]) -> tuple[Budget, ...]:
                 hint="write e.g. share: 2",
                 subject=request.query,
             )
-    epsilons = _divide(
-        whole.epsilon.value,
-        [request.epsilon.value if request.epsilon is not None else None for request in requests],
-        [request.share or Fraction(1) for request in requests],
-        "epsilon",
+    fixed = [request.epsilon.value if request.epsilon is not None else None for request in requests]
+    shares = [request.share or Fraction(1) for request in requests]
+    epsilons = (
+        _divide(whole.epsilon.value, fixed, shares, "epsilon")
+        if unit is None
+        else [unit * share if part is None else part for part, share in zip(fixed, shares, strict=True)]
     )
     asking = [request for request in requests if request.needs_delta]
     if asking:

@@ -19,7 +19,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from privrelease.dp.accountants.approximate import ApproximateAccountant
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
     Leaf = Pure | Approximate | LaplaceNoise | GaussianNoise
 
-__all__ = ["PldAccountant"]
+__all__ = ["PldAccountant", "check_available"]
 
 #: Largest sigma and sensitivity whose losses are enumerated.
 _LARGEST: Final = 1 << 15
@@ -96,12 +98,17 @@ class PldAccountant(Accountant):
         return total
 
     def _distribution(self) -> Any:  # noqa: ANN401 - dp-accounting is untyped
-        total: Any = None
-        for leaf, times in self.counts:
-            one = _distribution_of(leaf)
-            several = one.self_compose(times) if times > 1 else one
-            total = several if total is None else total.compose(several)
-        return total
+        return _composed_distribution(self.counts)
+
+
+@lru_cache(maxsize=8)
+def _composed_distribution(counts: tuple[tuple[Leaf, int], ...]) -> Any:  # noqa: ANN401 - dp-accounting is untyped
+    total: Any = None
+    for leaf, times in counts:
+        one = _distribution_of(leaf)
+        several = one.self_compose(times) if times > 1 else one
+        total = several if total is None else total.compose(several)
+    return total
 
 
 def _expanded(event: Event) -> tuple[Leaf, ...] | None:
@@ -166,10 +173,20 @@ def _distribution_of(leaf: Leaf) -> Any:  # noqa: ANN401 - dp-accounting is unty
     return pld.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, delta))
 
 
+def check_available() -> None:
+    """Raise InputError (D301) where dp-accounting is not installed; it is looked for, not loaded."""
+    if find_spec("dp_accounting") is None:
+        raise _missing()
+
+
+def _missing() -> InputError:
+    code, message = "D301", "the PLD accountant needs dp-accounting"
+    return InputError(code, message, hint="pip install 'privrelease[dp]'")
+
+
 def _modules() -> tuple[Any, Any]:
     """Return dp-accounting's modules; it is imported here only (some seconds of CPU), and it is an extra."""
     try:
         return import_module("dp_accounting.pld.common"), import_module("dp_accounting.pld.privacy_loss_distribution")
     except ImportError as error:
-        code, message = "D301", "the PLD accountant needs dp-accounting"
-        raise InputError(code, message, hint="pip install 'privrelease[dp]'") from error
+        raise _missing() from error
