@@ -71,8 +71,10 @@ def cells_of_file(sink: Sink) -> tuple[list[str], list[list[object]]]:
     return table.column_names, [list(row.values()) for row in table.to_pylist()]
 
 
-def unlike_manifest(files: Sequence[Sink], manifest: Manifest | None) -> str | None:
-    """Say which files are not those of the manifest, by their labels."""
+def unlike_manifest(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[str]) -> str | None:
+    """Say which files are not those of the manifest, by their labels, or what of the run was ``altered`` itself."""
+    if altered:
+        return "; ".join(altered)
     if manifest is None:
         return None
     stated = {output.label: output.sha256 for output in manifest.outputs}

@@ -66,6 +66,10 @@ class StatisticsTarget:
     run: str | None = None
     charges: Charges | None = None
     """What the ledger says; None where it is not at hand, and then nothing is said about it."""
+    altered: tuple[str, ...] = ()
+    """What of the run is no longer as it was decided upon, in words."""
+    ledger_fault: str | None = None
+    """Why the ledger that should have been charged cannot be believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ def _readable(evidence: _Evidence) -> str | None:
 
 
 def _digests(evidence: _Evidence) -> str | None:
-    return unlike_manifest(evidence.target.files, evidence.target.manifest)
+    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
 def _same(evidence: _Evidence) -> str | None:
@@ -282,6 +286,8 @@ def _secret(evidence: _Evidence) -> str | None:
 
 def _charged(evidence: _Evidence) -> str | None:
     target = evidence.target
+    if target.ledger_fault is not None:
+        return target.ledger_fault
     if target.manifest is None or target.charges is None:
         return None
     return uncharged(target.manifest, target.charges)

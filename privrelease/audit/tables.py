@@ -60,12 +60,15 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class TableTarget:
-    """The parked release: its files in the plan's order, what the run says of itself, and whether the source may be read."""
+    """The parked release: its files in the plan's order, what the run says of itself, whether the source may be read; ``altered``:
+    what of the run is no longer as it was decided upon.
+    """
 
     files: tuple[Sink, ...]
     manifest: Manifest | None = None
     run: str | None = None
     without_source: bool = False
+    altered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,7 @@ def _readable(evidence: _Evidence) -> str | None:
 
 
 def _digests(evidence: _Evidence) -> str | None:
-    return unlike_manifest(evidence.target.files, evidence.target.manifest)
+    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
 def _same(evidence: _Evidence) -> str | None:

@@ -28,7 +28,8 @@ class AuditTarget:
     ``row_map``: Parquet with ``source_row`` and ``output_row``; None for a file that another tool made: no check that leads back to
     the source can then be made, and the audit says so. ``source``: staged already, or None: the audit reads it afresh, unless
     ``without_source``: then the files are measured alone, and what needs the source is said to be unchecked.
-    ``manifest`` and ``internal``: what the run says of itself; None: nothing was claimed, so nothing is compared.
+    ``manifest`` and ``internal``: what the run says of itself; None: nothing was claimed, so nothing is compared. ``altered``: what of that is
+    no longer as it was decided upon, in words.
     """
 
     files: tuple[Sink, ...]
@@ -38,6 +39,7 @@ class AuditTarget:
     internal: InternalManifest | None = None
     run: str | None = None
     without_source: bool = False
+    altered: tuple[str, ...] = ()
 
     @property
     def foreign(self) -> bool:

@@ -12,14 +12,16 @@ from privrelease.cli.forms import for_pipeline
 from privrelease.cli.run import warned
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.writing import Kept, Writer, kept_of_policy
-from privrelease.errors import InputError, UsageError
+from privrelease.errors import InputError, PrivreleaseError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.model import AuditResult
+    from privrelease.audit.statistics import StatisticsTarget
     from privrelease.audit.target import AuditTarget
     from privrelease.cli.console import Console
+    from privrelease.cli.origin import Origin
     from privrelease.cli.settings import Settings
     from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
     from privrelease.plan.statistics import StatisticsPlan
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
 
 __all__ = ["Audited", "audit"]
+
+#: A ledger that is damaged, altered, an older copy, or another one.
+_UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,11 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     writer = Writer((*audited, *kept_of_policy(loaded, plan, settings.store(plan))), asked.force)
     writer.check(asked.audit_file, asked.report_file)
     if isinstance(release, StatisticsPlan):
-        result = with_waivers(_statistics(release, plan, asked), plan)
+        result = with_waivers(_statistics(release, plan, settings, asked, console), plan)
         _write(result, asked, writer, console)
         return _ending(result, fail_on)
     if isinstance(release, TablePlan):
-        result = with_waivers(_table(release, plan, settings, asked), plan)
+        result = with_waivers(_table(release, plan, settings, asked, console), plan)
         _write(result, asked, writer, console)
         return _ending(result, fail_on)
     target = _target(release, plan, settings, asked, console)
@@ -83,38 +88,84 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
 def _target(release: MicrodataPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditTarget:
     """Take the files as the run's that made them, where that is known here and the source is asked; else as anybody's."""
     from privrelease.audit.target import AuditTarget
-    from privrelease.cli.origin import origin_of
 
     files = _sinks(release, asked.files)
-    foreign = AuditTarget(files, without_source=not asked.source)
-    origin = origin_of(files, release, plan, settings.store(plan)) if asked.source else None
+    origin = _origin(files, release, plan, settings, console) if asked.source else None
+    if origin is None or origin.files is None:
+        return AuditTarget(files, without_source=not asked.source)
+    run = origin.run
+    return AuditTarget(
+        origin.files,
+        run.row_map,
+        manifest=origin.manifest,
+        internal=run.internal_manifest(),
+        run=run.id,
+        altered=origin.altered,
+    )
+
+
+def _origin(
+    files: tuple[Sink, ...], release: ReleasePlan, plan: Plan, settings: Settings, console: Console, *, source: bool = True
+) -> Origin | None:
+    """The run that made the files; what of it the audit takes is said."""
+    from privrelease.cli.origin import origin_of
+    from privrelease.plan.model import MicrodataPlan
+
+    origin = origin_of(files, release, plan, settings.store(plan), source=source)
     if origin is None:
-        return foreign
-    names = ", ".join(sink.label for sink in files)
-    if origin.target is None:
-        console.log(f"{names}: made by run {origin.run} ({origin.state}); {origin.why}: audited as a file of others")
-        return foreign
-    console.log(f"{names}: made by run {origin.run} ({origin.state}), audited with its manifest, row map and source")
-    return origin.target
+        return None
+    names = f"{', '.join(sink.label for sink in files)}: made by run {origin.run.id} ({origin.state})"
+    if origin.files is None:
+        console.log(f"{names}; {origin.why}: audited as a file of others")
+    else:
+        row_map = ", row map" if isinstance(release, MicrodataPlan) else ""
+        console.log(f"{names}, audited with its manifest{row_map}{' and source' if source else ''}")
+    return origin
 
 
-def _statistics(release: StatisticsPlan, plan: Plan, asked: Audited) -> AuditResult:
-    """Statistics are audited against the plan alone: nothing of the source is read."""
+def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
+    """Statistics are audited against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
     from privrelease.release.store import now
 
-    target = StatisticsTarget(_sinks(release, asked.files))
+    files = _sinks(release, asked.files)
+    origin = _origin(files, release, plan, settings, console, source=False)
+    target = StatisticsTarget(files)
+    if origin is not None and origin.files is not None:
+        target = StatisticsTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered)
+        target = _charged(target, plan, settings, console)
     return audit_statistics(release, plan, target, audited_at=f"{now():%Y-%m-%dT%H:%M:%SZ}", versions=versions())
 
 
-def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited) -> AuditResult:
-    """A table is audited against the plan and, unless that is not wanted, the source."""
+def _charged(target: StatisticsTarget, plan: Plan, settings: Settings, console: Console) -> StatisticsTarget:
+    """Add what the ledger says of the release. One that is not at hand is told; one that was altered is a fault of the release."""
+    from privrelease.audit.charges import charges_of
+    from privrelease.cli.ledger import opened
+
+    if target.manifest is None:
+        return target
+    try:
+        book = opened(plan, settings.store(plan)).book()
+    except PrivreleaseError as error:
+        if error.code in _UNBELIEVABLE:
+            return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
+        console.log(f"the ledger is not at hand: {error}")
+        return target
+    return replace(target, charges=charges_of(book, target.manifest))
+
+
+def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
+    """A table is audited against the plan, the run that made it and, unless that is not wanted, the source."""
     from privrelease.audit.tables import TableTarget, audit_table
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
     from privrelease.release.store import now
 
-    target = TableTarget(_sinks(release, asked.files), without_source=not asked.source)
+    files = _sinks(release, asked.files)
+    origin = _origin(files, release, plan, settings, console, source=asked.source)
+    target = TableTarget(files, without_source=not asked.source)
+    if origin is not None and origin.files is not None:
+        target = TableTarget(origin.files, origin.manifest, origin.run.id, not asked.source, origin.altered)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     with DuckDBEngine(settings.engine(limits)) as engine:

@@ -1,4 +1,4 @@
-"""Which run of ours made a file: its bytes are those of an output in the manifest that was decided upon."""
+"""Which run of ours made a file: its bytes are those of an output in the manifest that was decided upon, or it lies where the run put it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from privrelease.errors import InputError, PrivreleaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from privrelease.audit.target import AuditTarget
-    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import Manifest
     from privrelease.release.runs import RunFolder, RunRecord
@@ -20,21 +19,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "origin_of"]
 
+#: The finding that an output is not the one that was audited: the audit itself says so, of the file it was given.
+_OUTPUT = "R161"
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The run that made files, and what an audit may take from it. ``target`` None: ``why`` its record leads nowhere any more."""
+    """The run that made files. ``files``: its outputs in the plan's order, the audited files in place of those whose they are.
 
-    run: str
+    ``files`` None: ``why`` its record leads nowhere any more.
+    """
+
+    run: RunFolder
     state: str
-    target: AuditTarget | None
+    manifest: Manifest | None
+    """None: there is none that can be read any more."""
+    altered: tuple[str, ...]
+    """Names of what the run says of itself that is not as it was decided upon."""
+    files: tuple[Sink, ...] | None = None
     why: str = ""
 
 
-def origin_of(files: Sequence[Sink], release: MicrodataPlan, policy: Plan, store: ReleaseStore) -> Origin | None:
+def origin_of(
+    files: Sequence[Sink], release: ReleasePlan, policy: Plan, store: ReleaseStore, *, source: bool = True
+) -> Origin | None:
     """Return the newest run of the release that made all of ``files``, a published one before others; None: no run known here did.
 
-    The target is the whole run, with its manifests and its row map, and ``files`` in place of the outputs whose bytes they are.
+    A file that lies at its place in the run's folder is the run's, whatever its bytes are now: the audit then tells that it was altered.
+    ``source``: the audit will read it, so it has to be the one that the run read.
     """
     from privrelease.release.digests import sha256_of
 
@@ -42,16 +54,33 @@ def origin_of(files: Sequence[Sink], release: MicrodataPlan, policy: Plan, store
     found = [known for record in _records(store, release, policy) if (known := _made(record, store, digests)) is not None]
     if not found:
         return None
-    record, run, manifest = next((one for one in found if one[0].state.value == "published"), found[0])
-    outputs = [(output.label, output.kind) for output in manifest.outputs]
-    if outputs != [(sink.label, sink.kind.value) for sink in release.sinks]:
-        return Origin(run.id, record.state.value, None, "the policy names other outputs now")
-    if not _source_unchanged(run, release, store):
-        return Origin(run.id, record.state.value, None, "the source is not the one that was read then")
-    return Origin(run.id, record.state.value, _target(run, manifest, release, digests))
+    made = next((one for one in found if one.state == "published"), found[0])
+    origin = Origin(made.run, made.state, made.manifest, made.altered)
+    outputs = made.run.data
+    if len(outputs) != len(release.sinks) or made.outputs not in (None, [(one.label, one.kind.value) for one in release.sinks]):
+        return replace(origin, why="the policy names other outputs now")
+    if source and not _source_unchanged(made.run, release, store):
+        return replace(origin, why="the source is not the one that was read then")
+    paths = [made.taken[path.name].path if path.name in made.taken else path for path in outputs]
+    return replace(origin, files=tuple(replace(sink, path=path) for sink, path in zip(release.sinks, paths, strict=True)))
 
 
-def _records(store: ReleaseStore, release: MicrodataPlan, policy: Plan) -> list[RunRecord]:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A run that made every file. ``taken``: its outputs' names with the files that they are."""
+
+    run: RunFolder
+    state: str
+    manifest: Manifest | None
+    altered: tuple[str, ...]
+    taken: dict[str, Sink]
+
+    @property
+    def outputs(self) -> list[tuple[str, str]] | None:
+        return None if self.manifest is None else [(output.label, output.kind) for output in self.manifest.outputs]
+
+
+def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[RunRecord]:
     """The decided runs of the release, newest first; none where the state folder cannot be read."""
     from privrelease.execute.microdata import release_name
     from privrelease.release.runs import RunState
@@ -65,36 +94,45 @@ def _records(store: ReleaseStore, release: MicrodataPlan, policy: Plan) -> list[
     return [one for one in reversed(records) if one.name == name and one.state in kept and one.decided is not None]
 
 
-def _made(record: RunRecord, store: ReleaseStore, digests: dict[str, Sink]) -> tuple[RunRecord, RunFolder, Manifest] | None:
+def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -> _Made | None:
+    """The run, where it made every file."""
+    from privrelease.release.approvals import alterations
+
     try:
         run = store.folder(record.run)
-        manifest = run.manifest()
+        places = {path.resolve(): path.name for path in run.data}
+        manifest = run.manifest() if run.manifest_path.is_file() else None
+    except InputError as error:
+        if error.code != "R125":
+            return None
+        manifest = None
+    except OSError:
+        return None
+    names = {} if manifest is None else {output.sha256: output.file for output in manifest.outputs}
+    taken: dict[str, Sink] = {}
+    for digest, sink in digests.items():
+        name = names.get(digest) or places.get(sink.path)
+        if name is None:
+            return None
+        taken[name] = sink
+    try:
+        altered = tuple(finding.message for finding in alterations(run) if finding.code != _OUTPUT)
     except (PrivreleaseError, OSError):
         return None
-    decided = record.decided
-    if decided is None or decided.manifest_sha256 != manifest.digest():
-        return None
-    return (record, run, manifest) if digests.keys() <= {output.sha256 for output in manifest.outputs} else None
+    return _Made(run, record.state.value, manifest, altered, taken)
 
 
-def _source_unchanged(run: RunFolder, release: MicrodataPlan, store: ReleaseStore) -> bool:
+def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore) -> bool:
     """Whether the files of the source are those that the run read: else its row map leads to other rows."""
     from privrelease.execute.inputs import digest_inputs
     from privrelease.execute.microdata import sources_of
+    from privrelease.plan.model import MicrodataPlan
     from privrelease.release.digests import DIGEST_KEY, digest_key
 
     if DIGEST_KEY not in os.environ and not (store.state / "digest.key").is_file():
         return False
     try:
-        then = run.internal_manifest().inputs
-        return digest_inputs(sources_of(release), digest_key(store.state, os.environ)).digests == then
+        internal = run.internal_manifest() if isinstance(release, MicrodataPlan) else run.internal_statistics()
+        return digest_inputs(sources_of(release), digest_key(store.state, os.environ)).digests == internal.inputs
     except (InputError, OSError):
         return False
-
-
-def _target(run: RunFolder, manifest: Manifest, release: MicrodataPlan, digests: dict[str, Sink]) -> AuditTarget:
-    from privrelease.audit.target import AuditTarget
-
-    paths = [digests[one.sha256].path if one.sha256 in digests else run.output(one.file) for one in manifest.outputs]
-    files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, paths, strict=True))
-    return replace(AuditTarget.of_run(run, release), files=files)

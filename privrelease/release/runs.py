@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, speaking, write_atomically
-from privrelease.release.manifest import FileName, InternalManifest, Manifest, Moment, Sha256
+from privrelease.release.manifest import FileName, InternalManifest, InternalStatistics, Manifest, Moment, Sha256
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -255,3 +255,7 @@ class RunFolder:
     def internal_manifest(self) -> InternalManifest:
         """Read the internal manifest."""
         return InternalManifest.load(self.internal / "manifest.json")
+
+    def internal_statistics(self) -> InternalStatistics:
+        """Read the internal manifest of a release of statistics or of a table."""
+        return InternalStatistics.load(self.internal / "manifest.json")

@@ -48,6 +48,8 @@ def records_released(evidence: Evidence) -> Judged:
 def digests_agree(evidence: Evidence) -> Judged:
     """The SHA-256 of every file, and of the row map, is the one in the manifest, and the manifest names no other file."""
     manifest = evidence.target.manifest
+    if evidence.target.altered:
+        return failed("; ".join(evidence.target.altered))
     if manifest is None:
         return absent(NO_MANIFEST)
     claimed: dict[str, str | None] = {output.label: output.sha256 for output in manifest.outputs}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 AUDIT = ("audit", "policy.yaml", "--release", "r", "--file")
@@ -87,3 +89,43 @@ def test_a_run_whose_record_leads_nowhere_any_more_is_named_and_not_used(measure
     assert f"made by run {newest(measured)} (published)" in said.err
     assert "audited as a file of others" in said.err
     assert "AUDIT-ROWMAP" in unlooked(said.json)
+
+
+def failed(document):
+    return [check["id"] for check in document["checks"] if check["outcome"] == "fail"]
+
+
+@pytest.mark.parametrize("file", ["out/r.csv", "out/r.parquet"])
+def test_a_file_altered_where_the_run_put_it_is_not_the_manifests(measured, file):
+    """Cells of a sensitive column, which no threat looks at and of which a Parquet page keeps no checksum."""
+    path = measured.folder / file
+    if file.endswith("csv"):
+        path.write_bytes(path.read_bytes().replace(b",101\n", b",777\n"))
+    else:
+        table = pq.read_table(path)
+        pay = pa.array(
+            [777 if cell == 101 else cell for cell in table.column("pay").to_pylist()], table.schema.field("pay").type
+        )
+        pq.write_table(table.set_column(2, "pay", pay), path, store_schema=False)
+    said = measured(*AUDIT, file, "--format", "json")
+    assert said.code == 1
+    assert f"made by run {newest(measured)} (published)" in said.err
+    assert set(failed(said.json)) == {"AUDIT-DIGEST", "AUDIT-SAME"} | (
+        {"AUDIT-CHANGED", "AUDIT-ORDER"} if file.endswith("csv") else set()
+    )
+    assert "A202" in said.err
+
+
+@pytest.mark.parametrize("change", ["altered", "removed"])
+def test_a_manifest_that_is_not_the_one_decided_upon_is_named(measured, change):
+    place = next((measured.folder / ".privrelease" / "runs" / newest(measured) / "outgoing").glob("*.manifest.json"))
+    if change == "altered":
+        text = place.read_text(encoding="utf-8")
+        place.write_text(text.replace('"version": "1.0.0"', '"version": "1.0.1"'), encoding="utf-8")
+        assert place.read_text(encoding="utf-8") != text
+    else:
+        place.unlink()
+    said = measured(*AUDIT, "out/r.csv", "--format", "json")
+    assert said.code == 1
+    assert failed(said.json) == ["AUDIT-DIGEST"]
+    assert f"{place.name} is not the manifest that was decided upon" in said.err

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.cli import run_statistics
+from privrelease.cli import ledger as ledger_commands
 from privrelease.cli.main import main
 from privrelease.dp.budget import Budget
 from privrelease.ledger.memory import MemoryLedger
@@ -50,7 +50,7 @@ DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n % 3 else 'south'},{n % 200}
 @pytest.fixture
 def ledger(monkeypatch):
     kept = MemoryLedger()
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: kept)
+    monkeypatch.setattr(ledger_commands, "opened", lambda *_: kept)
     return kept
 
 
@@ -133,7 +133,7 @@ def test_other_content_under_one_label_is_an_error_and_the_old_release_stays(fol
 
 def test_a_budget_that_does_not_cover_the_draws_refuses_before_any_is_drawn(folder, monkeypatch, capsys):
     kept = MemoryLedger(Budget(Epsilon("0.999"), Delta("1e-5")))
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: kept)
+    monkeypatch.setattr(ledger_commands, "opened", lambda *_: kept)
     assert main(["run", "p.yaml"]) == 4
     assert kept.claims == ()
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
@@ -181,16 +181,21 @@ def test_the_audit_finds_a_file_that_is_not_the_plans(folder, ledger, capsys):
         other.write_text(text, encoding="utf-8")
         assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv"]) == 1
         assert check in capsys.readouterr().err
-    (folder / "other.csv").write_text(good, encoding="utf-8")
+
+
+@pytest.mark.parametrize("theirs", [False, True])
+def test_the_audit_looks_up_the_run_that_made_a_file_and_the_ledger(folder, ledger, capsys, theirs):
+    assert main(["run", "p.yaml"]) == 0
+    good = (folder / "out" / "s.csv").resolve().read_bytes()
+    (folder / "other.csv").write_bytes(good.replace(b"\n", b"\r\n") if theirs else good)
     capsys.readouterr()
     assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv", "--format", "json"]) == 0
-    checks = json.loads(capsys.readouterr().out)["checks"]
-    assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == [
-        "AUDIT-DP-DIGEST",
-        "AUDIT-DP-NOISE",
-        "AUDIT-DP-LEDGER",
-    ]
-    assert {one["outcome"] for one in checks} == {"pass", "not_evaluated"}
+    said = capsys.readouterr()
+    checks = json.loads(said.out)["checks"]
+    unlooked = ["AUDIT-DP-DIGEST", "AUDIT-DP-NOISE", "AUDIT-DP-LEDGER"] if theirs else []
+    assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == unlooked
+    assert {one["outcome"] for one in checks} == ({"pass", "not_evaluated"} if theirs else {"pass"})
+    assert ("made by run" in said.err) is not theirs
 
 
 def test_post_processing_and_small_counts(folder, ledger):
