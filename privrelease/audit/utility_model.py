@@ -1,0 +1,114 @@
+"""Section 13 of ``audit.json``: what protection cost in use. Figures of the source, so internal; recipients get some of them rounded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult
+
+__all__ = [
+    "UTILITY",
+    "ColumnUtility",
+    "Measured",
+    "NumberShift",
+    "QuantileShift",
+    "QueryErrors",
+    "Unit",
+    "UtilityMeasures",
+    "for_recipients",
+    "utility_measures_of",
+]
+
+#: The key of this section.
+UTILITY = "13"
+
+Unit = Literal["count", "share", "risk", "number"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Measured(_Model):
+    """One figure twice: ``exact`` (internal), and ``rounded`` for recipients; None where recipients get none."""
+
+    exact: Figure
+    rounded: Figure | None = None
+
+
+class ColumnUtility(_Model):
+    """A quasi-identifier. ``lost``: share of its known cells. ``kept``: non-uniform entropy kept, by the frequencies of the whole file."""
+
+    column: str
+    lost: Measured
+    kept: Measured
+
+
+class QuantileShift(_Model):
+    """The shift of the quantile ``at`` (a fraction as text), in standard deviations of the source."""
+
+    at: str
+    shift: Measured
+
+
+class NumberShift(_Model):
+    """A numeric column of which cells were lost or changed. ``mean``: shift of the mean in standard deviations of the source.
+
+    ``il1s``: Σ |x - x'| / (√2 sd) over cells known on both sides.
+    """
+
+    column: str
+    mean: Measured
+    quantiles: tuple[QuantileShift, ...]
+    il1s: Measured
+
+
+class QueryErrors(_Model):
+    """Median relative error of ``asked`` random count queries of a kind."""
+
+    kind: Literal["point", "range"]
+    asked: int
+    median: Measured
+
+
+class UtilityMeasures(_Model):
+    """What was measured.
+
+    ``basis``: ``rows`` where every released row was led back to its source row; ``counts`` where only counts by value could be compared:
+    they cannot tell a lost cell from one that another row's change hides. ``seed``: the public text that the queries were drawn from.
+    """
+
+    basis: Literal["rows", "counts"]
+    minimum: int
+    """Fewer changed cells than this are told to no recipient."""
+    cells_lost: Measured
+    rows_lost: Measured
+    entropy_whole_file: Measured
+    entropy_suppressed: Measured
+    granularity: Measured
+    il1s: Measured
+    """Mean over the cells of numeric columns."""
+    columns: tuple[ColumnUtility, ...]
+    numbers: tuple[NumberShift, ...]
+    untouched: tuple[str, ...]
+    """Numeric columns of which every cell left as it was: their means and quantiles did not move."""
+    not_measured: tuple[str, ...] = ()
+    """Numeric columns beyond the first fifty that changed."""
+    queries: tuple[QueryErrors, ...]
+    seed: str
+
+
+def utility_measures_of(audit: AuditResult) -> UtilityMeasures | None:
+    """Return the section; None where there is none. Raises pydantic's ValidationError where it is damaged."""
+    section = audit.sections.get(UTILITY)
+    return None if section is None else UtilityMeasures.model_validate(section)
+
+
+def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:
+    """Leave out what tells of the source without a figure: which columns did not change at all."""
+    return facts.model_copy(update={"untouched": (), "not_measured": ()})
