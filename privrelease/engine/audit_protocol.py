@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from privrelease.engine.protocol import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableQuery
 
-__all__ = ["AuditEngine", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
+__all__ = ["AuditEngine", "CodedColumn", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,19 @@ class PersonClasses:
     pair_rows: NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class CodedColumn:
+    """One column of several tables in one coding. ``codes``: of each table (n,) unsigned, in the order of its rows, 0 missing, 1..v
+    ascending with the values. ``values``: (v + 1,) float64, the number that a code stands for (dates as days or seconds; code 0: nan);
+    None: the column has no numbers, only values that are equal or not.
+    """
+
+    name: str
+    codes: tuple[NDArray[np.unsignedinteger], ...]
+    size: int
+    values: NDArray[np.float64] | None = None
+
+
 class AuditEngine(Engine, Protocol):
     """An engine that also answers an auditor's questions.
 
@@ -137,4 +150,12 @@ class AuditEngine(Engine, Protocol):
 
     def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
         """Return what each person adds to each inner cell of a table."""
+        ...
+
+    def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
+        """Yield every column of several tables, coded over all of them, in the order of their rows."""
+        ...
+
+    def mapped_rows(self, row_map: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the source rows and the output rows of a row map that was found sound."""
         ...

@@ -16,17 +16,19 @@ from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import packed_words, row_order
 from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.audit_rows import coded_columns, mapped_rows
 from privrelease.engine.duckdb.leftovers import leftovers
 from privrelease.engine.duckdb.measuring import Opened
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.audit_protocol import CodedColumn
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.relational.schema import Sink
 
@@ -342,3 +344,21 @@ class AuditQueries(ABC):
     ) -> ClassTable:
         """Collapse rows to classes with sums of sampling weights."""
         return weighted_classes(self._connection, self._opened(source), self._side(released), row_map, columns, weight)
+
+    def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count a numeric column by value."""
+        return number_counts(self._connection, self._opened(of), column)
+
+    def number_distances(
+        self, source: Staged, released: ReleasedFile, row_map: Path, column: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count distances of released numbers from their source."""
+        return number_distances(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
+        """Yield each column coded over all tables."""
+        return coded_columns(self._connection, [self._opened(one) for one in of], columns)
+
+    def mapped_rows(self, row_map: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the two sides of a row map."""
+        return mapped_rows(self._connection, row_map)
