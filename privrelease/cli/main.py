@@ -77,18 +77,21 @@ def validate(
     *,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
+    ] = None,
     form: o.FormatOption = Format.TEXT,
     fail_on: o.FailOnOption = FailOn.ERROR,
     quiet: o.Quiet = False,
 ) -> Ending:
     """Check a policy, without any data: every error at once, each with its place, what is wrong and what to write.
 
-    Example: `privrelease validate policy.yaml`
+    Examples: `privrelease validate policy.yaml` · `privrelease validate policy.yaml --profile gdpr`
     """
     from privrelease.cli.validate import validate as work
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, env, data_root, fail_on, console))
+    return ended(lambda: work(policy, env, data_root, profile, fail_on, console))
 
 
 @app.command()

@@ -107,6 +107,8 @@ class Dpia(Frozen):
 
     description: Text | None = None
     """Systematic description of the processing."""
+    legitimate_interest: Text | None = None
+    """The legitimate interest pursued, where the basis is A6-1-f."""
     necessity: Text | None = None
     """Necessity and proportionality."""
     risks: tuple[Text, ...] = ()
@@ -115,6 +117,8 @@ class Dpia(Frozen):
     """Measures against these risks."""
     dpo_advice: DpoAdvice | None = None
     """Advice of the data protection officer."""
+    views: Text | None = None
+    """Views of data subjects or their representatives, or why they were not sought (Art. 35(9) GDPR)."""
 
 
 class Legal(Frozen):
@@ -127,15 +131,17 @@ class Legal(Frozen):
     joint_controllers: tuple[Contact, ...] | None = None
     """Joint controllers; an empty list says that there are none."""
     representative: Contact | None = None
-    """The controller's representative in the Union."""
+    """The controller's representative in the Union; null says that there is none."""
     dpo: Contact | None = None
-    """The data protection officer."""
+    """The data protection officer; null says that there is none."""
     purposes: tuple[Purpose, ...] = ()
     """Purposes of the processing."""
     basis: Basis | None = None
     """Legal basis."""
     data_subjects: tuple[Text, ...] = ()
     """Categories of data subjects."""
+    data_categories: tuple[Text, ...] = ()
+    """Categories of personal data."""
     recipients: tuple[Recipient, ...] | None = None
     """Recipients; an empty list says that there are none."""
     transfers: tuple[Transfer, ...] | None = None

@@ -131,8 +131,8 @@ def as_written(root: Node, path: Sequence[str | int]) -> tuple[str | int, ...]:
     node: Node | None = root
     kept: list[str | int] = []
     for part in path:
-        if isinstance(part, str) and part.startswith("<"):
-            continue
+        if isinstance(part, str) and part.startswith("<") and not (isinstance(node, Mapping) and part in node.entries):
+            continue  # a variant, and no key that happens to look like one
         fits = isinstance(node, Sequence_) if isinstance(part, int) else isinstance(node, Mapping) or part == "[key]"
         if node is not None and not fits:
             continue

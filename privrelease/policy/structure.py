@@ -172,7 +172,7 @@ def _finding(tree: Node, item: Any) -> Finding:  # noqa: ANN401  the shape of a 
 
 
 def _dotted(path: _Path) -> str:
-    return ".".join(str(part) for part in path if not str(part).startswith(("<", "[")))
+    return ".".join(str(part) for part in path if part != "[key]")
 
 
 def name_of(path: _Path) -> str:

@@ -72,7 +72,7 @@ def build_dpia(context: Context) -> Facts | Absent:
     """Art. 35(7): the impact assessment; it stays with the controller."""
     if context.edition is Edition.RECIPIENT:
         return Absent(context.catalogue.text("dpia.recipient"))
-    names = ("description", "necessity", "risks", "measures", "dpo_advice")
+    names = ("description", "legitimate_interest", "necessity", "risks", "measures", "dpo_advice", "views")
     keys = [(f"dpia.{name}", f"dpia.{name}") for name in names]
     return Facts(context.catalogue.text("record.caption"), facts(context.audit.legal.stated, keys, context.catalogue))
 

@@ -4,25 +4,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.completeness import missing_legal_fields
+from privrelease.policy.completeness import missing_legal, missing_legal_fields
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder
 
 COMPLETE = {
     "controller": "{name: A, contact: a@example.org}",
+    "joint_controllers": "[]",
+    "representative": "null",
     "dpo": "{name: B, contact: b@example.org}",
     "purposes": "[{id: research}]",
     "basis": "{art6: A6-1-e, art9: A9-2-j}",
     "data_subjects": '["dpv:Patient"]',
+    "data_categories": "[health data]",
     "recipients": "[]",
     "transfers": "[]",
     "retention": "{source: P10Y, release: P5Y}",
     "security_measures": "[encryption at rest]",
     "notice": "{exemption: art14-5-b}",
     "safeguards": "pseudonyms",
-    "dpia": "{description: d, necessity: n, risks: [r], measures: [m]}",
+    "dpia": "{description: d, necessity: n, risks: [r], measures: [m], dpo_advice: {text: proceed, followed: true}}",
 }
+ADVICE = "dpo_advice: {text: t, followed: true}"
 
 
 def legal(profile: str | None = "gdpr", **changes: str | None) -> str:
@@ -51,19 +55,28 @@ def test_without_a_profile_nothing_is_required(folder: Folder, sound: str) -> No
     [
         ({"controller": None}, ("controller.name", "controller.contact")),
         ({"controller": "{name: A}"}, ("controller.contact",)),
+        ({"joint_controllers": None}, ("joint_controllers",)),
+        ({"joint_controllers": "[{name: C}]"}, ("joint_controllers.1.contact",)),
+        ({"representative": None}, ("representative",)),
+        ({"representative": "{name: D}"}, ("representative.contact",)),
         ({"dpo": None}, ("dpo.contact",)),
+        ({"dpo": "{name: B}"}, ("dpo.contact",)),
         ({"purposes": "[]"}, ("purposes",)),
         ({"basis": "{art9: A9-2-j}"}, ("basis.art6",)),
         ({"data_subjects": None}, ("data_subjects",)),
+        ({"data_categories": "[]"}, ("data_categories",)),
         ({"recipients": None}, ("recipients",)),
+        ({"transfers": "[{country: CH, safeguard: adequacy decision}, {country: US}]"}, ("transfers.2.safeguard",)),
         ({"transfers": None}, ("transfers",)),
         ({"retention": "{source: P10Y}"}, ("retention.release",)),
         ({"retention": "{release: P10Y}"}, ("retention.source",)),
         ({"security_measures": "[]"}, ("security_measures",)),
         ({"notice": "{}"}, ("notice",)),
         ({"safeguards": None}, ("safeguards",)),
-        ({"dpia": None}, ("dpia.description", "dpia.necessity", "dpia.risks", "dpia.measures")),
-        ({"dpia": "{description: d, necessity: n, risks: [], measures: [m]}"}, ("dpia.risks",)),
+        ({"dpia": None}, ("dpia.description", "dpia.necessity", "dpia.risks", "dpia.measures", "dpia.dpo_advice")),
+        ({"dpia": f"{{description: d, necessity: n, risks: [], measures: [m], {ADVICE}}}"}, ("dpia.risks",)),
+        ({"dpia": "{description: d, necessity: n, risks: [r], measures: [m]}"}, ("dpia.dpo_advice",)),
+        ({"basis": "{art6: A6-1-f}"}, ("dpia.legitimate_interest",)),
     ],
 )
 def test_a_missing_field_is_named(change: dict[str, str | None], lacks: tuple[str, ...], folder: Folder, sound: str) -> None:
@@ -74,6 +87,19 @@ def test_a_missing_field_is_named(change: dict[str, str | None], lacks: tuple[st
         "hint: without them the decision is `review`, not `pass`"
     )
     assert folder.check(text) == [says]
+
+
+def test_null_says_that_there_is_no_officer_whose_advice_could_be_asked(folder: Folder, sound: str) -> None:
+    assert missing(folder, sound + legal(dpo="null", dpia="{description: d, necessity: n, risks: [r], measures: [m]}")) == ()
+
+
+def test_a_profile_asked_for_from_outside_needs_what_the_policy_does_not_ask_for(folder: Folder, sound: str) -> None:
+    loaded, _ = folder.load(sound)
+    assert loaded is not None
+    assert missing_legal_fields(loaded.policy) == ()
+    asked = missing_legal(loaded.policy, "gdpr")
+    assert {"controller.name", "representative", "data_categories", "dpia.risks"} <= {one.name for one in asked}
+    assert {one.article[:10] for one in asked} >= {"Art. 30(1)", "Art. 35(7)", "Art. 6(1)", "Art. 89(1)"}
 
 
 def test_article_9_is_asked_for_where_a_column_is_special(folder: Folder, sound: str) -> None:

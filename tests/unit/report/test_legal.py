@@ -1,0 +1,125 @@
+"""Every field of Art. 30(1) and Art. 35(7) has its place in the report: what is stated is shown, what is not is marked."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+from pydantic import BaseModel
+
+from privrelease.audit.facts import context_facts, legal_facts
+from privrelease.audit.model import LegalFacts
+from privrelease.policy.legal import Legal
+from privrelease.policy.models import Context, ReviewSpec
+from privrelease.report.edition import Edition
+from privrelease.report.html import render_html
+
+
+def read(model, content):
+    """A part of a policy, as JSON says it."""
+    return model.model_validate_json(json.dumps(content))
+
+
+FILLED = read(
+    Legal,
+    {
+        "profile": "gdpr",
+        "controller": {"name": "mark-controller-name", "contact": "mark-controller-contact"},
+        "joint_controllers": [{"name": "mark-joint-name", "contact": "mark-joint-contact"}],
+        "representative": {"name": "mark-representative-name", "contact": "mark-representative-contact"},
+        "dpo": {"name": "mark-dpo-name", "contact": "mark-dpo-contact"},
+        "purposes": [{"id": "mark-purpose-id", "dpv": "mark-purpose-dpv", "text": "mark-purpose-text"}],
+        "basis": {"art6": "mark-art6", "art9": "mark-art9", "national_law": "mark-national-law"},
+        "data_subjects": ["mark-data-subject", "mark-data-subject-two"],
+        "data_categories": ["mark-data-category", "mark-data-category-two"],
+        "recipients": [{"name": "mark-recipient-name", "country": "DE", "access": "mark-recipient-access"}],
+        "transfers": [{"country": "CH", "recipient": "mark-transfer-recipient", "safeguard": "mark-transfer-safeguard"}],
+        "retention": {"source": "P10Y", "release": "P5Y"},
+        "security_measures": ["mark-security", "mark-security-two"],
+        "notice": {"ref": "mark-notice-ref", "exemption": "mark-notice-exemption"},
+        "safeguards": "mark-safeguards",
+        "dpia": {
+            "description": "mark-dpia-description",
+            "legitimate_interest": "mark-dpia-interest",
+            "necessity": "mark-dpia-necessity",
+            "risks": ["mark-dpia-risk", "mark-dpia-risk-two"],
+            "measures": ["mark-dpia-measure", "mark-dpia-measure-two"],
+            "dpo_advice": {"text": "mark-dpia-advice", "followed": True},
+            "views": "mark-dpia-views",
+        },
+    },
+)
+CONTEXT = read(
+    Context,
+    {
+        "release_model": "controlled",
+        "population": {"size": 8500001, "source": "mark-population-source"},
+        "controls": ["mark-control"],
+        "motives": "mark-motives",
+        "harms": "mark-harms",
+    },
+)
+REVIEW = read(ReviewSpec, {"next": "2031-05-17", "triggers": ["mark-trigger", "mark-trigger-two"]})
+#: What is the controller's alone.
+KEPT = ("mark-dpia-", "mark-security")
+
+
+def leaves(value, path=""):
+    """(dotted name, value) of every field of a model; one that is empty is a hole in the test."""
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from leaves(getattr(value, name), f"{path}.{name}")
+    elif isinstance(value, tuple):
+        assert value, path
+        for item in value:
+            yield from leaves(item, path)
+    else:
+        assert value is not None, path
+        yield path, value
+
+
+def shown(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", " ", page[page.index("<main>") :]))
+
+
+@pytest.fixture(scope="module")
+def complete(audit):
+    return audit.model_copy(update={"legal": legal_facts(FILLED, ()), "context": context_facts(CONTEXT, REVIEW)})
+
+
+def test_every_legal_field_that_is_filled_appears_in_the_internal_edition(complete):
+    text = shown(render_html(complete, Edition.INTERNAL))
+    filled = [*leaves(FILLED), *leaves(CONTEXT), *leaves(REVIEW)]
+    assert len(filled) > 40
+    for path, value in filled:
+        if path != ".profile":
+            assert ("yes" if value is True else str(value)) in text, path
+    assert "not stated in the policy" not in text
+
+
+def test_recipients_get_the_record_but_neither_impact_assessment_nor_security_measures(complete):
+    text = shown(render_html(complete, Edition.RECIPIENT))
+    for path, value in leaves(FILLED):
+        if isinstance(value, str) and value.startswith("mark-"):
+            assert (value in text) is not value.startswith(KEPT), path
+
+
+def test_every_place_that_is_not_filled_is_marked_and_what_is_said_to_be_none_is_not(audit):
+    nothing = audit.model_copy(update={"legal": LegalFacts(profile="gdpr", stated={}, missing=("purposes",)), "context": {}})
+    page = render_html(nothing, Edition.INTERNAL)
+    sections = {
+        name: page.split(f'<section id="{name}"')[1].split("</section>")[0] for name in ("record", "lawfulness", "dpia")
+    }
+    assert {name: text.count("not stated in the policy") for name, text in sections.items()} == {
+        "record": 11,
+        "lawfulness": 5,
+        "dpia": 7,
+    }
+    assert "these are missing: <bdi>purposes</bdi>" in page
+    none = read(Legal, {"joint_controllers": [], "representative": None, "dpo": None, "transfers": [], "recipients": []})
+    page = render_html(audit.model_copy(update={"legal": legal_facts(none, ())}), Edition.INTERNAL)
+    record = page.split('<section id="record"')[1].split("</section>")[0]
+    assert record.count("<bdi>none</bdi>") == 5
+    assert record.count("not stated in the policy") == 6
