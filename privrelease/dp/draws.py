@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "Drawn", "Law", "Target", "charge_then_draw", "check_joint"]
 
 Law = Literal["discrete_laplace", "discrete_gaussian", "permute_and_flip", "public"]
-Figure = Literal["rows", "persons", "sum", "squares", "quantile", "mode"]
+Figure = Literal["rows", "persons", "sum", "squares", "quantile", "lower", "upper", "mode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class Target:
 
     ``rows``, ``persons``: counts (of non-missing ``column`` where one is given). ``sum``: of x - centre over rows, x the column in grid
     steps clamped to [low, high]. ``squares``: of (x - centre)^2 - offset. ``quantile``: scores of the candidates low..high for the
-    numerator/denominator quantile. ``mode``: counts by category of ``column``, used as scores.
+    numerator/denominator quantile. ``lower``, ``upper``: scores of the same candidates for the ends of its interval, ``offset`` their margin
+    (:mod:`privrelease.dp.quantiles`). ``mode``: counts by category of ``column``, used as scores.
     """
 
     figure: Figure

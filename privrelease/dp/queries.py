@@ -1,13 +1,13 @@
 """Queries as frozen values, and the draws each of them takes: nothing is noised, or read exactly, that is not listed here.
 
-A mean is a noisy sum over a noisy count: two draws. A variance takes three; Gaussian ones share the query's budget by zCDP (``joint``). Private group keys take a thresholded count of persons. Under
+A mean is a noisy sum over a noisy count: two draws. A quantile with its interval takes three choices, a variance three draws; Gaussian ones share the query's budget by zCDP (``joint``). Private group keys take a thresholded count of persons. Under
 ``replace`` some counts are public (a draw of law ``public``, which costs nothing and is listed all the same). No function here takes a
 number of rows: no scale can depend on one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Literal
@@ -17,12 +17,14 @@ from privrelease.dp.conversion import rho_within
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
 from privrelease.dp.draws import Draw, Target, check_joint
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, PermuteAndFlip, Thresholding
+from privrelease.dp.quantiles import margin
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
     from privrelease.dp.budget import Budget
+    from privrelease.dp.draws import Figure
 
 __all__ = [
     "Count",
@@ -137,9 +139,13 @@ class Variance(_OnNumbers):
 
 @dataclass(frozen=True, slots=True)
 class Quantile(_OnNumbers):
-    """Quantile ``at`` (1/2: the median), chosen among the domain's grid points by permute-and-flip."""
+    """Quantile ``at`` (1/2: the median), chosen among the domain's grid points by permute-and-flip.
+
+    ``interval``: both ends of a 95 % interval are chosen too, each for as much as the quantile itself.
+    """
 
     at: Fraction = Fraction(1, 2)
+    interval: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.at < 1:
@@ -237,7 +243,7 @@ class _Figure:
 
     @property
     def is_choice(self) -> bool:
-        return self.target.figure in {"quantile", "mode"}
+        return self.target.figure in {"quantile", "lower", "upper", "mode"}
 
     def is_gaussian(self, noise: Noise) -> bool:
         return noise == "gaussian" and not self.is_choice and not self.move.is_public
@@ -302,7 +308,8 @@ def _on_numbers(
     if isinstance(query, Quantile):
         of_scores = moves.of_quantile_scores if query.by is None else moves.of_group_quantile_scores
         move = of_scores(query.at.numerator, query.at.denominator, contribution, neighbours)
-        return (_Figure(Target("quantile", column, low, high, quantile=query.at), move, grid),)
+        names: tuple[Figure, ...] = ("quantile", "lower", "upper") if query.interval else ("quantile",)
+        return tuple(_Figure(Target(name, column, low, high, quantile=query.at), move, grid) for name in names)
     of = moves.of_sum if query.by is None else moves.of_group_sums
     if isinstance(query, Sum):
         return (_Figure(Target("sum", column, low, high), of(low, high, contribution, neighbours), grid),)
@@ -345,8 +352,10 @@ def _draw(query: Query, figure: _Figure, part: _Part, groups: int) -> Draw:
     if figure.is_choice:
         monotone = figure.monotone
         choice = PermuteAndFlip.calibrated(sensitivity=move.l1, epsilon=epsilon.value, monotone=monotone)
-        law = choice.name
-        return Draw(query.id, figure.target, law, move, choice.scale, epsilon, Delta(0), figure.grid, size, monotone=monotone)
+        law, target = choice.name, figure.target
+        if target.figure in {"lower", "upper"}:
+            target = replace(target, offset=margin(choice.scale, target.high - target.low + 1))
+        return Draw(query.id, target, law, move, choice.scale, epsilon, Delta(0), figure.grid, size, monotone=monotone)
     noise: DiscreteLaplace | DiscreteGaussian
     if part.noise == "laplace":
         noise, charged = DiscreteLaplace.calibrated(sensitivity=move.l1, epsilon=epsilon.value), Delta(0)

@@ -172,10 +172,10 @@ def of_group_sums(low: int, high: int, contribution: Contribution, neighbours: N
 
 
 def of_quantile_scores(numerator: int, denominator: int, contribution: Contribution, neighbours: Neighbours) -> Sensitivity:
-    """Return that of the score -|(b - a)·below - a·above| of a candidate for the a/b quantile.
+    """Return that of the score of a candidate for the a/b quantile, or for an end of its interval (:mod:`privrelease.dp.quantiles`).
 
-    below, above: rows strictly below and above the candidate. A row adds b - a, -a or 0 to the difference, so that the difference is a sum
-    of integers in [-a, b - a], and the score moves no further: add_remove m max(a, b - a); replace m b.
+    A score is a distance to a stretch of ranks whose ends are sums over rows of integers in [-a, b - a], and moves no further than the one
+    of them that moves furthest: add_remove m max(a, b - a); replace m b.
     """
     return of_sum(-numerator, denominator - numerator, contribution.filtered(), neighbours)
 

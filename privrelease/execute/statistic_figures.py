@@ -149,13 +149,23 @@ def value_of(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction:
 def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
     query = plan.query
     if isinstance(query, Quantile):
-        return query.domain.value(query.domain.steps[0] + numbers["quantile"]), None, None
+        return _quantile(query, numbers)
     if isinstance(query, Mean | Variance):
         return _ratio(plan, query, numbers)
     draw = plan.draws[0]
     exact = Fraction(numbers[draw.target.figure]) * draw.grid
     width = _half_width(draw, 1) * draw.grid
     return exact, exact - width, exact + width
+
+
+def _quantile(query: Quantile, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """The chosen candidate; where its ends were drawn, widened to hold it: a wider interval covers no less."""
+    first = query.domain.steps[0]
+    value = query.domain.value(first + numbers["quantile"])
+    if not query.interval:
+        return value, None, None
+    low, high = (query.domain.value(first + numbers[end]) for end in ("lower", "upper"))
+    return value, min(low, value), max(high, value)
 
 
 def _agreeing(agreement: Agreed, cell: int) -> tuple[Fraction, Fraction, Fraction]:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
 from privrelease.dp.budget import total
 from privrelease.dp.draws import charge_then_draw
+from privrelease.dp.quantiles import scores
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
 from privrelease.errors import BudgetError
 from privrelease.execute.describing import manifest_of
@@ -36,8 +35,6 @@ from privrelease.release.privacy import LedgerAnchor, PrivacyClaim, QueryClaim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from privrelease.dp.draws import Draw
     from privrelease.dp.randomness import Randomness
@@ -170,7 +167,7 @@ def _aggregate(plan: StatisticsPlan, query: StatisticPlan) -> Aggregate:
     contribution = plan.setting.contribution
     few = contribution.max_groups is not None and contribution.max_groups < contribution.max_rows and bool(query.columns)
     return Aggregate(
-        measures=tuple(_measure(draw) for draw in query.draws),
+        measures=tuple(dict.fromkeys(_measure(draw) for draw in query.draws)),
         keys=keys,
         where=query.where,
         complete=() if asked.column is None else (asked.column,),
@@ -206,25 +203,9 @@ def _exact(query: StatisticPlan, found: Aggregated) -> list[Sequence[int] | Sequ
     """The exact integers of each draw; for a quantile the scores of every candidate, by cell."""
     if not isinstance(query.query, Quantile):
         return list(found.figures)
-    low, high = query.query.domain.steps
-    at = query.query.at
-    return [cast("Sequence[Sequence[int]]", [_scores(step, count, low, high, at) for step, count in found.steps])]
-
-
-def _scores(step: NDArray[np.int64], count: NDArray[np.int64], low: int, high: int, at: Fraction) -> NDArray[np.int64]:
-    """Return -|(b - a) below - a above| for every candidate low..high, a/b the quantile; below and above: rows strictly so.
-
-    >>> _scores(np.array([1, 3]), np.array([2, 1]), 0, 4, Fraction(1, 2)).tolist()
-    [-3, -1, -1, -2, -3]
-    """
-    rows = np.zeros(high - low + 1, np.int64)
-    rows[step - low] = count
-    upto: NDArray[np.int64] = np.cumsum(rows)
-    below = upto - rows
-    above = upto[-1] - upto
-    a, b = at.numerator, at.denominator
-    scores: NDArray[np.int64] = -np.abs((b - a) * below - a * above)
-    return scores
+    return [
+        cast("Sequence[Sequence[int]]", [scores(draw.target, step, rows) for step, rows in found.steps]) for draw in query.draws
+    ]
 
 
 def _published(values: tuple[tuple[int | None, ...], ...], keys: tuple[tuple[str, ...], ...]) -> Noisy:

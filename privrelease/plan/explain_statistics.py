@@ -31,6 +31,8 @@ class DrawExplanation:
     epsilon: str
     delta: str
     threshold: int | None
+    rank: str | None = None
+    """Of a quantile: within how many rows of the rank the chosen value lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _draw_lines(draw: DrawExplanation) -> tuple[str, ...]:
         f"{draw.figure} ({draw.numbers}): {draw.mechanism}, sensitivity {draw.sensitivity}, {_cost(draw.epsilon, draw.delta)}"
     )
     if draw.deviation == "-":
-        return (head,)
+        return (head,) if draw.rank is None else (head, f"  95 % within ± {draw.rank} rows of the rank that is asked for")
     tail = f"  scale {draw.scale}, standard deviation {draw.deviation}, 95 % within ± {draw.interval}"
     more = "" if draw.threshold is None else f"; a key is published from a noisy count of {draw.threshold} persons on"
     return (head, tail + more)
@@ -108,7 +110,8 @@ def figure_name(figure: str) -> str:
     >>> figure_name("rows"), figure_name("squares")
     ('number of rows', 'sum of squares')
     """
-    return {"rows": "number of rows", "persons": "number of persons", "squares": "sum of squares"}.get(figure, figure)
+    names = {"rows": "number of rows", "persons": "number of persons", "squares": "sum of squares"}
+    return (names | {"lower": "lower end of the interval", "upper": "upper end of the interval"}).get(figure, figure)
 
 
 def explain_statistics(plan: StatisticsPlan) -> StatisticsExplanation:
@@ -176,6 +179,7 @@ def _draw(draw: Draw, forecast: DrawForecast) -> DrawExplanation:
         epsilon=str(draw.epsilon),
         delta=_decimal(draw.delta.value),
         threshold=draw.threshold,
+        rank=None if forecast.rank is None else f"{forecast.rank:.3g}",
     )
 
 

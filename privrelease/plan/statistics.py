@@ -8,6 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import Budget, total
+from privrelease.dp.quantiles import rank_error
 from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ class StatisticsPlan:
 @dataclass(frozen=True, slots=True)
 class DrawForecast:
     """A draw before it is drawn, in the unit of its figure: scale (b of Laplace, sigma of Gaussian), standard deviation, half of the
-    95 % interval. A choice has neither; a public figure has none.
+    95 % interval. A choice has neither; a public figure has none. ``rank``: of a quantile, within how many rows of the rank that was asked
+    for the chosen value lies with 95 %.
     """
 
     draw: Draw
@@ -127,6 +129,7 @@ class DrawForecast:
     scale: float | None
     deviation: float | None
     half_width: Fraction | None
+    rank: float | None = None
 
 
 def forecast_of(draw: Draw) -> DrawForecast:
@@ -134,12 +137,19 @@ def forecast_of(draw: Draw) -> DrawForecast:
     numbers = "one for each private key" if draw.size is None else str(draw.size)
     noise = draw.noise
     if noise is None:
-        return DrawForecast(draw, numbers, None if draw.mechanism == "public" else float(draw.scale), None, None)
+        return DrawForecast(draw, numbers, None if draw.mechanism == "public" else float(draw.scale), None, None, _rank(draw))
     scale = sqrt(draw.scale) if draw.mechanism == "discrete_gaussian" else float(draw.scale)
     unit = float(draw.grid)
     return DrawForecast(
         draw, numbers, scale * unit, noise.standard_deviation() * unit, noise.half_width(CONFIDENCE) * draw.grid
     )
+
+
+def _rank(draw: Draw) -> float | None:
+    target = draw.target
+    if target.figure != "quantile" or target.quantile is None:
+        return None
+    return rank_error(draw.scale, target.high - target.low + 1, target.quantile.denominator, 1 - CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)

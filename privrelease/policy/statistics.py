@@ -126,6 +126,8 @@ class QuerySpec(Frozen):
     """Number of rows by bins of a column."""
     at: Exact | None = None
     """Which quantile, between 0 and 1."""
+    interval: Flag = False
+    """A 95 % interval for a median or quantile, which takes two draws more: each third of the query's budget pays for one of them."""
     bins: BinsSpec | None = None
     """Bins of a histogram."""
     by: tuple[ColumnName, ...] = ()
@@ -162,6 +164,9 @@ class QuerySpec(Frozen):
         if (self.at is not None) != (figure == "quantile"):
             message = "does not say which quantile" if figure == "quantile" else f"says `at`, and is a {figure}"
             raise problem(message, code="P204", hint="write `quantile: column, at: 0.9`")
+        if self.interval and figure not in {"median", "quantile"}:
+            message = f"asks for an interval, and is a {figure}"
+            raise problem(message, code="P204", hint="remove it: this figure has its interval for nothing")
         if self.expected_rows is not None and figure != "mean":
             message = f"says `expected_rows`, and is a {figure}"
             raise problem(

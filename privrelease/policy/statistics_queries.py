@@ -245,7 +245,7 @@ def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: Publi
     if spec.figure == "histogram":
         return Histogram(spec.id, column, _bins(spec, domain, column), _public_only(spec, keys), where)
     at = _HALF if spec.at is None else Fraction(spec.at)
-    return Quantile(spec.id, column, domain, _public_only(spec, keys), where, at=at)
+    return Quantile(spec.id, column, domain, _public_only(spec, keys), where, at=at, interval=spec.interval)
 
 
 def _public_only(spec: QuerySpec, keys: PublicKeys | PrivateKeys | None) -> PublicKeys | None:

@@ -74,6 +74,8 @@ ENGLISH_PRIVACY: Final[dict[str, str]] = {
     "dp.figure.sum": "sum of distances to the centre",
     "dp.figure.squares": "sum of squares",
     "dp.figure.quantile": "quantile",
+    "dp.figure.lower": "lower end of the interval",
+    "dp.figure.upper": "upper end of the interval",
     "dp.figure.mode": "most frequent value",
     "dp.selects": "{figure}, publishes a key from {n} on",
     "dp.numbers": "Numbers",

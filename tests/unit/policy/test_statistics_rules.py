@@ -52,7 +52,7 @@ SOUND = (
     "id: m, mean: glucose, where: age > 30 AND NOT sex IN ('M'), share: 2",
     "id: v, stddev: age, mechanism: gaussian",
     "id: q, quantile: glucose, at: 0.9",
-    "id: e, median: age, by: [sex]",
+    "id: e, median: age, by: [sex], interval: true",
     "id: h, histogram: age, bins: {width: 10}, by: [sex]",
     "id: b, histogram: glucose, bins: {edges: [50, 100, 400]}",
     "id: k, count: true, by: [area], keys: private",
@@ -198,6 +198,13 @@ BAD = [
     ),
     ("no figure", ("id: n, by: [sex]",), {}, "p.yaml:26:9: P204", "write one of count, count_persons"),
     ("two figures", ("id: n, count: true, sum: age",), {}, "p.yaml:26:9: P204", "write one of"),
+    (
+        "an interval of a count",
+        ("id: n, count: true, interval: true",),
+        {},
+        "p.yaml:26:9: P204",
+        "has its interval for nothing",
+    ),
     ("a histogram without bins", ("id: n, histogram: age",), {}, "p.yaml:26:9: P204", "bins: {width: 10}"),
     ("bins out of order", ("id: n, histogram: age, bins: {edges: [5, 1]}",), {}, "p.yaml:26:33: DP117", "edges: [0, 10, 20]"),
     ("bins of width 0", ("id: n, histogram: age, bins: {width: 0}",), {}, "p.yaml:26:47: P104", ""),
@@ -285,7 +292,7 @@ def test_draws_never_cost_more_than_the_budget_and_are_all_listed(folder: Folder
     spent = sum(draw.epsilon.value for query in found.queries for draw in query.draws)
     assert spent == found.budget.epsilon.value == 1
     assert sum(draw.delta.value for query in found.queries for draw in query.draws) <= found.budget.delta.value
-    assert [len(query.draws) for query in found.queries] == [1, 1, 1, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert [len(query.draws) for query in found.queries] == [1, 1, 1, 2, 3, 1, 3, 1, 1, 1, 1, 1, 1]
 
 
 def test_an_environment_may_spend_less_and_never_more(folder: Folder) -> None:
