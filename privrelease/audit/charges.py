@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from privrelease.ledger.entries import read_claim
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,6 +28,8 @@ class Charges:
     earlier: frozenset[frozenset[tuple[str, object]]]
     cap: Budget | None = None
     spent: tuple[Spent, ...] = field(default=())
+    short: bool = False
+    """Whether the entry charges less than its draws cost, composed anew from mechanism, sensitivity, scale and grid."""
 
 
 def charges_of(book: Book, manifest: Manifest) -> Charges:
@@ -43,7 +47,16 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
     )
     entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
     earlier = frozenset(draw for draws in every.values() for draw in draws)
-    return Charges(entry, earlier, None if account is None else account.cap, tuple(spent))
+    short = anchor is not None and bool(entry) and _short(book, anchor.sequence)
+    return Charges(entry, earlier, None if account is None else account.cap, tuple(spent), short)
+
+
+def _short(book: Book, sequence: int) -> bool:
+    try:
+        book.check_cost(read_claim(book.entries[sequence].body["claim"]))
+    except ValueError:
+        return True
+    return False
 
 
 def uncharged(manifest: Manifest, charges: Charges) -> str | None:
@@ -58,6 +71,8 @@ def uncharged(manifest: Manifest, charges: Charges) -> str | None:
     drawn = tuple(_key(draw) for query in claim.queries if not query.served_again for draw in query.draws)
     if drawn and drawn != charges.entry:
         return "the ledger's entry is not of the draws that the manifest lists"
+    if charges.short:
+        return "the ledger's entry charges less than its draws cost"
     for query in claim.queries:
         if query.served_again and not charges.earlier.issuperset(map(_key, query.draws)):
             return f"query {query.id}: its stored answer was never charged"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.model import Figure, Visibility
 from privrelease.audit.privacy_model import (
+    ApartFacts,
     BudgetFacts,
     ChargeFacts,
     DrawFacts,
@@ -16,7 +17,7 @@ from privrelease.audit.privacy_model import (
     QueryFacts,
     Unprotected,
 )
-from privrelease.dp.budget import Budget
+from privrelease.dp.budget import Budget, total
 from privrelease.dp.queries import Histogram, Mode, PrivateKeys
 from privrelease.ledger.book import stricter
 from privrelease.plan.statistics import CONFIDENCE, cells_of, forecast_of
@@ -55,6 +56,7 @@ def privacy_section(
     claim = None if manifest is None else manifest.privacy
     again = frozenset(query.id for query in claim.queries if query.served_again) if claim is not None else frozenset()
     cost, contribution = plan.cost, plan.setting.contribution
+    added = total(query.cost for query in plan.queries)
     return PrivacyFacts(
         noise="unknown" if claim is None else "secret" if claim.private else "test",
         unit=None if plan.unit is None else plan.unit.column,
@@ -63,6 +65,10 @@ def privacy_section(
         neighbours=plan.setting.neighbours.value,
         epsilon=str(cost.epsilon),
         delta=str(cost.delta),
+        composition=plan.composed.accountant,
+        added_epsilon=None if added == cost else str(added.epsilon),
+        added_delta=None if added == cost else str(added.delta),
+        apart=tuple(ApartFacts(parts=tuple(part.queries for part in one.parts), at_most=one.most) for one in plan.apart),
         allowed_epsilon=str(plan.budget.epsilon),
         allowed_delta=str(plan.budget.delta),
         library=f"privrelease {version}" if version else "privrelease",

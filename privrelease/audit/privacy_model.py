@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PRIVACY",
+    "ApartFacts",
     "BudgetFacts",
     "ChargeFacts",
     "DrawFacts",
@@ -117,6 +118,13 @@ class BudgetFacts(_Model):
     history: tuple[ChargeFacts, ...] = ()
 
 
+class ApartFacts(_Model):
+    """Queries that count in parallel: parts under filters that no row can satisfy two of. One person changes ``at_most`` so many parts."""
+
+    parts: tuple[tuple[str, ...], ...]
+    at_most: int
+
+
 class PrivacyFacts(_Model):
     """The claim, as the auditor recomputed it from the plan. ``budget`` None: the ledger was not at hand, or has no such entry."""
 
@@ -131,7 +139,12 @@ class PrivacyFacts(_Model):
     delta: str
     allowed_epsilon: str
     allowed_delta: str
-    composition: Literal["approximate"] = "approximate"
+    composition: Literal["pure", "approximate", "zcdp", "pld"] = "approximate"
+    """How the queries add up to the total."""
+    added_epsilon: str | None = None
+    added_delta: str | None = None
+    """What they would cost by their sum, where the total is less."""
+    apart: tuple[ApartFacts, ...] = ()
     library: str
     confidence: str
     min_count: int | None

@@ -29,6 +29,8 @@ from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.privacy import ReleasedRow, privacy_section
 from privrelease.audit.privacy_model import PRIVACY
+from privrelease.dp.composition import covers
+from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import Manifest
+    from privrelease.release.privacy import PrivacyClaim
 
 __all__ = ["StatisticsTarget", "audit_statistics"]
 
@@ -273,6 +276,17 @@ def _budget(evidence: _Evidence) -> str | None:
     stated = [draw for query in claim.queries for draw in query.draws]
     if stated != [draw.record() for draw in plan.draws]:
         return "the manifest does not list every draw of the plan, and nothing else"
+    return _composition(plan, claim)
+
+
+def _composition(plan: StatisticsPlan, claim: PrivacyClaim) -> str | None:
+    """Compose the draws that the manifest lists anew, from mechanism, sensitivity, scale and grid."""
+    families = [(tuple(part.queries for part in one.parts), one.most) for one in plan.apart]
+    if [(one.parts, one.at_most) for one in claim.apart] != families or claim.accountant != plan.composed.accountant:
+        return "the manifest adds its draws up by another rule than the plan"
+    stated = tuple(Draw.from_record(draw) for query in claim.queries for draw in query.draws)
+    if not covers(plan.cost, stated, claim.accountant, plan.apart):
+        return f"the draws that the manifest lists cost more together than epsilon {claim.epsilon}, delta {claim.delta}"
     return None
 
 

@@ -47,7 +47,6 @@ class Spending:
 
 def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings) -> tuple[Spending, ...]:
     """Return what each release of statistics would spend, one after the other. Writes nothing, reads no row."""
-    from privrelease.dp.budget import total
     from privrelease.errors import BudgetError, UsageError
     from privrelease.execute.statistics import query_key
     from privrelease.ledger.refusals import budget_words, left_of
@@ -68,7 +67,7 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
         except (BudgetError, UsageError) as error:
             found.append(Spending(plan.id, plan.population, reason=f"{error.code} {error.message}"))
             continue
-        now = total(query.cost for query in plan.queries if query.id not in stored)
+        now = plan.composed_of(frozenset(query.id for query in plan.queries) - stored)[0].cost
         before = balance.spent + planned[plan.population] if plan.population in planned else balance.spent
         spent = before + now
         planned[plan.population] = planned[plan.population] + now if plan.population in planned else now

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from privrelease.dp.budget import total
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.quantiles import scores
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
@@ -31,7 +30,7 @@ from privrelease.release.manifest import (
     Manifest,
     ManifestColumn,
 )
-from privrelease.release.privacy import LedgerAnchor, PrivacyClaim, QueryClaim
+from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +96,7 @@ def run_statistics(
     progress("read", None)
     staged = engine.stage(plan.source)
     inputs.check_unchanged()
-    stored = {query.id: _stored(plan, policy, query, ledger, content) for query in plan.queries}
+    stored = _stored_answers(plan, policy, ledger, content)
     fresh = [query for query in plan.queries if stored[query.id] is None]
     answers = {name: noisy for name, noisy in stored.items() if noisy is not None}
     reservation: Reservation | None = None
@@ -126,7 +125,7 @@ def run_statistics(
             answers[query.id] = _published(shown, found.keys) if isinstance(query.keys, PrivateKeys) else Noisy(shown)
         ledger.commit(
             reservation,
-            {key: _answer(query, answers[query.id], content) for query in fresh if (key := keys[query.id]) is not None},
+            {key: _answer(query, answers[query.id], content, run) for query in fresh if (key := keys[query.id]) is not None},
         )
     progress("write", None)
     together = agreed(plan.queries, answers)
@@ -225,28 +224,54 @@ def _claim(
     run: RunFolder,
     keys: tuple[str, ...],
 ) -> Claim:
+    spends, apart = plan.composed_of(frozenset(query.id for query in queries))
     return Claim(
         population=plan.population,
         dataset=plan.source.dataset,
         release=f"{policy.policy_id}/{plan.id}",
         policy_sha256=policy.policy_sha256,
         draws=(),
-        cost=total(query.cost for query in queries),
+        cost=spends.cost,
         snapshot=plan.snapshot,
         content=content,
+        accountant=spends.accountant,
         run=run.id,
         queries=keys,
+        apart=apart,
     )
 
 
-def _answer(query: StatisticPlan, noisy: Noisy, content: str) -> bytes:
+def _answer(query: StatisticPlan, noisy: Noisy, content: str, run: RunFolder) -> bytes:
     draws = [draw.record() for draw in query.draws]
-    value = {"version": _ANSWER, "content": content, "draws": draws, "values": noisy.values, "keys": noisy.keys}
+    value = {
+        "version": _ANSWER,
+        "content": content,
+        "draws": draws,
+        "values": noisy.values,
+        "keys": noisy.keys,
+        "run": run.id,
+    }
     return json.dumps(value, sort_keys=True).encode()
 
 
-def _stored(plan: StatisticsPlan, policy: Plan, query: StatisticPlan, ledger: Ledger, content: str) -> Noisy | None:
-    """Return the stored answer. Raises BudgetError (L131) where the data under the snapshot's label is another than it was."""
+def _stored_answers(plan: StatisticsPlan, policy: Plan, ledger: Ledger, content: str) -> dict[str, Noisy | None]:
+    """Return by query the stored answer, None where it is to be drawn.
+
+    Parts count as apart because one run keeps the same rows of a person for all of them: answers of several runs are not served together.
+    """
+    stored = {query.id: _stored(plan, policy, query, ledger, content) for query in plan.queries}
+    for family in plan.apart:
+        names = [name for part in family.parts for name in part.queries]
+        runs = {None if (found := stored[name]) is None else found[1] for name in names}
+        if len(runs) > 1 or None in runs:
+            stored |= dict.fromkeys(names)
+    return {name: None if found is None else found[0] for name, found in stored.items()}
+
+
+def _stored(
+    plan: StatisticsPlan, policy: Plan, query: StatisticPlan, ledger: Ledger, content: str
+) -> tuple[Noisy, str | None] | None:
+    """Return the stored answer and the run that drew it. Raises BudgetError (L131) where the data under the snapshot's label is another than it was."""
     key = query_key(plan, policy, query)
     found = None if key is None or query.fresh else ledger.answer(key)
     if found is None:
@@ -260,7 +285,7 @@ def _stored(plan: StatisticsPlan, policy: Plan, query: StatisticPlan, ledger: Le
             message=f"the data of snapshot {plan.snapshot} is not what it was when query {query.id} was answered",
             hint="give changed data a new `snapshot` label",
         )
-    return Noisy(tuple(map(tuple, value["values"])), tuple(map(tuple, value["keys"])))
+    return Noisy(tuple(map(tuple, value["values"])), tuple(map(tuple, value["keys"]))), value.get("run")
 
 
 def _differ(before: str, after: str) -> bool:
@@ -318,7 +343,10 @@ def _privacy(plan: StatisticsPlan, done: _Done) -> PrivacyClaim:
         snapshot=plan.snapshot,
         epsilon=str(plan.cost.epsilon),
         delta=str(plan.cost.delta),
-        accountant="approximate",
+        accountant=plan.composed.accountant,
+        apart=tuple(
+            ApartClaim(parts=tuple(part.queries for part in family.parts), at_most=family.most) for family in plan.apart
+        ),
         min_count=plan.min_count,
         queries=tuple(
             QueryClaim(

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from privrelease.dp.budget import Budget, total
+from privrelease.dp.budget import Budget
+from privrelease.dp.composition import covers
 from privrelease.errors import BudgetError
 from privrelease.ledger.content import differ, digests_of
 from privrelease.ledger.entries import NOTHING, Entry, budget_record, claim_record, read_budget, read_claim, written
@@ -150,8 +151,10 @@ class Book:
     # --------------------------------------------------------------------------------------------------------------- permission
 
     def admit(self, claim: Claim, cap: Budget | None = None) -> None:
-        """Raise BudgetError unless the claim may be spent under the ledger's caps and ``cap``, the policy's."""
-        self.check_cost(claim)
+        """Raise BudgetError unless the claim may be spent under the ledger's caps and ``cap``, the policy's.
+
+        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew.
+        """
         account = self.account(claim.population)
         self._check_dataset(claim)
         self._check_content(claim)
@@ -160,10 +163,11 @@ class Book:
 
     @staticmethod
     def check_cost(claim: Claim) -> None:
-        """Raise ValueError where a claim costs less than its draws do, added up; another accountant proves its total elsewhere."""
-        if claim.accountant in {"approximate", "pure"} and not total(
-            Budget(draw.epsilon, draw.delta) for draw in claim.draws
-        ).fits(claim.cost):
+        """Raise ValueError where a claim costs less than its draws do together, composed anew by the accountant that it names.
+
+        Raises InputError (D301) where that is PLD and dp-accounting is missing.
+        """
+        if not covers(claim.cost, claim.draws, claim.accountant, claim.apart):
             msg = "a claim cannot cost less than its draws"
             raise ValueError(msg)
 

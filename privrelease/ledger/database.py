@@ -64,6 +64,7 @@ class DatabaseLedger:
 
     def reserve(self, claim: Claim) -> Reservation:
         """Spend the claim: when this returns, the entry is on disk. Raises BudgetError where it does not fit."""
+        self._book.check_cost(claim)
         with self._writing() as connection:
             self._book.admit(claim, self.cap)
             entry = self._append(connection, "reserve", {"claim": claim_record(claim)})

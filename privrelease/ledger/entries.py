@@ -13,8 +13,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privrelease.dp.budget import Budget
+from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw
+from privrelease.dp.sensitivity import Neighbours
 from privrelease.ledger.protocol import Claim
+from privrelease.relational.filter_records import filter_record, read_filter_record
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
@@ -106,6 +109,7 @@ def read_budget(record: Mapping[str, str]) -> Budget:
 
 def claim_record(claim: Claim) -> dict[str, Any]:
     """Return a claim as plain data: every draw with mechanism, sensitivity, scale and grid."""
+    apart = {} if not claim.apart else {"apart": [_apart_record(one) for one in claim.apart]}
     return {
         "population": claim.population,
         "dataset": claim.dataset,
@@ -118,7 +122,18 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "accountant": claim.accountant,
         "run": claim.run,
         "queries": list(claim.queries),
+        **apart,
     }
+
+
+def _apart_record(apart: Apart) -> dict[str, Any]:
+    parts = [{"queries": list(part.queries), "where": filter_record(part.where)} for part in apart.parts]
+    return {"max_rows": apart.max_rows, "neighbours": apart.neighbours.value, "parts": parts}
+
+
+def _read_apart(record: Mapping[str, Any]) -> Apart:
+    parts = tuple(Part(tuple(map(str, part["queries"])), read_filter_record(part["where"])) for part in record["parts"])
+    return Apart(parts, int(record["max_rows"]), Neighbours(record["neighbours"]))
 
 
 def read_claim(record: Mapping[str, Any], *, draws: bool = True) -> Claim:
@@ -131,8 +146,9 @@ def read_claim(record: Mapping[str, Any], *, draws: bool = True) -> Claim:
         drawn = rest.pop("draws")
         cost = read_budget(rest.pop("cost"))
         queries = tuple(rest.pop("queries"))
+        apart = tuple(_read_apart(one) for one in rest.pop("apart", ()))
         built = tuple(Draw.from_record(draw) for draw in drawn) if draws else ()
-        return Claim(draws=built, cost=cost, queries=queries, **rest)
+        return Claim(draws=built, cost=cost, queries=queries, apart=apart, **rest)
     except (KeyError, TypeError) as error:
         msg = "not the record of a claim"
         raise ValueError(msg) from error

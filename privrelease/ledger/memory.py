@@ -46,6 +46,7 @@ class MemoryLedger:
         if claim.dataset not in self._book.population_of:
             self._book.population_of[claim.dataset] = claim.population
             self._book.datasets[claim.dataset] = Account(claim.dataset, None, "")
+        self._book.check_cost(claim)
         self._book.admit(claim)
         self._append("reserve", {"claim": claim_record(claim)})
         return Reservation(str(self._book.head.sequence), claim, self._book.head)

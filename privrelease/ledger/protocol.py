@@ -14,6 +14,7 @@ from privrelease.dp.budget import Budget, total
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.dp.composition import Apart
     from privrelease.dp.draws import Draw
     from privrelease.ledger.book import Book
 
@@ -24,7 +25,7 @@ __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
 class Claim:
     """What a run is about to draw, and what it costs; refused as a whole where it does not fit.
 
-    ``cost``: at least what the accountant makes of the draws. ``content``: the keyed digest of the source; the same ``snapshot`` label
+    ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the keyed digest of the source; the same ``snapshot`` label
     of a dataset with another content is an error. ``queries``: the keys under which answers will be stored.
     """
 
@@ -39,6 +40,7 @@ class Claim:
     accountant: str = "approximate"
     run: str | None = None
     queries: tuple[str, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,8 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
             for index, query in enumerate(found.queries)
         ),
         budget=found.budget,
+        rule=found.rule,
+        apart=found.apart,
         setting=found.setting,
         sinks=tuple(_sinks(loaded, release)),
         unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),

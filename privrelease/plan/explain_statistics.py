@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from privrelease.dp.budget import total
 from privrelease.dp.queries import PrivateKeys
+from privrelease.findings import amount
 from privrelease.plan.statistics import cells_of, forecast_of, mean_forecast_of
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class StatisticsExplanation:
     spends: str
     queries: tuple[QueryExplanation, ...]
     outputs: tuple[str, ...]
+    composition: tuple[str, ...] = ()
+    """Why what it spends is not the sum of what the queries would cost alone, where it is not."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -78,6 +82,7 @@ class StatisticsExplanation:
             f"  unit    {self.unit}; neighbours {self.neighbours}; population {self.population}",
             f"  budget  {self.budget}",
             f"  spends  {self.spends}, once per snapshot and policy",
+            *(f"          {line}" for line in self.composition),
         ]
         for query in self.queries:
             lines.append(f"  query   {query.id}: {query.figure}, {query.rows}, {_cost(query.epsilon, query.delta)}")
@@ -130,7 +135,28 @@ def explain_statistics(plan: StatisticsPlan) -> StatisticsExplanation:
         spends=_cost(str(cost.epsilon), _decimal(cost.delta.value)),
         queries=tuple(_query(query) for query in plan.queries),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
+        composition=_composition(plan),
     )
+
+
+_RULES: Final = {
+    "pure": "adding up epsilons",
+    "approximate": "adding up epsilons and deltas",
+    "zcdp": "zCDP",
+    "pld": "privacy loss distributions",
+}
+
+
+def _composition(plan: StatisticsPlan) -> tuple[str, ...]:
+    alone, found = total(query.cost for query in plan.queries), plan.composed
+    if alone == found.cost:
+        return ()
+    summed = _cost(str(alone.epsilon), _decimal(alone.delta.value))
+    lines = [f"composed by {_RULES[found.accountant]}; the queries alone would add up to {summed}"]
+    for one in plan.apart:
+        parts = " | ".join(", ".join(part.queries) for part in one.parts)
+        lines.append(f"in parallel, at most {amount(one.most, 'part')} a person: {parts}")
+    return tuple(lines)
 
 
 def _unit(plan: StatisticsPlan) -> str:

@@ -8,10 +8,14 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import Budget, total
+from privrelease.dp.composition import composed
 from privrelease.dp.quantiles import rank_error
 from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from privrelease.dp.composition import Accounting, Apart, Composed
     from privrelease.dp.draws import Draw
     from privrelease.dp.queries import Noise, Query, Setting
     from privrelease.findings import Location
@@ -61,7 +65,7 @@ class StatisticPlan:
 
     @property
     def cost(self) -> Budget:
-        """What its draws are charged: at most its budget."""
+        """What its draws are charged, each by itself: at most its part of the budget."""
         return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
 
     @property
@@ -95,6 +99,8 @@ class StatisticsPlan:
     snapshot: str | None = None
     population_id: str | None = None
     min_count: int | None = None
+    rule: Accounting = "approximate"
+    apart: tuple[Apart, ...] = ()
     checks: tuple[CheckPlan, ...] = ()
     location: Location | None = None
     columns: tuple[str, ...] = field(
@@ -107,9 +113,20 @@ class StatisticsPlan:
         return tuple(draw for query in self.queries for draw in query.draws)
 
     @property
+    def composed(self) -> Composed:
+        """What all draws cost together, and by which rule."""
+        return composed(self.draws, self.rule, self.budget, self.apart)
+
+    def composed_of(self, queries: Collection[str]) -> tuple[Composed, tuple[Apart, ...]]:
+        """Return what some of the queries cost together, and which of them are apart."""
+        apart = tuple(left for one in self.apart if (left := one.of(queries)) is not None)
+        drawn = tuple(draw for draw in self.draws if draw.query in queries)
+        return composed(drawn, self.rule, self.budget, apart), apart
+
+    @property
     def cost(self) -> Budget:
-        """What all draws are charged together."""
-        return total(query.cost for query in self.queries)
+        """What all draws cost together."""
+        return self.composed.cost
 
     @property
     def population(self) -> str:

@@ -93,6 +93,8 @@ class BudgetSpec(Frozen):
     """Privacy loss."""
     delta: Exact | None = None
     """Probability of a failure of the guarantee; needed by Gaussian noise and by private keys."""
+    accounting: Annotated[Literal["pure", "approximate", "zcdp", "pld"], CHOICE] | None = None
+    """How what the queries cost adds up; each rule includes those before it. Not given: `zcdp` where a query needs a delta, else `pure`."""
 
 
 Post = tuple[Annotated[Literal["non_negative", "integer"], CHOICE], ...]

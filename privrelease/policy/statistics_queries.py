@@ -5,11 +5,11 @@ Everything here comes from the policy. Nothing is looked up in the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from privrelease.dp.budget import Budget, Request, split
+from privrelease.dp.budget import Budget
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
 from privrelease.dp.queries import (
     Count,
@@ -22,8 +22,6 @@ from privrelease.dp.queries import (
     Setting,
     Sum,
     Variance,
-    draws,
-    needs_delta,
 )
 from privrelease.dp.rules import check_delta, check_epsilon, check_unit
 from privrelease.dp.sensitivity import Contribution, Neighbours
@@ -31,6 +29,7 @@ from privrelease.errors import PolicyError
 from privrelease.policy.statistics_agreement import agreeing
 from privrelease.policy.statistics_faults import Fault, FaultError, fail
 from privrelease.policy.statistics_filters import filter_of
+from privrelease.policy.statistics_spending import spending
 from privrelease.policy.values import did_you_mean, shown
 from privrelease.relational.filters import (
     columns_of,
@@ -39,8 +38,9 @@ from privrelease.relational.schema import ColumnType, Role
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from privrelease.dp.composition import Accounting, Apart
     from privrelease.dp.draws import Draw
     from privrelease.dp.queries import Query
     from privrelease.findings import Finding
@@ -71,11 +71,13 @@ class ResolvedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The queries of a release and what they cost together."""
+    """The queries of a release, by which rule they add up, and which of them no person can be in together."""
 
     setting: Setting
     budget: Budget
     queries: tuple[ResolvedQuery, ...]
+    rule: Accounting
+    apart: tuple[Apart, ...]
 
 
 def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[Statistics | None, tuple[Fault, ...]]:
@@ -107,9 +109,15 @@ def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[St
     faults += more
     if whole is None or any(not fault.warn for fault in faults):
         return None, tuple(faults)
-    resolved, over = _spent(release, setting, whole, [item for item in found if item is not None])
-    resolved = tuple(replace(query, agrees=agreement.get(query.spec.id)) for query in resolved)
-    return (None if over else Statistics(setting, whole, resolved)), (*faults, *over)
+    queries = [item for item in found if item is not None]
+    spent, over = spending(release, setting, whole, queries)
+    if spent is None:
+        return None, (*faults, *over)
+    resolved = tuple(
+        ResolvedQuery(spec, query, where, part, drawn, agreement.get(spec.id))
+        for (spec, query, where), (part, drawn) in zip(queries, spent.parts, strict=True)
+    )
+    return Statistics(setting, whole, resolved, spent.rule, spent.apart), tuple(faults)
 
 
 def _told(finding: Finding, path: tuple[str | int, ...], *, whole: bool = False) -> Fault:
@@ -173,42 +181,6 @@ def _budget(release: StatisticsRelease) -> tuple[Budget | None, list[Fault]]:
         if spec.epsilon is not None:
             faults += [_told(finding, ("queries", number, "epsilon")) for finding in check_epsilon(Epsilon(spec.epsilon))]
     return (None if any(not fault.warn for fault in faults) else whole), faults
-
-
-def _spent(
-    release: StatisticsRelease, setting: Setting, whole: Budget, found: Iterable[tuple[QuerySpec, Query, Filter | None]]
-) -> tuple[tuple[ResolvedQuery, ...], tuple[Fault, ...]]:
-    queries = tuple(found)
-    requests = [
-        Request(
-            spec.id,
-            None if spec.epsilon is None else Epsilon(spec.epsilon),
-            None if spec.share is None else Fraction(spec.share),
-            needs_delta(query, spec.mechanism),
-        )
-        for spec, query, _ in queries
-    ]
-    if whole.delta.value == 0 and any(isinstance(query.by, PrivateKeys) for _, query, _ in queries):
-        return (), tuple(_told(finding, ("budget", "delta")) for finding in check_delta(whole.delta, needed_by="threshold"))
-    try:
-        parts = split(whole, requests)
-    except PolicyError as error:
-        return (), tuple(_told(finding, _budget_place(release, finding.subject)) for finding in error.findings)
-    resolved: list[ResolvedQuery] = []
-    faults: list[Fault] = []
-    for number, ((spec, query, where), part) in enumerate(zip(queries, parts, strict=True)):
-        try:
-            resolved.append(ResolvedQuery(spec, query, where, part, draws(query, setting, part, spec.mechanism)))
-        except PolicyError as error:
-            faults += [_told(finding, ("queries", number)) for finding in error.findings]
-    return tuple(resolved), tuple(faults)
-
-
-def _budget_place(release: StatisticsRelease, subject: str) -> tuple[str | int, ...]:
-    if subject.startswith("budget."):
-        return tuple(subject.split("."))
-    number = next((n for n, spec in enumerate(release.queries) if spec.id == subject), None)
-    return ("budget",) if number is None else ("queries", number)
 
 
 # ---------------------------------------------------------------------------------------------------------------------- a query

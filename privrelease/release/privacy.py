@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["LedgerAnchor", "PrivacyClaim", "QueryClaim"]
+__all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim"]
 
 Scalar = str | int | bool | None
 
@@ -40,6 +40,13 @@ class QueryClaim(_Claim):
     draws: tuple[dict[str, Scalar], ...]
 
 
+class ApartClaim(_Claim):
+    """Parts, each some queries under one filter, of which no row is in two: one person changes ``at_most`` so many of them."""
+
+    parts: tuple[tuple[str, ...], ...]
+    at_most: Annotated[int, Field(ge=1)]
+
+
 class PrivacyClaim(_Claim):
     """What is promised. ``private`` False: the noise came from a test's seed, and the release can never be published."""
 
@@ -53,9 +60,12 @@ class PrivacyClaim(_Claim):
     population: str
     snapshot: str | None = None
     epsilon: str
-    """Exact total of all draws, hidden ones included."""
+    """Total of all draws, hidden ones included, by the accountant."""
     delta: str
     accountant: str
+    """How draws add up: pure or approximate (exact sums), zcdp, pld."""
+    apart: tuple[ApartClaim, ...] = ()
+    """Queries that count in parallel."""
     confidence: str = "0.95"
     """Probability with which an interval covers the figure without noise."""
     min_count: int | None = None

@@ -12,7 +12,15 @@ from privrelease.report.charts.intervals import ErrorBars, Steps, error_bars, st
 from privrelease.report.view import Absent, Fact, exact
 
 if TYPE_CHECKING:
-    from privrelease.audit.privacy_model import BudgetFacts, ChargeFacts, DrawFacts, GroupFacts, PrivacyFacts, QueryFacts
+    from privrelease.audit.privacy_model import (
+        ApartFacts,
+        BudgetFacts,
+        ChargeFacts,
+        DrawFacts,
+        GroupFacts,
+        PrivacyFacts,
+        QueryFacts,
+    )
     from privrelease.report.catalogue import Catalogue
     from privrelease.report.view import Context, Sentence
 
@@ -126,6 +134,12 @@ def _claim(facts: PrivacyFacts, texts: Catalogue) -> list[Fact]:
         ("most", most),
         ("neighbours", texts.text(f"dp.neighbours.{facts.neighbours}")),
         ("composition", texts.text(f"dp.composition.{facts.composition}")),
+        *(
+            (("added", _cost(facts.added_epsilon, facts.added_delta, texts)),)
+            if facts.added_epsilon and facts.added_delta
+            else ()
+        ),
+        *(("apart", _apart(one, texts)) for one in facts.apart),
         ("library", facts.library),
         ("randomness", texts.text(f"dp.randomness.{facts.noise}")),
         ("confidence", numbers.percent(Fraction(facts.confidence))),
@@ -133,6 +147,11 @@ def _claim(facts: PrivacyFacts, texts: Catalogue) -> list[Fact]:
     if facts.min_count is not None:
         stated.append(("min_count", texts.text("dp.masked_below", n=numbers.count(facts.min_count))))
     return [Fact(texts.text(f"dp.{name}"), (value,)) for name, value in stated]
+
+
+def _apart(one: ApartFacts, texts: Catalogue) -> str:
+    parts = [texts.plain("dp.apart_part", queries=", ".join(queries)) for queries in one.parts]
+    return texts.text("dp.apart_said", parts=", ".join(parts), n=numbers.count(one.at_most))
 
 
 def _overview(query: QueryFacts, texts: Catalogue) -> QueryRow:
