@@ -5,6 +5,14 @@ weighted by the inverse variances. Because every table is complete, the problem 
 set T of keys every table with keys S containing T estimates the interaction of T in the totals over T, with noise variance times the number of
 cells of S outside T; estimates are averaged by inverse variance, and every table is put together again from its interactions. This is the exact
 least-squares solution, in time linear in the cells for each of the subsets. (Hay and others 2010, for hierarchies; Barak and others 2007.)
+
+What becomes of the noise
+    The solution is linear and unbiased: a cell of a table T less the count without noise is a weighted sum of the noises of all tables. In
+    the estimate of the interaction of S the cell d of a table t has, by definition of an interaction, the weight prod over k in S of
+    ([d and the cell agree on k] - 1/values of k); estimates are averaged with the weights above and spread evenly over the cells of T outside S. The
+    weight of d so depends on nothing but t and the set of keys of both tables on which d and the cell agree: there are few different weights
+    (:attr:`Agreed.weights`), and their squares times the variances add up to the variance of the cell. An interval follows from the law of
+    that very sum (:mod:`privrelease.dp.noise_sums`).
 """
 
 from __future__ import annotations
@@ -13,7 +21,7 @@ import math
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Agreed", "NoisyTable", "agree"]
+
+#: A weight that is 0 but for rounding.
+_NOTHING: Final = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +55,14 @@ class NoisyTable:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Agreed:
-    """The values of a table after agreement, in its own order, and the standard deviation of each."""
+    """The values of a table after agreement, in its own order, and the standard deviation of each.
+
+    ``weights``: of the noises whose sum each of them is off by: (number of the table, weight, how many of its cells have it).
+    """
 
     values: NDArray[np.float64]
     deviation: float
+    weights: tuple[tuple[int, float, int], ...] = ()
 
 
 def agree(tables: Sequence[NoisyTable]) -> tuple[Agreed, ...]:
@@ -77,7 +92,7 @@ def agree(tables: Sequence[NoisyTable]) -> tuple[Agreed, ...]:
                 total += own * _interaction(array.sum(axis=outside, keepdims=True), names, subset)
                 weight += own
         parts[subset] = (total / weight, 1 / weight)
-    return tuple(_together(table, names, sizes, parts) for table in tables)
+    return tuple(_together(table, names, sizes, parts, _weights(table, tables, sizes, parts)) for table in tables)
 
 
 def _subsets(keys: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
@@ -106,6 +121,7 @@ def _together(
     names: list[str],
     sizes: dict[str, int],
     parts: dict[tuple[str, ...], tuple[NDArray[np.float64], float]],
+    weights: tuple[tuple[int, float, int], ...],
 ) -> Agreed:
     import numpy as np
 
@@ -118,4 +134,27 @@ def _together(
         variance += own / cells**2 * prod(1 - 1 / sizes[name] for name in subset)
     ordered = sorted(table.keys)
     values = array.reshape([sizes[name] for name in ordered]).transpose([ordered.index(name) for name in table.keys])
-    return Agreed(np.ascontiguousarray(values).reshape(-1), math.sqrt(variance))
+    return Agreed(np.ascontiguousarray(values).reshape(-1), math.sqrt(variance), weights)
+
+
+def _weights(
+    table: NoisyTable,
+    tables: Sequence[NoisyTable],
+    sizes: dict[str, int],
+    parts: dict[tuple[str, ...], tuple[NDArray[np.float64], float]],
+) -> tuple[tuple[int, float, int], ...]:
+    """By table and by the set of common keys on which its cells agree with a cell of ``table``: their weight, and how many they are."""
+    found: list[tuple[int, float, int]] = []
+    for number, other in enumerate(tables):
+        common = tuple(name for name in table.keys if name in other.keys)
+        alone = prod(sizes[name] for name in other.keys if name not in common)
+        for agreeing in _subsets(common):
+            weight = 0.0
+            for subset in _subsets(common):
+                own = 1 / (other.variance * prod(sizes[name] for name in other.keys if name not in subset))
+                spread = prod(sizes[name] for name in table.keys if name not in subset)
+                weight += own * parts[subset][1] / spread * prod((name in agreeing) - 1 / sizes[name] for name in subset)
+            count = alone * prod(sizes[name] - 1 for name in common if name not in agreeing)
+            if count and abs(weight) > _NOTHING:
+                found.append((number, weight, count))
+    return tuple(found)

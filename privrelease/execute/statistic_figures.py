@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.dp import estimates
 from privrelease.dp.consistency import NoisyTable, agree
+from privrelease.dp.noise_sums import Part, half_width
 from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
 from privrelease.plan.statistics import CONFIDENCE, forecast_of
 
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
     from privrelease.plan.statistics import StatisticPlan
 
-__all__ = ["Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
+__all__ = ["Agreement", "Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
 
-_OF_DEVIATION: Final = 2.12
+#: What is added for agreed figures being written with six decimals.
+_WRITTEN: Final = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +62,27 @@ def group_text(names: Sequence[str], keys: Sequence[str]) -> str:
     return json.dumps(dict(zip(names, keys, strict=True)), sort_keys=True, ensure_ascii=False)
 
 
-def agreed(plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy]) -> dict[str, Agreed]:
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A table's counts after agreement with others, and half of the 95 % interval of each."""
+
+    agreed: Agreed
+    half_width: Fraction
+
+
+def agreed(plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy]) -> dict[str, Agreement]:
     """Return, by query, counts that agree across the margins of their tables, from their noisy ones alone."""
     groups: dict[str, list[StatisticPlan]] = {}
     for plan in plans:
         if plan.agrees is not None:
             groups.setdefault(plan.agrees, []).append(plan)
-    found: dict[str, Agreed] = {}
+    found: dict[str, Agreement] = {}
     for members in groups.values():
-        tables = [_table(plan, answers[plan.id]) for plan in members]
-        found |= {plan.id: one for plan, one in zip(members, agree(tables), strict=True)}
+        noises = [plan.draws[0].noise for plan in members]
+        for plan, one in zip(members, agree([_table(plan, answers[plan.id]) for plan in members]), strict=True):
+            parts = tuple(Part(noise, w, count) for at, w, count in one.weights if (noise := noises[at]) is not None)
+            width = half_width(parts, CONFIDENCE)
+            found[plan.id] = Agreement(one, Fraction(ceil(width * 10**6), 10**6) + _WRITTEN)
     return found
 
 
@@ -84,7 +97,7 @@ def _table(plan: StatisticPlan, noisy: Noisy) -> NoisyTable:
 
 
 def figures_of(
-    plan: StatisticPlan, noisy: Noisy, *, min_count: int | None = None, agreement: Agreed | None = None
+    plan: StatisticPlan, noisy: Noisy, *, min_count: int | None = None, agreement: Agreement | None = None
 ) -> tuple[ReleasedFigure, ...]:
     """Return the rows of a query in the order of its keys. ``agreement``: counts that agree with other tables, in place of its own."""
     first = forecast_of(plan.draws[0])
@@ -168,15 +181,10 @@ def _quantile(query: Quantile, numbers: Mapping[str, int]) -> tuple[Fraction, Fr
     return value, min(low, value), max(high, value)
 
 
-def _agreeing(agreement: Agreed, cell: int) -> tuple[Fraction, Fraction, Fraction]:
-    """A count after agreement, to six decimals.
-
-    Its noise is a weighted sum of the tables' noises. 95 % of a Laplace lie within 2.12 standard deviations, of a normal within 1.96, of a sum
-    of both kinds between: 2.12 covers them.
-    """
-    value = Fraction(round(float(agreement.values[cell]), 6)).limit_denominator(10**6)
-    width = Fraction(ceil(_OF_DEVIATION * agreement.deviation * 10**6), 10**6)
-    return value, value - width, value + width
+def _agreeing(agreement: Agreement, cell: int) -> tuple[Fraction, Fraction, Fraction]:
+    """A count after agreement, to six decimals, with the interval of its own sum of noises."""
+    value = Fraction(round(float(agreement.agreed.values[cell]), 6)).limit_denominator(10**6)
+    return value, value - agreement.half_width, value + agreement.half_width
 
 
 def _half_width(draw: Draw, parts: int) -> int:
