@@ -16,6 +16,8 @@ from privrelease.audit.model import AuditResult
 from privrelease.audit.threats import threat_results, union_result
 
 if TYPE_CHECKING:
+from privrelease.audit.utility.measures import utility_measures
+from privrelease.audit.utility_model import UTILITY
     from collections.abc import Mapping
 
     from privrelease.audit.target import AuditTarget
@@ -43,6 +45,7 @@ def audit_microdata(
     return AuditResult(
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
+    measures = utility_measures(evidence, policy, engine)
         legal=legal,
         context=context_facts(policy.context, policy.review),
         data=data_facts(evidence),
@@ -52,3 +55,8 @@ def audit_microdata(
         checks=checks,
         findings=findings,
     )
+        sections={
+            name: section.model_dump(mode="json")
+            for name, section in ((ATTACKS, attacked), (UTILITY, measures))
+            if section is not None
+        },

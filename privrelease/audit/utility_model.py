@@ -16,6 +16,7 @@ __all__ = [
     "ColumnUtility",
     "Measured",
     "NumberShift",
+    "NumberShifts",
     "QuantileShift",
     "QueryErrors",
     "Unit",
@@ -68,6 +69,17 @@ class NumberShift(_Model):
     il1s: Measured
 
 
+class NumberShifts(_Model):
+    """Numeric columns that leave. ``columns``: those of which a cell was lost or changed. ``il1s``: its mean over their cells."""
+
+    columns: tuple[NumberShift, ...] = ()
+    untouched: tuple[str, ...] = ()
+    """Every cell of them left as it was: their means and quantiles did not move."""
+    not_measured: tuple[str, ...] = ()
+    """Changed columns beyond the first fifty."""
+    il1s: Measured | None = None
+
+
 class QueryErrors(_Model):
     """Median relative error of ``asked`` random count queries of a kind."""
 
@@ -79,8 +91,9 @@ class QueryErrors(_Model):
 class UtilityMeasures(_Model):
     """What was measured.
 
-    ``basis``: ``rows`` where every released row was led back to its source row; ``counts`` where only counts by value could be compared:
-    they cannot tell a lost cell from one that another row's change hides. ``seed``: the public text that the queries were drawn from.
+    ``basis``: ``rows`` where every released row was led back to its source row; ``counts`` where only counts by value could be compared,
+    as if cells were only lost: they cannot tell a lost cell from one that another row's change hides. Entropy and granularity are what is
+    kept: 1 is everything. ``seed``: the public text that the queries were drawn from.
     """
 
     basis: Literal["rows", "counts"]
@@ -91,24 +104,23 @@ class UtilityMeasures(_Model):
     entropy_whole_file: Measured
     entropy_suppressed: Measured
     granularity: Measured
-    il1s: Measured
-    """Mean over the cells of numeric columns."""
     columns: tuple[ColumnUtility, ...]
-    numbers: tuple[NumberShift, ...]
-    untouched: tuple[str, ...]
-    """Numeric columns of which every cell left as it was: their means and quantiles did not move."""
-    not_measured: tuple[str, ...] = ()
-    """Numeric columns beyond the first fifty that changed."""
+    numbers: NumberShifts
     queries: tuple[QueryErrors, ...]
     seed: str
 
 
 def utility_measures_of(audit: AuditResult) -> UtilityMeasures | None:
-    """Return the section; None where there is none. Raises pydantic's ValidationError where it is damaged."""
+    """Return section 13 of an audit, also of one that was read from a file; None where it has none. Raises ValueError: it is damaged."""
     section = audit.sections.get(UTILITY)
-    return None if section is None else UtilityMeasures.model_validate(section)
+    if section is None or isinstance(section, UtilityMeasures):
+        return section
+    import json
+
+    return UtilityMeasures.model_validate_json(json.dumps(section))
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:
     """Leave out what tells of the source without a figure: which columns did not change at all."""
-    return facts.model_copy(update={"untouched": (), "not_measured": ()})
+    numbers = facts.numbers.model_copy(update={"untouched": (), "not_measured": ()})
+    return facts.model_copy(update={"numbers": numbers})

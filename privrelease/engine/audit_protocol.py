@@ -150,6 +150,16 @@ class AuditEngine(Engine, Protocol):
 
     def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
         """Return what each person adds to each inner cell of a table."""
+    def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the finite values of a numeric column in ascending order, and the rows of each; very many values on even steps."""
+        ...
+
+    def number_distances(
+        self, source: Staged, released: ReleasedFile, row_map: Path, column: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return |released - source| where both are known and differ, in ascending order, and the rows of each distance."""
+        ...
+
         ...
 
     def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -11,30 +10,21 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from privrelease.audit.utility.shift import Numbers
 
-__all__ = ["ChangedPairs", "il1s", "mean_il1s"]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ChangedPairs:
-    """Cells known on both sides that hold another number: ``before`` and ``after`` (p,) float64, ``counts`` (p,) int64 rows of each pair."""
-
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
-    counts: NDArray[np.int64]
+__all__ = ["il1s", "mean_il1s"]
 
 
-def il1s(pairs: ChangedPairs, deviation: float) -> float:
+def il1s(distances: Numbers, deviation: float) -> float:
     """Return Σ |x - x'| / (√2 · sd x) of one column; cells that are missing on a side add nothing, as in sdcMicro.
 
-    ``deviation``: sample standard deviation of the source's column, above 0.
+    ``distances``: |x - x'| of cells that hold another number. ``deviation``: sample standard deviation of the source's column, above 0.
 
-    >>> pairs = ChangedPairs(np.array([1.0, 5.0]), np.array([3.0, 4.0]), np.array([1, 2]))
-    >>> round(il1s(pairs, 2.0), 6)
+    >>> from privrelease.audit.utility.shift import Numbers
+    >>> round(il1s(Numbers(np.array([1.0, 2.0]), np.array([2, 1])), 2.0), 6)
     1.414214
     """
-    return float(np.sum(np.abs(pairs.before - pairs.after) * pairs.counts)) / (sqrt(2) * deviation)
+    return float(np.sum(distances.values * distances.counts)) / (sqrt(2) * deviation)
 
 
 def mean_il1s(columns: Iterable[tuple[float, int]]) -> float | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes import ClassTable
 
-__all__ = ["ASKED", "CountQuery", "Draws", "QueryError", "answers", "median_error", "point_queries", "range_queries"]
+__all__ = ["ASKED", "CountQuery", "Draws", "answers", "median_error", "point_queries", "range_queries"]
 
 #: Queries of each kind: the sample size that the report states.
 ASKED = 100
@@ -39,15 +39,6 @@ class CountQuery:
     """Count records whose code of each column is in [low, high]: (place of the column, low, high) each, low >= 1."""
 
     conditions: tuple[tuple[int, int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryError:
-    """``median``: of the relative errors of ``asked`` queries (None where none could be asked)."""
-
-    kind: Literal["point", "range"]
-    asked: int
-    median: Fraction | None
 
 
 class Draws:
@@ -155,15 +146,13 @@ def _within(codes: NDArray[np.unsignedinteger], low: int, high: int) -> NDArray[
     return np.logical_and(codes >= low, codes <= min(high, most))
 
 
-def median_error(
-    kind: Literal["point", "range"], before: ClassTable, after: ClassTable, queries: Sequence[CountQuery]
-) -> QueryError:
-    """Return the median relative error of ``queries`` over class tables of one coding; see the module for the error.
+def median_error(before: ClassTable, after: ClassTable, queries: Sequence[CountQuery]) -> Fraction | None:
+    """Return the median relative error of ``queries`` over class tables of one coding; see the module for the error. None: no query.
 
     >>> from privrelease.disclosure.classes import ClassTable
     >>> before = ClassTable(("a",), np.array([[1], [2]], np.int32), np.array([8, 2]))
     >>> after = ClassTable(("a",), np.array([[0], [1]], np.int32), np.array([4, 6]))
-    >>> median_error("point", before, after, [CountQuery(((0, 1, 1),)), CountQuery(((0, 2, 2),))]).median
+    >>> median_error(before, after, [CountQuery(((0, 1, 1),)), CountQuery(((0, 2, 2),))])
     Fraction(5, 8)
     """
     floor = Fraction(before.n_records, _FLOOR)
@@ -171,4 +160,4 @@ def median_error(
         abs(true - given) / max(Fraction(true), floor)
         for true, given in zip(answers(before, queries), answers(after, queries), strict=True)
     ]
-    return QueryError(kind, len(errors), Fraction(median(errors)) if errors else None)
+    return Fraction(median(errors)) if errors else None

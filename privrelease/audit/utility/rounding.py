@@ -7,12 +7,13 @@ above a tenth is withheld.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from privrelease.audit.model import Figure, Visibility
 from privrelease.audit.utility_model import Measured, Unit
 
-__all__ = ["measured", "rounded", "step_of"]
+__all__ = ["Change", "rounded", "step_of"]
 
 _LARGEST = Fraction(1, 10)
 _DIGITS = 9
@@ -46,34 +47,48 @@ def rounded(value: Fraction, step: Fraction, *, share: bool) -> Fraction:
     return found
 
 
-def measured(
-    value: Fraction | float | None,
-    unit: Unit,
-    *,
-    changed: int | None,
-    cells: int,
-    minimum: int,
-    least: Fraction = Fraction(1, 100),
-    why: str | None = None,
-) -> Measured:
-    """Make a figure of the source: exact for the internal edition, rounded for recipients where that tells of no few cells.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What figures are about: ``changed`` of ``cells`` cells are no longer as they were; ``changed`` None: not known, so none is told.
 
-    ``changed`` of ``cells`` cells are no longer as they were (None: not known, so nothing is told). ``why``: why there is no value.
-    A float is kept to nine significant digits: the last ones differ between machines.
-
-    >>> measured(Fraction(300, 3000), "share", changed=300, cells=3000, minimum=10).rounded.exact
-    '1/10'
-    >>> measured(Fraction(3, 3000), "share", changed=3, cells=3000, minimum=10).rounded is None
+    >>> change = Change(changed=300, cells=3000, minimum=10)
+    >>> change.figure(Fraction(1, 7), "share").rounded.exact, change.figure(None, "share", why="no cell").exact.note
+    ('7/50', 'no cell')
+    >>> Change(changed=3, cells=3000, minimum=10).figure(Fraction(1, 1000), "share").rounded is None
     True
     """
-    if value is None:
-        return Measured(exact=Figure.of(None, unit, note=why))
-    if isinstance(value, float):
-        value = float(f"{value:.{_DIGITS}g}")
-    exact = Figure.of(value, unit)
-    step = step_of(cells, minimum, least)
-    kept = None if changed is None else cells - changed
-    if changed is None or kept is None or changed < minimum or 0 < kept < minimum or step is None:
-        return Measured(exact=exact)
-    told = rounded(Fraction(value), step, share=unit == "share")
-    return Measured(exact=exact, rounded=Figure.of(told, unit, Visibility.RECIPIENT))
+
+    changed: int | None
+    cells: int
+    minimum: int
+
+    def figure(
+        self,
+        value: Fraction | float | None,
+        unit: Unit = "number",
+        *,
+        why: str | None = None,
+        least: Fraction = Fraction(1, 100),
+    ) -> Measured:
+        """Make a figure of the source: exact for the internal edition, rounded for recipients where few cells cannot be told by it.
+
+        ``why``: why there is no value. ``least``: the smallest step of rounding. A float keeps nine significant digits: further ones
+        differ between machines.
+        """
+        if value is None:
+            return Measured(exact=Figure.of(None, unit, note=why))
+        if isinstance(value, float):
+            value = float(f"{value:.{_DIGITS}g}")
+        exact = Figure.of(value, unit)
+        step = step_of(self.cells, self.minimum, least)
+        if step is None or not self._enough:
+            return Measured(exact=exact)
+        told = rounded(Fraction(value), step, share=unit == "share")
+        return Measured(exact=exact, rounded=Figure.of(told, unit, Visibility.RECIPIENT))
+
+    @property
+    def _enough(self) -> bool:
+        """Whether neither the cells that changed nor those that did not are few."""
+        if self.changed is None or self.changed < self.minimum:
+            return False
+        return not 0 < self.cells - self.changed < self.minimum

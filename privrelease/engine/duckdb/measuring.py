@@ -50,6 +50,7 @@ __all__ = [
     "changes",
     "class_table",
     "class_tables",
+    "joined",
     "open_release",
     "opened_source",
     "row_map_faults",
@@ -218,10 +219,11 @@ def _with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr
     """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
     if persons is None:
         return exp.Select().from_(of.rows("t", False)), None
-    return _joined(of, persons.row_map, persons.source), persons.source.cell(persons.unit, "s")
+    return joined(of, persons.row_map, persons.source), persons.source.cell(persons.unit, "s")
 
 
-def _joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
+def joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
+    """Every released row ``t`` beside its source row ``s``."""
     rows = exp.Select().from_(released.rows("t", True))
     on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
     on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
@@ -382,7 +384,7 @@ def changes(
         same = exp.EQ(this=before.copy(), expression=after.copy())  # NULL where either is missing
         figures += [exp.Count(this=part) for part in (before, after, same)]
         figures.append(sql.count_all(where=same.copy()))
-    n_rows, *found = map(int, connection.row(_joined(released, row_map, source).select(*figures)))
+    n_rows, *found = map(int, connection.row(joined(released, row_map, source).select(*figures)))
     return tuple(_change(name, n_rows, *found[4 * i : 4 * i + 4]) for i, name in enumerate(columns))
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.utility.il1s import ChangedPairs, il1s, mean_il1s
+from privrelease.audit.utility.il1s import il1s, mean_il1s
 from privrelease.audit.utility.shift import QUANTILES, Numbers, deviation, mean, mean_shift, quantile, quantile_shifts
 
 cells = st.lists(st.integers(-5, 5), min_size=2, max_size=12)
@@ -66,7 +66,7 @@ def test_counts_by_value_give_what_every_cell_gives(first, second):
 
 def test_il1s_divides_by_the_root_of_two_and_the_spread_of_the_source():
     # x = 1, 2, 3 with standard deviation 1; x' = 1, 4, 2: |x - x'| = 0, 2, 1
-    pairs = ChangedPairs(np.array([2.0, 3.0]), np.array([4.0, 2.0]), np.array([1, 1]))
+    pairs = by_value([2, 1])
     assert il1s(pairs, 1.0) == pytest.approx(3 / sqrt(2), abs=1e-12)
     assert mean_il1s([(il1s(pairs, 1.0), 3), (0.0, 3)]) == pytest.approx(3 / sqrt(2) / 6, abs=1e-12)
     assert mean_il1s([]) is None
