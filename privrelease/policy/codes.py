@@ -75,5 +75,6 @@ CODES: dict[str, str] = {
     "P706": "every row counts as a person of its own, and the budget is for rows",
     "P707": "a dataset without a population shares the budget of all such",
     "P708": "counts that are to agree and cannot",
+    "P709": "a release of statistics without a ledger",
     "P611": "a waiver that does not count, or changes nothing",
 }

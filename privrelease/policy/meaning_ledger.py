@@ -19,6 +19,15 @@ def ledger_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with the cap, and releases that could never be charged."""
     ledger = reading.policy.ledger
     if ledger is None:
+        for number, release in enumerate(reading.policy.releases):
+            if isinstance(release, StatisticsRelease):
+                yield reading.warning(
+                    "P709",
+                    f"release {release.id} spends privacy budget, and the policy names no ledger: it can be planned, not run",
+                    *("releases", number, "budget"),
+                    hint="write `ledger: {cap: {epsilon: …, delta: …}, url: sqlite:///ledger.db}`, then `privrelease ledger init`",
+                    key=True,
+                )
         return
     cap = ledger.cap
     if cap.delta is not None and not 0 <= cap.delta < 1:
@@ -29,7 +38,7 @@ def ledger_rules(reading: Reading) -> Iterator[Finding]:
             continue
         for name in ("epsilon", "delta"):
             asked, most = getattr(release.budget, name) or 0, getattr(cap, name) or 0
-            if asked > most:
+            if asked > most and (name == "epsilon" or asked < 1):  # a delta of 1 or above is told as what it is
                 yield reading.error(
                     "P430",
                     f"the {name} of release {release.id}, {asked}, is above the ledger's cap, {most}: it could never be charged",

@@ -39,10 +39,11 @@ releases:
 """
 BUDGET = "    budget: {epsilon: 1, delta: 1e-6}\n"
 OUT = "    output: out/s.csv\n"
+LEDGER = 'ledger: {cap: {epsilon: 1000, delta: 0.99}, url: "sqlite:///ledger.db"}\n'
 
 
 def policy(*queries: str, budget: str = BUDGET, more: str = "", head: str = HEAD) -> str:
-    return head + budget + more + "    queries:\n" + "".join(f"      - {{{query}}}\n" for query in queries) + OUT
+    return head + budget + more + "    queries:\n" + "".join(f"      - {{{query}}}\n" for query in queries) + OUT + LEDGER
 
 
 SOUND = (
@@ -308,6 +309,12 @@ def test_a_dataset_without_population_or_unit_is_told(folder: Folder) -> None:
     findings = folder.check(text)
     assert [finding.split(" ")[1] for finding in findings] == ["P706", "P707"]
     assert all(" warn: " in finding for finding in findings)
+
+
+def test_statistics_without_a_ledger_are_told_where_their_budget_stands(folder: Folder) -> None:
+    (finding,) = folder.check(policy("id: n, count: true").replace(LEDGER, ""))
+    assert finding.startswith("p.yaml:24:5: P709 warn: release s spends privacy budget, and the policy names no ledger")
+    assert "write `ledger: {cap:" in finding
 
 
 def test_checks_are_for_rows_about_persons(folder: Folder) -> None:
