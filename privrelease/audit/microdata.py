@@ -14,10 +14,10 @@ from privrelease.audit.facts import context_facts, data_facts, identity, left_ou
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult
 from privrelease.audit.threats import threat_results, union_result
-
-if TYPE_CHECKING:
 from privrelease.audit.utility.measures import utility_measures
 from privrelease.audit.utility_model import UTILITY
+
+if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.audit.target import AuditTarget
@@ -42,10 +42,10 @@ def audit_microdata(
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
     findings = findings_of(plan, threats, checks, warnings)
+    measures = utility_measures(evidence, policy, engine)
     return AuditResult(
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
-    measures = utility_measures(evidence, policy, engine)
         legal=legal,
         context=context_facts(policy.context, policy.review),
         data=data_facts(evidence),
@@ -54,9 +54,5 @@ def audit_microdata(
         utility=utility_facts(evidence),
         checks=checks,
         findings=findings,
+        sections={} if measures is None else {UTILITY: measures.model_dump(mode="json")},
     )
-        sections={
-            name: section.model_dump(mode="json")
-            for name, section in ((ATTACKS, attacked), (UTILITY, measures))
-            if section is not None
-        },
