@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from privrelease.engine.across_protocol import AcrossEngine
 from privrelease.engine.protocol import Engine
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class CodedColumn:
     values: NDArray[np.float64] | None = None
 
 
-class AuditEngine(Engine, Protocol):
+class AuditEngine(Engine, AcrossEngine, Protocol):
     """An engine that also answers an auditor's questions.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb import aggregates, coding, measuring, staging, table_audit, tables, writing
+from privrelease.engine.duckdb.across_queries import AcrossQueries
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.duckdb.damage import SYMPTOMS, damage_of
@@ -51,7 +52,7 @@ _READERS = {
 _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
-class DuckDBEngine(AuditQueries):
+class DuckDBEngine(AuditQueries, AcrossQueries):
     """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.
