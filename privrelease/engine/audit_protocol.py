@@ -149,8 +149,6 @@ class AuditEngine(Engine, AcrossEngine, Protocol):
         """Collapse rows to classes with exact sums of the source's sampling weights; a row without a weight adds none."""
         ...
 
-    def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
-        """Return what each person adds to each inner cell of a table."""
     def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the finite values of a numeric column in ascending order, and the rows of each; very many values on even steps."""
         ...
@@ -161,6 +159,8 @@ class AuditEngine(Engine, AcrossEngine, Protocol):
         """Return |released - source| where both are known and differ, in ascending order, and the rows of each distance."""
         ...
 
+    def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
+        """Return what each person adds to each inner cell of a table."""
         ...
 
     def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
