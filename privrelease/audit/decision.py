@@ -37,7 +37,13 @@ _CODES = {check_id: code for check_id, code, _ in INTEGRITY_CODES}
 
 
 def _fails(check: CheckResult) -> bool:
-    return check.severity == "error" and not check.waived and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
+    fails = check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED} and not check.vacuous
+    return check.severity == "error" and not check.waived and fails
+
+
+def _undecided(check: CheckResult) -> bool:
+    """Whether a check that must hold had nothing to look at."""
+    return check.vacuous and check.severity == "error"
 
 
 def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
@@ -190,12 +196,13 @@ def decide(
     errors = [finding.message for finding in findings if finding.severity == "error"]
     unlooked = [check for check in checks if check.outcome is Outcome.NOT_EVALUATED and not _fails(check)]
     failing = any(_fails(check) for check in checks) or not all(threat.holds for threat in threats) or bool(errors)
+    empty = tuple(f"{check.id} {check.title}: {check.message}" for check in checks if _undecided(check))
     incomplete = legal.profile is not None and bool(legal.missing)
     missing = (f"the policy does not state what its legal profile requires: {', '.join(legal.missing)}",) if incomplete else ()
     if failing:
         outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW] = Outcome.FAIL
     else:
-        outcome = Outcome.REVIEW if incomplete else Outcome.PASS
+        outcome = Outcome.REVIEW if incomplete or empty else Outcome.PASS
     verdicts = [verdict.holds for threat in threats for verdict in threat.verdicts]
     good = [check.outcome in {Outcome.PASS, Outcome.WARN} for check in checks]
     return Decision(
@@ -203,7 +210,7 @@ def decide(
         checks_passed=sum(verdicts) + sum(good),
         checks_total=len(verdicts) + len(good),
         worst=_worst(threats),
-        reasons=(*errors, *missing),
+        reasons=(*errors, *missing, *empty),
         assessment_remaining=(
             *REMAINING,
             *((UNION_REMAINING,) if union is not None else ()),

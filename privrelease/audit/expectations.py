@@ -1,4 +1,4 @@
-"""The policy's own checks, measured here: one line each in :data:`MEASURES`.
+"""The policy's own checks, measured here: one line each in :data:`MEASURES`. Those by names of Great Expectations: see ``standard``.
 
 A check whose figure cannot be measured, or that this table does not know, is not evaluated: with severity ``error`` it fails.
 """
@@ -9,22 +9,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from privrelease.audit.diversity import Judged, l_diversity, t_closeness_of
 from privrelease.audit.figures import Audience, minimum_of
 from privrelease.audit.integrity.cells import cells_lost
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.percent import per_cent
+from privrelease.audit.risk import NO_RECORDS
+from privrelease.audit.standard import Places, standard_checks
+from privrelease.audit.utility.distribution import distribution_shift, marginal_error
+from privrelease.audit.utility.value_counts import column_counts
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Literal
+    from typing import Any, Literal
 
     from privrelease.audit.evidence import Evidence
     from privrelease.audit.model import RiskFacts, ThreatResult
-    from privrelease.engine.protocol import Engine
+    from privrelease.disclosure.classes import ClassTable
+    from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import CheckPlan
 
     Unit = Literal["count", "share", "risk", "number"]
 
 __all__ = ["MEASURES", "Measure", "policy_checks"]
+
+#: Types whose values have an order, so that distributions are compared in it.
+_ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +45,16 @@ class _Asked:
     evidence: Evidence
     threats: tuple[ThreatResult, ...]
     column: str | None
-    engine: Engine
+    engine: AuditEngine
+    check: CheckPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``of`` gives the figure, None where it cannot be measured; ``of_source``: it counts the source, so it stays internal."""
+    """``of`` gives the figure, None where it cannot be measured, or why not; ``of_source``: it counts the source, so it stays internal."""
 
     unit: Unit
-    of: Callable[[_Asked], Fraction | int | None]
+    of: Callable[[_Asked], Fraction | int | Judged | str | None]
     of_source: bool = False
 
 
@@ -100,6 +112,44 @@ def _missing_cells(asked: _Asked) -> Fraction | None:
     return Fraction(asked.engine.size_histogram(main, [column], residual=True).residual, main.n_rows)
 
 
+def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, ClassTable] | None:
+    """Class tables of source and release on columns that leave as they are, in one coding."""
+    evidence = asked.evidence
+    plain = {column.name for column in evidence.usable if column.treatment == "as_is"}
+    if evidence.source is None or evidence.main is None or not set(columns) <= plain:
+        return None
+    before, after = asked.engine.class_tables((evidence.source, evidence.main), columns)
+    return before, after
+
+
+def _marginal_error(asked: _Asked) -> Fraction | str | None:
+    columns = dict(asked.check.options)["columns"]
+    assert isinstance(columns, tuple)
+    tables = _compared(asked, columns)
+    if tables is None:
+        return None
+    error = marginal_error(*tables, columns)
+    return NO_RECORDS if error is None else error
+
+
+def _distribution_shift(asked: _Asked) -> Fraction | str | None:
+    tables = None if asked.column is None else _compared(asked, (asked.column,))
+    if tables is None or asked.column is None:
+        return None
+    ordered = asked.evidence.plan.source.column(asked.column).type in _ORDERED
+    named = dict(asked.check.options).get("distance")
+    shift = distribution_shift(column_counts(*tables)[0], ordered=ordered if named is None else named == "ordered")
+    return "no value is left to compare" if shift is None else shift
+
+
+def _diverse(asked: _Asked) -> Judged | str | None:
+    return l_diversity(asked.engine, asked.evidence, asked.check, asked.column)
+
+
+def _close(asked: _Asked) -> Judged | str | None:
+    return t_closeness_of(asked.engine, asked.evidence, asked.check, asked.column)
+
+
 MEASURES: Mapping[str, Measure] = {
     "suppressed_cells": Measure("share", _suppressed_cells, of_source=True),
     "dropped_rows": Measure("share", _dropped_rows, of_source=True),
@@ -110,10 +160,14 @@ MEASURES: Mapping[str, Measure] = {
     "classes": Measure("count", lambda asked: _worst(asked, lambda facts: _exact(facts.classes))),
     "rows": Measure("count", _rows),
     "missing_cells": Measure("share", _missing_cells),
+    "l_diversity": Measure("number", _diverse),
+    "t_closeness": Measure("share", _close),
+    "marginal_error": Measure("share", _marginal_error, of_source=True),
+    "distribution_shift": Measure("share", _distribution_shift, of_source=True),
 }
 
 
-def _text(value: Fraction | int, unit: str) -> str:
+def _text(value: Fraction | float, unit: str) -> str:
     """Write a share or a risk as per cent, as it stands beside its limit in a report; anything else as the number it is.
 
     >>> _text(Fraction(352, 100_000), "share"), _text(12, "count")
@@ -121,11 +175,11 @@ def _text(value: Fraction | int, unit: str) -> str:
     """
     exact = Fraction(value)
     if unit in {"share", "risk"}:
-        return f"{_text(100 * exact, 'number')} %"
+        return per_cent(exact)
     return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
 
 
-def _sentence(check: CheckPlan, value: Fraction | int, unit: str) -> str:
+def _sentence(check: CheckPlan, value: Fraction | float, unit: str) -> str:
     bounds = []
     if check.minimum is not None:
         bounds.append(f"at least {_text(check.minimum, unit)}")
@@ -144,17 +198,21 @@ def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Au
     return audience.of(round(Fraction(value) * rows), rows)
 
 
-def policy_checks(evidence: Evidence, threats: Iterable[ThreatResult], engine: Engine) -> tuple[CheckResult, ...]:
-    """Make every check of the policy on this release."""
-    results = tuple(threats)
-    return tuple(_checked(check, evidence, results, engine) for check in evidence.plan.checks)
+def policy_checks(evidence: Evidence, threats: Iterable[ThreatResult], engine: AuditEngine) -> tuple[CheckResult, ...]:
+    """Make every check of the policy on this release, in the policy's order."""
+    results, checks = tuple(threats), evidence.plan.checks
+    usable = frozenset(column.name for column in evidence.usable)
+    places = Places(evidence.main, usable, evidence.source, minimum_of(evidence.plan.threats))
+    standard = [check for check in checks if check.expectation is not None]
+    made = {result.id: result for result in standard_checks(standard, places, engine)}
+    return tuple(made[check.id] if check.id in made else _checked(check, evidence, results, engine) for check in checks)
 
 
-def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: Engine) -> CheckResult:
+def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: AuditEngine) -> CheckResult:
     options = dict(check.options)
     named, column = options.get("threat"), options.get("column")
     chosen = tuple(threat for threat in threats if named is None or threat.name == named)
-    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine)
+    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check)
     measure = MEASURES.get(check.expect)
     value = None if measure is None else measure.of(asked)
     common = {
@@ -163,9 +221,13 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
         "severity": check.severity,
         "line": 0 if check.location is None else check.location.line,
     }
-    if measure is None or value is None or (check.minimum is None and check.maximum is None):
+    if isinstance(value, Judged) and measure is not None:
+        return _judged(check, value, measure.unit, common)
+    if measure is None or value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
         why = "is not a check that can be made here" if measure is None else "could not be measured"
-        return CheckResult(outcome=Outcome.NOT_EVALUATED, message=f"{check.expect} {why}", **common)
+        more = f": {value}" if isinstance(value, str) else ""
+        return CheckResult(outcome=Outcome.NOT_EVALUATED, message=f"{check.expect} {why}{more}", **common)
+    assert not isinstance(value, Judged)
     exact = Fraction(value)
     holds = (check.minimum is None or exact >= check.minimum) and (check.maximum is None or exact <= check.maximum)
     failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
@@ -178,6 +240,21 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
         message=_sentence(check, value, measure.unit),
         observed=Figure.of(figure, measure.unit, shown),
         limit=Figure.of(bound, measure.unit, Visibility.RECIPIENT),
+        visibility=shown,
+        **common,
+    )
+
+
+def _judged(check: CheckPlan, found: Judged, unit: Unit, common: dict[str, Any]) -> CheckResult:
+    """A figure that was judged exactly where it was measured. Recipients see that it holds; how it fails names small classes."""
+    shown = Visibility.RECIPIENT if found.holds else Visibility.INTERNAL
+    bound = check.maximum if check.maximum is not None else check.minimum
+    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
+    return CheckResult(
+        outcome=Outcome.PASS if found.holds else failing,
+        message=f"{_sentence(check, found.value, unit)}{'' if found.holds else found.beside}",
+        observed=Figure.of(found.value, unit, shown),
+        limit=Figure.of(bound, unit, Visibility.RECIPIENT),
         visibility=shown,
         **common,
     )

@@ -288,6 +288,8 @@ class CheckResult(_Model):
     line: int = 0
     waived: bool = Field(default=False, exclude_if=lambda waived: not waived)
     """An open waiver lets it pass (section 14): it is shown as it is and does not fail the release."""
+    vacuous: bool = Field(default=False, exclude_if=lambda vacuous: not vacuous)
+    """There was nothing to look at, no rows or no values: not evaluated, neither passed nor failed, and left to a person."""
 
 
 class AuditResult(_Model):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.audit.risk import Measured, Reading
     from privrelease.disclosure.verdict import Judgement, RiskMeasures
 
-__all__ = ["UNION", "threat_result", "threat_results", "union_result"]
+__all__ = ["UNION", "lost_where_missing", "threat_result", "threat_results", "union_result"]
 
 UNION = "all threats together"
 _LINKED = {"person_sets": "set of rows", "person_multisets": "set of rows, repeated ones counted,"}
@@ -46,11 +46,15 @@ def _marked(evidence: Evidence) -> bool:
     return any(column.format.suppression_mark is not None for column in columns if column.name in known)
 
 
+def lost_where_missing(evidence: Evidence) -> bool:
+    """Whether a released record with every known column missing is lost: a step or a declared mark suppressed it."""
+    return _marked(evidence) or evidence.plan.suppress is not None
+
+
 def _sides(evidence: Evidence, threat: ThreatPlan) -> _Sides | None:
     if evidence.after is None:
         return None
-    marked = _marked(evidence)
-    lost = marked or evidence.plan.suppress is not None
+    marked, lost = _marked(evidence), lost_where_missing(evidence)
     before = None
     if evidence.before is not None:
         kind: Residual = "lost" if marked else "class"

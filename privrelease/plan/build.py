@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
 from privrelease.dp.budget import Budget
 from privrelease.plan.approvals import ApprovalsPlan
+from privrelease.plan.checks import check_plans
 from privrelease.plan.ledger import LedgerPlan
 from privrelease.plan.model import (
-    CheckPlan,
     MicrodataPlan,
     Plan,
     PopulationPlan,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from privrelease.policy.checks import Check
+    from privrelease.plan.model import CheckPlan
     from privrelease.policy.context import Leaving
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
     from privrelease.policy.loader import LoadedPolicy
@@ -119,6 +119,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
     dataset = loaded.policy.datasets[release.from_]
     found, _ = resolve(release, release.from_, dataset)
     assert found is not None  # a policy with faults is not loaded
+    checks = check_plans(loaded, release)
     source = _source(loaded, release.from_, dataset, dataset.columns)
     return StatisticsPlan(
         id=release.id,
@@ -151,6 +152,8 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         min_count=_min_count(loaded, release),
+        checks=checks,
+        checked=_looked_at(loaded, release.from_, dataset, checks),
         location=loaded.location("releases", number),
     )
 
@@ -177,6 +180,18 @@ def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSo
     return replace(source, columns=tuple(_unbounded(column) for column in read), unread=unread)
 
 
+def _looked_at(loaded: LoadedPolicy, name: str, dataset: Dataset, checks: tuple[CheckPlan, ...]) -> TableSource | None:
+    """The source as checks on it read it: their columns alone, domains left out, since no value may stop a release of statistics."""
+    if not checks:
+        return None
+    source = _source(loaded, name, dataset, dataset.columns)
+    wanted = {column for check in checks if check.expectation is not None for column in check.expectation.columns}
+    whole = any(check.expectation is not None and not check.expectation.columns for check in checks)
+    read = [column for column in source.columns if whole or column.name in wanted]
+    unread = tuple(column for column in source.columns if column not in read)
+    return replace(source, columns=tuple(replace(column, domain=None) for column in read), unread=unread)
+
+
 def _unbounded(column: Column) -> Column:
     """The column as statistics read it: a value outside its domain is clamped, and tells nobody that it was there."""
     dropped = column.domain is not None and column.domain.outside == "drop"
@@ -196,7 +211,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
         suppress=_suppress(loaded, number, out),
         order=release.order,
-        checks=tuple(_check(loaded, index, check) for index, check in enumerate(policy.checks) if check.release == release.id),
+        checks=check_plans(loaded, release),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         location=loaded.location("releases", number),
@@ -250,19 +265,6 @@ def _suppress(loaded: LoadedPolicy, number: int, out: Leaving) -> SuppressStep |
     weights = tuple((name, Fraction(weight)) for name, weight in step.weights.items() if name in out.columns)
     place = loaded.location("releases", number, "transform", out.suppress_step)
     return SuppressStep(_exact(step.limit), weights, step.residual, place)
-
-
-def _check(loaded: LoadedPolicy, index: int, check: Check) -> CheckPlan:
-    named: tuple[tuple[str, object], ...] = (("threat", check.threat), ("column", check.column))
-    return CheckPlan(
-        id=check.id,
-        expect=check.expect,
-        maximum=_exact(check.max),
-        minimum=_exact(check.min),
-        severity=check.severity,
-        options=tuple((key, value) for key, value in named if value is not None),
-        location=loaded.location("checks", index),
-    )
 
 
 def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease | TableRelease) -> Iterable[Sink]:

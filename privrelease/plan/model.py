@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.tables import TablePlan
     from privrelease.plan.waivers import WaiverPlan
+    from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
 
 __all__ = [
@@ -100,7 +101,10 @@ class SuppressStep:
 
 @dataclass(frozen=True, slots=True)
 class CheckPlan:
-    """A check of the policy on a release; ``maximum``/``minimum`` exact where the check has a limit, the rest in ``options``."""
+    """A check of the policy on a release; ``maximum``/``minimum`` exact where the check has a limit, the rest in ``options``.
+
+    ``expectation``: where it has a name of Great Expectations, with ``mostly``, the share that must meet it, and ``on``, where it looks.
+    """
 
     id: str
     expect: str
@@ -108,6 +112,9 @@ class CheckPlan:
     minimum: Fraction | None = None
     severity: Literal["error", "warn"] = "error"
     options: tuple[tuple[str, object], ...] = ()
+    expectation: Expectation | None = None
+    mostly: Fraction | None = None
+    on: Literal["release", "source"] = "release"
     location: Location | None = None
 
 

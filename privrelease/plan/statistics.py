@@ -87,7 +87,10 @@ class StatisticPlan:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsPlan:
-    """One release of statistics. ``source``: without domains, since values outside are clamped, not refused."""
+    """One release of statistics. ``source``: without domains, since values outside are clamped, not refused.
+
+    ``checks``: they look at the source and warn; ``checked``: the source as they read it.
+    """
 
     id: str
     source: TableSource
@@ -102,6 +105,7 @@ class StatisticsPlan:
     rule: Accounting = "approximate"
     apart: tuple[Apart, ...] = ()
     checks: tuple[CheckPlan, ...] = ()
+    checked: TableSource | None = None
     location: Location | None = None
     columns: tuple[str, ...] = field(
         default=("query", "group", "value", "low", "high", "mechanism", "scale", "epsilon", "delta")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.policy.meaning_approvals import approval_rules
 from privrelease.policy.meaning_checks import check_rules
 from privrelease.policy.meaning_datasets import dataset_rules
+from privrelease.policy.meaning_expectations import expectation_rules
 from privrelease.policy.meaning_ledger import ledger_rules
 from privrelease.policy.meaning_releases import release_rules
 from privrelease.policy.meaning_statistics import statistics_rules
@@ -29,6 +30,7 @@ RULES = (
     table_rules,
     ledger_rules,
     check_rules,
+    expectation_rules,
     waiver_rules,
     approval_rules,
 )

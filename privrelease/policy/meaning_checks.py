@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.policy.checks import CHECKS
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
+from privrelease.policy.meaning_expectations import is_standard
 from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.values import did_you_mean, shown
 
@@ -27,12 +28,15 @@ def check_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with checks, and the legal fields that are missing."""
     checks = reading.policy.checks
     for number, check in enumerate(checks):
+        if is_standard(check.expect):
+            continue  # see meaning_expectations
         kind = _KINDS.get(check.expect)
         if kind is None:
             hint = did_you_mean(check.expect, _KINDS) or f"checks: {', '.join(_KINDS)}"
             yield reading.error("P305", f"check {shown(check.expect)} does not exist", "checks", number, "expect", hint=hint)
             continue
         yield from _limits(reading, number, check, kind)
+        yield from _keys(reading, number, check, kind)
         yield from _target(reading, number, check, kind)
     missing = missing_legal_fields(reading.policy)
     if missing:
@@ -48,7 +52,14 @@ def _limits(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
         limit: Decimal | None = getattr(check, key)
         if limit is None:
             continue
-        if kind.measures == "count" and (limit < 0 or limit != limit.to_integral_value()):
+        if kind.only is not None and key != kind.only:
+            message, hint = f"{kind.name} is limited by {kind.only}, not by {key}", f"write `{kind.only}`"
+            yield reading.error("P418", message, "checks", number, key, key=True, hint=hint)
+        elif kind.measures == "number" and limit < 0:
+            yield reading.error("P418", f"{key} of {kind.name} must be at least 0, got {limit}", "checks", number, key)
+        elif kind.measures == "number":
+            continue
+        elif kind.measures == "count" and (limit < 0 or limit != limit.to_integral_value()):
             yield reading.error(
                 "P418", f"{key} of {kind.name} must be a whole number of at least 0, got {limit}", "checks", number, key
             )
@@ -63,10 +74,21 @@ def _limits(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
         )
 
 
-def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
-    for key in ("threat", "column"):
-        if getattr(check, key) is not None and not getattr(kind, key):
+def _keys(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    for key in ("threat", "column", "columns", "kind", "c", "distance"):
+        taken = key in kind.takes or getattr(kind, key, False)
+        if getattr(check, key) is not None and not taken:
             yield reading.error("P418", f"{kind.name} takes no {key}", "checks", number, key, key=True, hint="remove it")
+    for key in kind.needs:
+        if getattr(check, key) is None:
+            what = "columns" if key == "columns" else f"a {key}"
+            yield reading.error("P418", f"{kind.name} needs {what}", "checks", number, hint=f"write `{key}`")
+    if (check.kind == "recursive") != (check.c is not None) and "c" in kind.takes:
+        message = "recursive l-diversity needs c" if check.c is None else "c belongs to recursive l-diversity alone"
+        yield reading.error("P418", message, "checks", number, hint="write `kind: recursive` and `c`, or neither")
+
+
+def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     release = next((release for release in reading.policy.releases if release.id == check.release), None)
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
     if release is not None and not isinstance(release, MicrodataRelease):
@@ -75,12 +97,7 @@ def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
         return
     if release is None or dataset is None:
         return
-    if kind.name == "missing_cells" and check.column is None:
-        yield reading.error("P418", "missing_cells needs a column", "checks", number, hint="write `column`")
-    out = leaving(release, dataset).columns
-    if kind.column and check.column is not None and check.column in dataset.columns and check.column not in out:
-        message = f"{shown(check.column)} does not leave in release {release.id}"
-        yield reading.error("P418", message, "checks", number, "column", hint="name a column that leaves")
+    yield from _leaving(reading, number, check, kind)
     if kind.threat and check.threat is None and not release.protect:
         message = f"{kind.name} needs a threat: release {release.id} protects against none"
         yield reading.error("P418", message, "checks", number, hint="write `threat`")
@@ -91,3 +108,28 @@ def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
     elif threat is not None and kind.threat and check.threat not in release.protect:
         message = f"release {release.id} does not protect against {check.threat}"
         yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
+
+
+def _leaving(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    """Columns that are measured leave, and as they are where they are compared with the source."""
+    release = next(release for release in reading.policy.releases if release.id == check.release)
+    assert isinstance(release, MicrodataRelease)
+    dataset = reading.policy.datasets[release.from_]
+    out = leaving(release, dataset)
+    named: list[tuple[tuple[str | int, ...], str]] = []
+    if kind.column and check.column is not None:
+        named.append((("column",), check.column))
+    if "columns" in kind.takes:
+        named += [(("columns", place), name) for place, name in enumerate(check.columns or ())]
+    for path, name in named:
+        if name in dataset.columns and name not in out.columns:
+            message = f"{shown(name)} does not leave in release {release.id}"
+            yield reading.error("P418", message, "checks", number, *path, hint="name a column that leaves")
+        elif name in out.pseudonyms and kind.name in {"marginal_error", "distribution_shift"}:
+            message = f"{shown(name)} leaves as a pseudonym, which cannot be compared with the source"
+            yield reading.error("P418", message, "checks", number, *path, hint="name another column")
+    threat = reading.policy.threats.get(check.threat or "")
+    known = {*threat.knows} if threat is not None else set()
+    if kind.name in {"l_diversity", "t_closeness"} and check.column in known:
+        message = f"{shown(check.column)} is what the attacker of {check.threat} knows already"
+        yield reading.error("P418", message, "checks", number, "column", hint="name a sensitive column")

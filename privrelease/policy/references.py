@@ -129,7 +129,12 @@ class _References:
         yield from self._known("release", "P304", check.get("release"), releases, "releases")
         yield from self._known("threat", "P303", check.get("threat"), self._threats, "threats")
         release = releases.get(_text(check.get("release")) or "", {})
-        yield from self._column(_text(release.get("from")), check.get("column"))
+        dataset = _text(release.get("from"))
+        for key in ("column", "column_A", "column_B"):
+            yield from self._column(dataset, check.get(key))
+        for key in ("columns", "column_list", "column_set"):
+            for column in _items(check.get(key)):
+                yield from self._column(dataset, column)
 
     def _waiver(self, waiver: dict[str, Node]) -> Iterator[Finding]:
         releases = [name for release in self._releases if (name := _text(release.get("id"))) is not None]

@@ -55,6 +55,11 @@ def _higher(old: object, new: object) -> bool:
     return old is None or (new is not None and cast("Decimal", new) >= cast("Decimal", old))
 
 
+def _mostly(old: object, new: object) -> bool:
+    """A share that stands for all where it is not set."""
+    return new is None or (old is not None and cast("Decimal", new) >= cast("Decimal", old))
+
+
 def _more(old: object, new: object) -> bool:
     return set(cast("_Names", old)) <= set(cast("_Names", new))
 
@@ -154,6 +159,7 @@ ALLOWED: tuple[Change, ...] = (
     Change(("checks", "*"), _added, "must not be removed"),
     Change(("checks", "*", "max"), _lower, "may become lower only"),
     Change(("checks", "*", "min"), _higher, "may become higher only"),
+    Change(("checks", "*", "mostly"), _mostly, "may become higher only"),
     Change(("checks", "*", "severity"), _only("warn", "error"), "may change from warn to error only"),
     Change(("checks", "*", "description"), _free, _KEEP),
     Change(("tables",), _newly, "may be added only"),

@@ -36,8 +36,6 @@ UNAVAILABLE: tuple[Feature, ...] = (
     *(Feature(("releases", "[]", "transform", "[]", step), f"the transform step {step}", levels=1) for step in _STEPS),
     Feature(("threats", "*", "also", "l_diversity"), "l-diversity"),
     Feature(("threats", "*", "also", "t_closeness"), "t-closeness"),
-    Feature(("checks", "[]", "expect"), "an expectation of Great Expectations", "expect_.*", 1),
-    Feature(("checks", "[]", "expect"), "the check marginal_error", "marginal_error", 1),
     Feature(("datasets", "*", "source", "postgresql"), "a PostgreSQL source", levels=2),
     Feature(("datasets", "*", "source", "postgres"), "a PostgreSQL source", levels=2),
     Feature(("datasets", "*", "source"), "a PostgreSQL source", "postgres(ql)?:.*", 1),

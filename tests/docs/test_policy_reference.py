@@ -165,7 +165,8 @@ def choices(schema: object) -> list[str]:
 
 def test_every_built_in_check_stands_in_the_reference_with_what_it_measures_and_takes():
     listed = {row[0].strip("`"): row[1:3] for row in cells(table_after("| expect |"))}
-    takes = {kind.name: ", ".join(key for key in ("threat", "column") if getattr(kind, key)) or "—" for kind in CHECKS}
+    keys = {kind.name: [key for key in ("threat", "column") if getattr(kind, key)] + list(kind.takes) for kind in CHECKS}
+    takes = {name: ", ".join(named) or "—" for name, named in keys.items()}
     assert listed == {kind.name: [kind.measures, takes[kind.name]] for kind in CHECKS}
 
 

@@ -147,6 +147,10 @@ class Connection:
         with _ours():
             return self._connection.cursor().sql(render(tree), params=parameters or None).to_arrow_reader(rows)
 
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return another connection to the same locked database, for a library that speaks to it itself. Its errors hold cells."""
+        return self._connection.cursor()
+
     def attempt(self, tree: exp.Expr, parameters: Sequence[Any] = ()) -> duckdb.Error | None:
         """Run a statement that may fail on the data; the error is returned for classification by its type, never for its text."""
         with _ours():

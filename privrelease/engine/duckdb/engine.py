@@ -9,6 +9,7 @@ from privrelease.engine.duckdb.across_queries import AcrossQueries
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.duckdb.damage import SYMPTOMS, damage_of
+from privrelease.engine.duckdb.expectation_queries import ExpectationQueries
 from privrelease.engine.duckdb.read_csv import read_csv
 from privrelease.engine.duckdb.read_parquet import read_parquet
 from privrelease.engine.duckdb.read_tables import read_duckdb, read_sqlite
@@ -52,7 +53,7 @@ _READERS = {
 _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
-class DuckDBEngine(AuditQueries, AcrossQueries):
+class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries):
     """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.

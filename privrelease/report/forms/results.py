@@ -110,6 +110,6 @@ def _outcome(check: CheckResult) -> Literal["pass", "warn", "fail", "waived", "s
         return "pass"
     if check.waived:
         return "waived"
-    if check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
+    if check.severity == "error" and not check.vacuous and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
         return "fail"
     return "skipped" if check.outcome is Outcome.NOT_EVALUATED else "warn"

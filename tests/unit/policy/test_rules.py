@@ -414,14 +414,6 @@ RULES = [
         ((RISK, RISK + "\n    also: {subsets: {up_to: 1, k: 3}}"),),
     ),
     Rule(
-        "an expectation of Great Expectations",
-        (("expect: suppressed_cells, max: 0.05", "expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]"),),
-        [
-            "p.yaml:29:40: P210 an expectation of Great Expectations is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
-        ],
-        (("expect: suppressed_cells", "expect: dropped_rows"),),
-    ),
-    Rule(
         "a ledger that is nowhere",
         (("checks:", "ledger: {cap: {epsilon: 4}}\nchecks:"),),
         ["p.yaml:28:1: P201 url is missing in ledger"],
