@@ -214,7 +214,7 @@ def _declared(query: StatisticPlan) -> Iterator[str]:
     names = list(query.columns)
     parts: list[tuple[str, ...]] = []
     if isinstance(query.keys, PublicKeys):
-        parts = [domain.values if hasattr(domain, "values") else domain.labels for domain in query.keys.domains]
+        parts = [domain.labels for domain in query.keys.domains]
     if isinstance(query.query, Histogram):
         names.append("bin")
         parts.append(query.query.bins.labels)

@@ -135,23 +135,44 @@ class CategoryDomain:
     @property
     def size(self) -> int:
         """The number of published keys."""
-        return len(self.values) + (self.other is not None)
+        return len(self.labels)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The keys as published: the rest comes last.
+
+        >>> CategoryDomain(["F", "M"], other="other").labels
+        ('F', 'M', 'other')
+        """
+        return self.values if self.other is None else (*self.values, self.other)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Bins:
     """Bins [e0, e1), [e1, e2), ...; ``closed``: the last one holds its upper edge. Values outside go to the first or the last bin.
 
+    ``outside``: they go to bins of their own, one below and one above.
+
     >>> Bins.of_width(NumericDomain(18, 85), 10).labels
     ('[10, 20)', '[20, 30)', '[30, 40)', '[40, 50)', '[50, 60)', '[60, 70)', '[70, 80)', '[80, 90)')
     >>> Bins([0, 5, 10]).labels
     ('[0, 5)', '[5, 10]')
+    >>> Bins([0, 5, 10], outside=True).labels
+    ('< 0', '[0, 5)', '[5, 10]', '> 10')
     """
 
     edges: tuple[Fraction, ...]
     closed: bool
+    outside: bool
 
-    def __init__(self, edges: Sequence[str | int | Decimal | Fraction], *, closed: bool = True, column: str = "") -> None:
+    def __init__(
+        self,
+        edges: Sequence[str | int | Decimal | Fraction],
+        *,
+        closed: bool = True,
+        outside: bool = False,
+        column: str = "",
+    ) -> None:
         of = f" of {column}" if column else ""
         exact = tuple(exact_number(edge, f"an edge of the bins{of}", subject=column) for edge in edges)
         if len(exact) < 2 or any(left >= right for left, right in pairwise(exact)):
@@ -165,9 +186,12 @@ class Bins:
             refuse("DP123", f"too many bins{of}", hint="choose wider bins", subject=column)
         object.__setattr__(self, "edges", exact)
         object.__setattr__(self, "closed", closed)
+        object.__setattr__(self, "outside", outside)
 
     @classmethod
-    def of_width(cls, domain: NumericDomain, width: str | int | Decimal | Fraction, *, column: str = "") -> Bins:
+    def of_width(
+        cls, domain: NumericDomain, width: str | int | Decimal | Fraction, *, outside: bool = False, column: str = ""
+    ) -> Bins:
         """Return bins between multiples of the width that cover the domain: width 10 gives [20, 30) whatever the lower bound."""
         of = f" of {column}" if column else ""
         step = exact_number(width, f"the width of the bins{of}", subject=column)
@@ -176,19 +200,21 @@ class Bins:
         first, last = math.floor(domain.low / step), math.ceil(domain.high / step)
         if last - first > CELLS:
             refuse("DP123", f"too many bins{of}", hint="choose wider bins", subject=column)
-        return cls([step * i for i in range(first, last + 1)], closed=step * last == domain.high, column=column)
+        edges = [step * i for i in range(first, last + 1)]
+        return cls(edges, closed=step * last == domain.high, outside=outside, column=column)
 
     @property
     def size(self) -> int:
         """The number of bins."""
-        return len(self.edges) - 1
+        return len(self.edges) - 1 + 2 * self.outside
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins as published."""
         texts = [_plain(edge) for edge in self.edges]
-        last = self.size - 1
-        return tuple(f"[{texts[i]}, {texts[i + 1]}{']' if self.closed and i == last else ')'}" for i in range(self.size))
+        last = len(texts) - 2
+        inside = tuple(f"[{texts[i]}, {texts[i + 1]}{']' if self.closed and i == last else ')'}" for i in range(last + 1))
+        return (f"< {texts[0]}", *inside, f"{'>' if self.closed else '>='} {texts[-1]}") if self.outside else inside
 
 
 def _plain(number: Fraction) -> str:

@@ -89,7 +89,8 @@ def agreed(plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy]) -> dict
 def _table(plan: StatisticPlan, noisy: Noisy) -> NoisyTable:
     (draw,) = plan.draws
     assert draw.noise is not None
-    keys = {f"key {column}": len(values) for column, values in zip(plan.columns, _key_texts(plan), strict=False)}
+    # keys of one name have the same values in every table; with a key for the rest they are others, and agree in what both add up to
+    keys = {f"key {column} {values}": len(values) for column, values in zip(plan.columns, _key_texts(plan), strict=False)}
     if isinstance(plan.query, Histogram):
         keys[f"bins of {plan.query.column} {plan.query.bins.labels}"] = plan.query.bins.size
     values = tuple(value for value in noisy.values[0] if value is not None)
@@ -148,7 +149,7 @@ def _key_texts(plan: StatisticPlan) -> list[tuple[str, ...]]:
     """The declared keys of each column, then the bins."""
     parts: list[tuple[str, ...]] = []
     if isinstance(plan.keys, PublicKeys):
-        parts = [domain.values if hasattr(domain, "values") else domain.labels for domain in plan.keys.domains]
+        parts = [domain.labels for domain in plan.keys.domains]
     if isinstance(plan.query, Histogram):
         parts.append(plan.query.bins.labels)
     return parts

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
+from privrelease.dp.domains import CategoryDomain
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.quantiles import scores
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
@@ -156,13 +157,15 @@ def _aggregate(plan: StatisticsPlan, query: StatisticPlan) -> Aggregate:
     keys: tuple[ColumnKey | BinKey, ...] = ()
     if isinstance(asked.by, PublicKeys):
         keys = tuple(
-            ColumnKey(column, domain.values if hasattr(domain, "values") else domain.labels)
+            ColumnKey(column, domain.values, domain.other)
+            if isinstance(domain, CategoryDomain)
+            else ColumnKey(column, domain.labels)
             for column, domain in zip(asked.by.columns, asked.by.domains, strict=True)
         )
     elif isinstance(asked.by, PrivateKeys):
         keys = tuple(ColumnKey(column, None) for column in asked.by.columns)
     if isinstance(asked, Histogram):
-        keys = (*keys, BinKey(asked.column, asked.bins.edges, _grid(plan, asked.column)))
+        keys = (*keys, _bin_key(asked, _grid(plan, asked.column)))
     contribution = plan.setting.contribution
     few = contribution.max_groups is not None and contribution.max_groups < contribution.max_rows and bool(query.columns)
     return Aggregate(
@@ -172,6 +175,10 @@ def _aggregate(plan: StatisticsPlan, query: StatisticPlan) -> Aggregate:
         complete=() if asked.column is None else (asked.column,),
         max_groups=contribution.max_groups if few else None,
     )
+
+
+def _bin_key(asked: Histogram, grid: Fraction) -> BinKey:
+    return BinKey(asked.column, asked.bins.edges, grid, asked.bins.closed, asked.bins.outside)
 
 
 def _grid(plan: StatisticsPlan, column: str) -> Fraction:

@@ -136,6 +136,9 @@ class QuerySpec(Frozen):
     """Group keys; every declared key is published, whether it has rows or not."""
     keys: Keys | None = None
     """Which keys are published; every key of the domain where it is not given."""
+    other: Flag = False
+    """Rows whose keys are none of the published ones are counted under the key `other`, and values outside all bins under bins of their own;
+    otherwise such rows are left out, and such values go to the first or last bin."""
     where: Text | None = None
     """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL."""
     epsilon: Exact | None = None
@@ -177,6 +180,10 @@ class QuerySpec(Frozen):
         if self.keys is not None and not self.by:
             message = "has keys, and no `by`"
             raise problem(message, code="P204", hint="write `by: [column]`")
+        listed = bool(self.by) and (self.keys is None or not self.keys.private)
+        if self.other and not listed and figure != "histogram":
+            message = "says `other`, and has no declared keys or bins"
+            raise problem(message, code="P204", hint="write `by: [column]`, or remove it")
         if self.epsilon is not None and self.share is not None:
             message = "has an epsilon and a share"
             raise problem(message, code="P204", hint="write one of them")

@@ -56,12 +56,16 @@ def _countable(spec: QuerySpec, query: Query) -> bool:
 
 
 def _declared_in_all(queries: list[Query]) -> Filter | None:
+    """The rows that stand in every table: those with a declared key, or with any key where each table has one for the rest."""
     tests: dict[tuple[str, str], Filter] = {}
     for query in queries:
         if isinstance(query.by, PublicKeys):
             for column, domain in zip(query.by.columns, query.by.domains, strict=True):
                 assert isinstance(domain, CategoryDomain)
-                tests["keys", column] = Among(column, domain.values)
+                if domain.other is None:
+                    tests["keys", column] = Among(column, domain.values)
+                else:
+                    tests.setdefault(("keys", column), Negated(Missing(column)))
         if isinstance(query, Histogram):
             tests["bins", query.column] = Negated(Missing(query.column))
     condition: Filter | None = None

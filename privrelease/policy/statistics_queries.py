@@ -54,6 +54,8 @@ __all__ = ["ResolvedQuery", "Statistics", "columns_read", "resolve"]
 _NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _OF_NUMBERS: Final = frozenset({"sum", "mean", "variance", "stddev", "median", "quantile", "histogram"})
 _HALF: Final = Fraction(1, 2)
+#: The key of rows whose keys are none of the published ones.
+OTHER: Final = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +247,9 @@ def _numbers(figure: str, column: str, spec: ColumnSpec) -> NumericDomain:
 def _bins(spec: QuerySpec, domain: NumericDomain, column: str) -> Bins:
     assert spec.bins is not None
     if spec.bins.width is not None:
-        return Bins.of_width(domain, spec.bins.width, column=column)
+        return Bins.of_width(domain, spec.bins.width, outside=spec.other, column=column)
     assert spec.bins.edges is not None
-    return Bins(spec.bins.edges, column=column)
+    return Bins(spec.bins.edges, outside=spec.other, column=column)
 
 
 def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys | None:
@@ -271,25 +273,30 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
     if spec.bins is not None and "bin" in spec.by:
         fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
     domains = tuple(
-        _key_domain(column, number, dataset.columns[column], listed.get(column)) for number, column in enumerate(spec.by)
+        _key_domain(column, number, dataset.columns[column], listed.get(column), other=spec.other)
+        for number, column in enumerate(spec.by)
     )
     return PublicKeys(spec.by, domains)
 
 
-def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, ...] | None) -> CategoryDomain:
+def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, ...] | None, *, other: bool) -> CategoryDomain:
     domain = _values(spec)
     if domain is None:
         message = f"{shown(column)} has no list of keys: keys are never read from the data unless they are private"
         hint = f"write `domain: [a, b, …]` for {shown(column)}, or `keys: private` (which needs a delta)"
         fail("P704", message, "by", number, hint=hint)
+    if other and OTHER in domain:
+        message = f"{shown(column)} has a key `{OTHER}` itself, which the rest would be counted under"
+        fail("P704", message, "other", hint="remove `other`, or give that key another name", key=True)
+    rest = OTHER if other else None
     if listed is None:
-        return CategoryDomain(domain, column=column)
+        return CategoryDomain(domain, other=rest, column=column)
     known = set(domain)
     for place, key in enumerate(listed):
         if key not in known:
             message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
             fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
-    return CategoryDomain(listed, column=column)
+    return CategoryDomain(listed, other=rest, column=column)
 
 
 def _values(spec: ColumnSpec) -> tuple[str, ...] | None:

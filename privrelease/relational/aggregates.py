@@ -34,19 +34,29 @@ class Bounding:
 
 @dataclass(frozen=True, slots=True)
 class ColumnKey:
-    """A group column: its declared keys as texts (rows with other keys are left out), or None: the keys in the data."""
+    """A group column: its declared keys as texts (rows with other keys are left out), or None: the keys in the data.
+
+    ``other``: the key of a cell after those of the declared ones, into which rows with other keys go; rows without a key are left out all
+    the same.
+    """
 
     column: str
     values: tuple[str, ...] | None
+    other: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BinKey:
-    """Bins of a number by edges: bin i holds edge i <= x < edge i + 1; lower values go to the first, higher to the last."""
+    """Bins of a number by edges: bin i holds edge i <= x < edge i + 1; lower values go to the first, higher to the last.
+
+    ``outside``: lower values go to a bin before the first, higher ones to one after the last; ``closed``: the last edge is not among them.
+    """
 
     column: str
     edges: tuple[Fraction, ...]
     grid: Fraction = Fraction(1)
+    closed: bool = True
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, prod
+from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -200,7 +200,15 @@ def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int
 
 def _key(key: ColumnKey | BinKey, table: StagedTable) -> exp.Expr:
     cell = sql.column(f"c{table.ordinal(key.column)}")
-    return cell if isinstance(key, ColumnKey) else _bin(key, table)
+    if isinstance(key, BinKey):
+        return _bin(key, table)
+    if key.other is None:
+        return cell
+    # one key for the rest before anything is grouped: a person of several such keys is in one cell, once
+    text = sql.cast(cell, "VARCHAR")
+    declared = exp.In(this=text, expressions=[sql.text(value) for value in key.values or ()])
+    missing = exp.Is(this=cell.copy(), expression=exp.null())
+    return sql.when((missing, exp.null()), (declared, text.copy()), otherwise=sql.text(key.other))
 
 
 def _shown(key: ColumnKey | BinKey, name: str) -> exp.Expr:
@@ -211,6 +219,8 @@ def _bin(key: BinKey, table: StagedTable) -> exp.Expr:
     """The number of the bin, from 0; NULL where the cell is missing. x >= edge exactly where its step >= the edge's, rounded up."""
     starts = [max(-_FAR, min(_FAR, ceil(edge / key.grid))) for edge in key.edges]
     low, high = starts[0], starts[-1]
+    if key.outside:
+        return _bin_or_outside(key, table, starts)
     steps = _steps(key.column, table, low, high, key.grid)
     widths = {right - left for left, right in pairwise(starts)}
     last = len(starts) - 2
@@ -222,6 +232,24 @@ def _bin(key: BinKey, table: StagedTable) -> exp.Expr:
     branches = [(exp.LT(this=steps.copy(), expression=_integer(start)), sql.integer(i)) for i, start in enumerate(starts[1:-1])]
     missing = exp.Is(this=steps.copy(), expression=exp.null())
     return sql.when((missing, exp.null()), *branches, otherwise=sql.integer(last))
+
+
+def _bin_or_outside(key: BinKey, table: StagedTable, starts: list[int]) -> exp.Expr:
+    """The same with a bin 0 below the first edge, and one above the last."""
+    low, last = starts[0], len(starts) - 2
+    over = max(-_FAR, min(_FAR, floor(key.edges[-1] / key.grid) + 1)) if key.closed else starts[-1]
+    steps = _steps(key.column, table, low - 1, over, key.grid)
+    missing = (exp.Is(this=steps.copy(), expression=exp.null()), exp.null())
+    below = (exp.LT(this=steps.copy(), expression=_integer(low)), sql.integer(0))
+    above = (exp.GTE(this=steps.copy(), expression=_integer(over)), sql.integer(last + 2))
+    widths = {right - left for left, right in pairwise(starts)}
+    if len(widths) == 1 and (width := widths.pop()) > 0:
+        distance = exp.Sub(this=steps.copy(), expression=_integer(low))
+        number = exp.IntDiv(this=exp.paren(distance), expression=_integer(width))
+        inside = exp.Add(this=sql.call("least", number, sql.integer(last)), expression=sql.integer(1))
+        return sql.when(missing, below, above, otherwise=inside)
+    inner = [(exp.LT(this=steps.copy(), expression=_integer(s)), sql.integer(i)) for i, s in enumerate(starts[1:-1], 1)]
+    return sql.when(missing, below, above, *inner, otherwise=sql.integer(last + 1))
 
 
 def _integer(value: int) -> exp.Expr:
@@ -287,7 +315,11 @@ def _term(measure: Measure, table: StagedTable) -> exp.Expr:
 
 
 def _sizes(asked: Aggregate) -> list[int]:
-    return [len(key.edges) - 1 if isinstance(key, BinKey) else len(key.values or ()) for key in asked.keys]
+    return [len(key.edges) - 1 + 2 * key.outside if isinstance(key, BinKey) else len(_published(key)) for key in asked.keys]
+
+
+def _published(key: ColumnKey) -> tuple[str, ...]:
+    return (*(key.values or ()), *(() if key.other is None else (key.other,)))
 
 
 def _cell(positions: list[dict[str, int] | None], sizes: list[int], row: Sequence[object]) -> int | None:
@@ -308,7 +340,7 @@ def _cell(positions: list[dict[str, int] | None], sizes: list[int], row: Sequenc
 
 
 def _positions(asked: Aggregate) -> list[dict[str, int] | None]:
-    return [None if isinstance(key, BinKey) else {text: i for i, text in enumerate(key.values or ())} for key in asked.keys]
+    return [None if isinstance(key, BinKey) else {text: i for i, text in enumerate(_published(key))} for key in asked.keys]
 
 
 def _dense(asked: Aggregate, found: list[tuple[object, ...]], figures: int) -> list[tuple[int, ...]]:

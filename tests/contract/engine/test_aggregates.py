@@ -6,7 +6,7 @@ import random
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pyarrow as pa
 import pytest
@@ -254,3 +254,77 @@ def test_sums_beyond_64_bits_are_exact(bench):
 def test_an_empty_table_has_every_declared_cell(bench):
     (found,) = run(bench, [], Aggregate((ROWS, SUM, SQUARES), (ColumnKey("sex", ("F", "M")),)))
     assert found.figures == ((0, 0), (0, 0), (0, 0))
+
+
+@pytest.mark.parametrize("edges", [(0, 10, 20, 30), (-5, 0, 7, Fraction("20.05"), 40), (0, 100), (-5, 50)])
+@pytest.mark.parametrize("closed", [True, False])
+def test_values_outside_all_bins_go_to_bins_of_their_own(bench, edges, closed):
+    rows = table(13)
+    key = BinKey("x", tuple(map(Fraction, edges)), TENTH, closed, outside=True)
+    (found,) = run(bench, rows, Aggregate((ROWS,), (key,), complete=("x",)))
+    xs = [Fraction(str(row["x"])) for row in rows if row["x"] is not None]
+    last = edges[-1]
+    above = [x for x in xs if x > last or (x == last and not closed)]
+    inner = [sum(low <= x < high or (closed and x == last == high) for x in xs) for low, high in pairwise(edges)]
+    assert found.figures == ((sum(x < edges[0] for x in xs), *inner, len(above)),)
+    assert sum(found.figures[0]) == len(xs)
+    assert found.figures[0][0] > 0
+    assert above
+
+
+def test_undeclared_keys_are_counted_under_the_key_for_the_rest_and_rows_without_a_key_are_not(bench):
+    rows = table(14)
+    by_sex, by_age, both = run(
+        bench,
+        rows,
+        Aggregate((ROWS,), (ColumnKey("sex", ("M", "never"), "other"),)),
+        Aggregate((ROWS,), (ColumnKey("age", tuple(map(str, range(50))), "other"),)),
+        Aggregate((ROWS,), (ColumnKey("sex", ("F",), "other"), ColumnKey("on", ("false", "true")))),
+    )
+    sexes = [row["sex"] for row in rows]
+    assert by_sex.figures == ((sexes.count("M"), 0, sum(sex not in ("M", None) for sex in sexes)),)
+    ages = [row["age"] for row in rows if row["age"] is not None]
+    assert by_age.figures[0][-1] == sum(age not in range(50) for age in ages)
+    assert sum(by_age.figures[0]) == len(ages)
+    wanted = [
+        sum((sex == "F") is is_f and sex is not None and row["on"] is on for sex, row in zip(sexes, rows, strict=True))
+        for is_f in (True, False)
+        for on in (False, True)
+    ]
+    assert both.figures == (tuple(wanted),)
+
+
+def test_a_person_with_several_undeclared_keys_is_one_person_of_the_rest_in_one_group(bench):
+    rows = [{**row, "id": "p", "sex": sex} for row, sex in zip(table(15, n=40), "FMXZ" * 10, strict=True)]
+    keys = (ColumnKey("sex", ("F",), "other"),)
+    (persons,) = run(bench, rows, Aggregate((Measure("persons"),), keys), unit="id", max_rows=40)
+    assert persons.figures == ((1, 1),)
+    for salt in range(8):
+        (found,) = run(bench, rows, Aggregate((ROWS,), keys, max_groups=1), unit="id", max_rows=40, salt=salt)
+        assert sorted(found.figures[0]) in ([0, 10], [0, 30])
+
+
+def test_steps_of_undeclared_keys_are_those_of_one_cell(bench):
+    rows = table(16)
+    measure = Measure("steps", "x", -50, 500, grid=TENTH)
+    (found,) = run(bench, rows, Aggregate((measure,), (ColumnKey("sex", ("F",), "other"),), complete=("x",)))
+    for (step, count), inside in zip(found.steps, (True, False), strict=True):
+        xs = [
+            steps(row["x"], -50, 500)
+            for row in rows
+            if row["sex"] is not None and row["x"] is not None and (row["sex"] == "F") is inside
+        ]
+        assert step.tolist() == sorted(set(xs))
+        assert count.tolist() == [xs.count(one) for one in sorted(set(xs))]
+
+
+def test_with_one_row_each_the_rows_that_count_are_as_many_as_persons_whatever_a_person_is_replaced_by(bench):
+    """What makes the number of rows public under replace: bounding leaves exactly one row of everybody who has any."""
+    rows = table(17, n=60, persons=20)
+    persons = {row["id"] for row in rows}
+    for held in (1, 2, 7):
+        new = [{**row, "id": "new"} for row in table(18, n=held)]
+        replaced = [row for row in rows if row["id"] != "p3"] + new
+        for salt in range(3):
+            for part in (rows, replaced):
+                assert run(bench, part, Aggregate((ROWS,)), unit="id", salt=salt)[0].figures == ((len(persons),),)
