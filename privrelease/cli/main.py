@@ -250,26 +250,36 @@ def report(
     form: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORM", help="html, text, json, sarif, junit, github, markdown, in-toto, dpv or dp-deployment."
+            "--format",
+            metavar="FORM",
+            help="html, pdf, text, json, sarif, junit, github, markdown, in-toto, dpv or dp-deployment.",
         ),
     ] = "html",
     force: o.Force = False,
     quiet: o.Quiet = False,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index", metavar="FOLDER", exists=True, file_okay=False, help="One page over every audit below this folder."
+        ),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="The page in print form (extra pdf); the same as --format pdf.")] = False,
 ) -> Ending:
-    """Render an audit as a page, text, JSON or a form for machines, for those inside or for recipients.
+    """Render an audit as a page, text, JSON or a form for machines, for those inside or for recipients; or an index over many.
 
-    Example: `privrelease report .privrelease/runs/RUN --edition recipient -o report.html`
+    Examples: `privrelease report .privrelease/runs/RUN --edition recipient -o report.html` · `privrelease report --index .privrelease -o index.html`
     """
     from privrelease.cli.report import report as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(audit, edition, output, form, console, force=force))
+    return ended(lambda: work(Asked(audit, index, edition, "pdf" if pdf else form, output, force), console))
 
 
 @app.command()
 def keygen(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the private key goes.")] = Path(
         "privrelease.key"
+    from privrelease.cli.report import Asked
     ),
     *,
     form: o.PlainFormatOption = PlainFormat.TEXT,

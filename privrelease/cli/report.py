@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
@@ -16,13 +17,19 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.report.edition import Edition
 
-__all__ = ["FORMS", "REGISTRY", "report"]
+__all__ = ["FORMS", "REGISTRY", "Asked", "report"]
 
 
 def _html(audit: AuditResult, edition: Edition) -> bytes:
     from privrelease.report.html import render_html
 
     return render_html(audit, edition).encode()
+
+
+def _pdf(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.pdf import render_pdf
+
+    return render_pdf(audit, edition)
 
 
 def _text(audit: AuditResult, edition: Edition) -> bytes:
@@ -80,6 +87,7 @@ def _dpv(audit: AuditResult, edition: Edition) -> bytes:
 #: Every form of a report.
 FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
     "html": _html,
+    "pdf": _pdf,
     "text": _text,
     "json": _json,
     "sarif": _sarif,
@@ -110,31 +118,57 @@ def _registry(folder: Path, audit: AuditResult) -> bytes:
     return render_dp_registry(audit, claim, "synthetic" if "12" in audit.sections else "statistics").encode()
 
 
-def report(audit: Path, edition: str, output: Path | None, form: str, console: Console, *, force: bool = False) -> Ending:
-    """Render an ``audit.json``, or that of a run's folder."""
-    from privrelease.audit.signoff_model import SignoffFacts, with_signoff
-    from privrelease.cli.publishing import signoff_of
-    from privrelease.cli.writing import Writer, kept_of_audit
-    from privrelease.report.edition import Edition
-    from privrelease.report.json_report import read_audit
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for: one audit or the index over a folder, for whom, in which form, and where to."""
 
-    if edition not in set(Edition):
+    audit: Path | None
+    index: Path | None
+    edition: str
+    form: str
+    output: Path | None
+    force: bool = False
+
+
+def report(asked: Asked, console: Console) -> Ending:
+    """Render an ``audit.json``, or that of a run's folder, or the index over many."""
+    from privrelease.report.edition import Edition
+
+    if asked.edition not in set(Edition):
         raise UsageError(code="C105", message="--edition is internal or recipient", hint="write --edition recipient")
-    if form not in {*FORMS, REGISTRY}:
+    if asked.form not in {*FORMS, REGISTRY}:
         raise UsageError(
             code="C106", message=f"--format of a report is one of {', '.join((*FORMS, REGISTRY))}", hint="write --format html"
         )
-    writer = Writer(kept_of_audit(audit), force)
-    writer.check(output)
+    if (asked.audit is None) is (asked.index is None):
+        raise UsageError(code="C118", message="either one audit or --index FOLDER is rendered", hint="name one of the two")
+    if asked.index is not None:
+        from privrelease.cli.report_index import report_index
+
+        if asked.form != "html":
+            raise UsageError(code="C118", message="the index is a page: --format html", hint="leave --format out")
+        return report_index(asked.index, Edition(asked.edition), asked.output, console, force=asked.force)
+    assert asked.audit is not None  # one of the two was named
+    return _one(asked.audit, Edition(asked.edition), asked, console)
+
+
+def _one(audit: Path, edition: Edition, asked: Asked, console: Console) -> Ending:
+    from privrelease.audit.signoff_model import SignoffFacts, with_signoff
+    from privrelease.cli.publishing import signoff_of
+    from privrelease.cli.writing import Writer, kept_of_audit
+    from privrelease.report.json_report import read_audit
+
+    writer = Writer(kept_of_audit(audit), asked.force)
+    writer.check(asked.output)
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
     result = read_audit(path)
     recorded = signoff_of(audit) if audit.is_dir() else None
     if recorded is not None:
         result = with_signoff(result, SignoffFacts.model_validate(recorded))
-    content = _registry(audit, result) if form == REGISTRY else FORMS[form](result, Edition(edition))
-    if output is None:
+    content = _registry(audit, result) if asked.form == REGISTRY else FORMS[asked.form](result, edition)
+    if asked.output is None:
         sys.stdout.buffer.write(content)
     else:
-        writer.write(output, content)
-        console.log(f"wrote {output}")
+        writer.write(asked.output, content)
+        console.log(f"wrote {asked.output}")
     return Ending(0, "the report is rendered")

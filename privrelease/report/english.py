@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from privrelease.report.english_attacks import ENGLISH_ATTACKS
+from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
 
 __all__ = ["ENGLISH"]
@@ -253,6 +255,7 @@ ENGLISH: Final[dict[str, str]] = {
     "attacks.heading": "Attacks tried",
     "attacks.basis": "ICO motivated intruder, Anonymeter",
     "attacks.absent": "No attack was tried on this release; the risk figures above are measured, not attacked.",
+    **ENGLISH_INDEX,
     **ENGLISH_PRIVACY,
     "tables.heading": "Tables",
     "tables.basis": "ACRO, tau-Argus",

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from privrelease.report.catalogue import english
+from privrelease.report.numbers import number
 from privrelease.report.sections import SECTIONS
 from privrelease.report.view import build_page
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
     from privrelease.report.catalogue import Catalogue
     from privrelease.report.edition import Edition
+    from privrelease.report.index import IndexPage
 
-__all__ = ["render_html"]
+__all__ = ["print_style", "render_html", "render_index"]
 
 
 def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | None = None) -> str:
@@ -41,6 +43,24 @@ def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | Non
     )
 
 
+def render_index(page: IndexPage, catalogue: Catalogue | None = None) -> str:
+    """Render the index over many releases, as self-contained and as locked as :func:`render_html`; its links lead to reports beside it."""
+    texts = catalogue or english()
+    css = _style()
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(
+            page=page,
+            number=number,
+            style=Markup(css),  # noqa: S704 -- our own style sheet
+            style_digest=b64encode(sha256(css.encode()).digest()).decode(),
+            t=texts.html,
+            tt=texts.text,
+        )
+    )
+
+
 @cache
 def _environment() -> Environment:
     return Environment(
@@ -55,7 +75,17 @@ def _environment() -> Environment:
 
 
 @cache
+def print_style() -> str:
+    """Return the style sheet of charts on paper."""
+    return _source("print.css")
+
+
+@cache
 def _style() -> str:
+    return _source("style.css")
+
+
+def _source(name: str) -> str:
     loader = _environment().loader
     assert loader is not None
-    return loader.get_source(_environment(), "style.css")[0]
+    return loader.get_source(_environment(), name)[0]

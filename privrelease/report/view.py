@@ -109,6 +109,7 @@ class Page:
     language: str
     title: str
     edition: str
+    created: str
     meta: tuple[Sentence, ...]
     sections: tuple[Section, ...]
 
@@ -137,6 +138,7 @@ def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, secti
         language=catalogue.language,
         title=identity.policy_title or catalogue.plain("page.untitled", release=identity.release),
         edition=edition.value,
+        created=identity.audited_at,
         meta=tuple(meta),
         sections=tuple(built),
     )

@@ -34,6 +34,29 @@ _RECORD = (
 )
 
 
+#: The order in which the parts of one entry are read; ``audit.json`` has its keys in no order of its own.
+_PARTS = (
+    "name",
+    "contact",
+    "id",
+    "text",
+    "dpv",
+    "art6",
+    "art9",
+    "national_law",
+    "country",
+    "recipient",
+    "access",
+    "safeguard",
+    "source",
+    "release",
+    "ref",
+    "exemption",
+    "followed",
+    "size",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """A table of labels and what is stated for each. ``note``: a sentence (key and values) above it, or None."""
@@ -94,7 +117,8 @@ def facts(
     """
     rows: list[Fact] = []
     for name, label in keys:
-        found = {full: value for full, value in stated.items() if full == name or full.startswith(f"{name}.")}
+        own = [full for full in stated if full == name or full.startswith(f"{name}.")]
+        found = {full: stated[full] for full in sorted(own, key=_as_read)}
         if not found:
             rows.append(Fact(catalogue.text(label), (catalogue.text("word.not_stated"),), gap=True))
             continue
@@ -108,6 +132,18 @@ def facts(
             lines.setdefault(entry or part, []).append(f"{part}: {', '.join(texts)}")
         rows.append(Fact(catalogue.text(label), tuple("; ".join(line) for line in lines.values())))
     return tuple(rows)
+
+
+def _as_read(full: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort names as a person reads them: entries by number, parts in their usual order.
+
+    >>> sorted(["a.10.text", "a.2.dpv", "a.2.id", "a.2.text"], key=_as_read)
+    ['a.2.id', 'a.2.text', 'a.2.dpv', 'a.10.text']
+    """
+    return tuple(
+        (0, int(part), "") if part.isdigit() else (1, _PARTS.index(part) if part in _PARTS else len(_PARTS), part)
+        for part in full.split(".")
+    )
 
 
 def _place(path: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from base64 import b64encode
 from collections import Counter
@@ -8,10 +9,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from privrelease.audit.model import ColumnLoss, Figure, Outcome, Visibility
+from privrelease.audit.model import AuditResult, ColumnLoss, Figure, Outcome, Visibility
+from privrelease.audit.schema import audit_bytes
 from privrelease.report.edition import Edition
 from privrelease.report.html import render_html
 
@@ -287,3 +290,26 @@ def test_two_threats_of_seventy_columns_stay_below_a_megabyte(audit):
     html = render_html(big, Edition.INTERNAL)
     assert len(html.encode()) < 1_000_000
     assert "The chart shows the" in html
+
+
+def reversed_keys(value):
+    """The same JSON with the keys of every object the other way round."""
+    if isinstance(value, dict):
+        return {name: reversed_keys(item) for name, item in reversed(value.items())}
+    return [reversed_keys(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("edition", Edition)
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[3] / "reports").glob("*/audit.json")), ids=lambda p: p.parent.name
+)
+def test_the_order_of_keys_in_the_audit_changes_no_byte(path, edition):
+    content = path.read_bytes()
+    turned = AuditResult.model_validate_json(json.dumps(reversed_keys(json.loads(content))))
+    assert render_html(turned, edition) == render_html(AuditResult.model_validate_json(content), edition)
+
+
+def test_a_page_from_a_file_is_the_page_of_the_run(audit):
+    assert render_html(AuditResult.model_validate_json(audit_bytes(audit)), Edition.INTERNAL) == render_html(
+        audit, Edition.INTERNAL
+    )
