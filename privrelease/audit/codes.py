@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FINDING_TITLES", "INTEGRITY_CODES", "NO_MANIFEST", "STATISTICS_CODES", "TABLE_CODES"]
+__all__ = [
+    "ATTACK_CODES",
+    "CONTROL_CHECK",
+    "FINDING_TITLES",
+    "INTEGRITY_CODES",
+    "NO_MANIFEST",
+    "STATISTICS_CODES",
+    "TABLE_CODES",
+]
 
 #: Id, code and title of every check of a parked microdata release.
 INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
@@ -60,6 +68,26 @@ TABLE_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-TABLE-CLASS", "A261", "No group shares one key"),
 )
 
+#: Id, code and title of the check of each attack that has a limit.
+ATTACK_CODES: tuple[tuple[str, str, str], ...] = (
+    ("AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE", "A401", "Attack: singling out by one column"),
+    ("AUDIT-ATTACK-SINGLING-OUT-MULTIVARIATE", "A402", "Attack: singling out by several columns"),
+    ("AUDIT-ATTACK-LINKABILITY", "A403", "Attack: linking two lists"),
+    ("AUDIT-ATTACK-INFERENCE", "A404", "Attack: guessing a column"),
+    ("AUDIT-ATTACK-RECORD-LINKAGE", "A405", "Attack: finding a person's record"),
+    ("AUDIT-ATTACK-MEMBERSHIP", "A406", "Attack: telling who was in the data"),
+)
+CONTROL_CHECK: tuple[str, str, str] = ("AUDIT-ATTACK-CONTROL", "A407", "Control persons are not in the data")
+
+#: Id, code and title of every check of a release beside those that were published before it.
+EARLIER_CODES: tuple[tuple[str, str, str], ...] = (
+    ("AUDIT-EARLIER-INTERSECT", "A281", "Classes stay large beside earlier releases"),
+    ("AUDIT-EARLIER-DIFFERENCE", "A282", "No small group between this and earlier releases"),
+    ("AUDIT-EARLIER-CELLS", "A283", "Earlier tables give no cell back"),
+    ("AUDIT-EARLIER-BUDGET", "A284", "The budget covers all releases together"),
+    ("AUDIT-EARLIER-REPEATED", "A285", "The same question is not asked anew"),
+)
+
 #: Codes of findings that no single check has, with what they mean.
 FINDING_TITLES: dict[str, str] = {
     "A101": "highest risk above its limit",
@@ -69,7 +97,7 @@ FINDING_TITLES: dict[str, str] = {
     "A105": "a threat has nothing to measure",
     "A107": "nothing was checked",
     "A108": "a population has fewer persons than the file",
-    **{code: title for _, code, title in (*INTEGRITY_CODES, *STATISTICS_CODES, *TABLE_CODES)},
+    **{code: title for _, code, title in (*INTEGRITY_CODES, *STATISTICS_CODES, *TABLE_CODES, *ATTACK_CODES, CONTROL_CHECK)},
     "A301": "a check of the policy does not hold",
     "A302": "a check of the policy could not be made",
     "A303": "a waiver does not count",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.codes import INTEGRITY_CODES
+from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES
 from privrelease.audit.findings import finding_record
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
 from privrelease.audit.risk import NO_RECORDS
@@ -33,7 +33,7 @@ REMAINING = (
 UNION_REMAINING = "Whether an attacker may know all threats' columns together: that risk is reported and has no limit."
 
 _MEASURES = {"highest_risk": "A101", "average_risk": "A102", "records_at_risk": "A103", "subsets": "A104"}
-_CODES = {check_id: code for check_id, code, _ in INTEGRITY_CODES}
+_CODES = {check_id: code for check_id, code, _ in (*INTEGRITY_CODES, *ATTACK_CODES, CONTROL_CHECK)}
 
 
 def _fails(check: CheckResult) -> bool:
@@ -146,7 +146,7 @@ def findings_of(
         severity = _severity(check)
         if severity is None:
             continue
-        code = _CODES.get(check.id, "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301")
+        code = _CODES.get(check.id.rstrip("-0123456789"), "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301")
         file = None if plan.location is None else plan.location.file
         found.append(
             FindingRecord(

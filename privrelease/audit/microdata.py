@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.audit.attacking import attack
+from privrelease.audit.attacks_model import ATTACKS
 from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
@@ -38,7 +40,8 @@ def audit_microdata(
     evidence = gather(plan, target, engine)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine))
+    attacked, attack_checks = attack(evidence, policy.policy_sha256, engine)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
     findings = findings_of(plan, threats, checks, warnings)
@@ -54,5 +57,9 @@ def audit_microdata(
         utility=utility_facts(evidence),
         checks=checks,
         findings=findings,
-        sections={} if measures is None else {UTILITY: measures.model_dump(mode="json")},
+        sections={
+            name: section.model_dump(mode="json")
+            for name, section in ((ATTACKS, attacked), (UTILITY, measures))
+            if section is not None
+        },
     )

@@ -96,11 +96,12 @@ def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
 
 
 def sources_of(plan: ReleasePlan) -> tuple[TableSource, ...]:
-    """Return every source that the release reads: its own, then the population tables of its threats."""
+    """Return every source that the release and its audit read: its own, the population tables of its threats, the files of attacks."""
     if isinstance(plan, StatisticsPlan | TablePlan):
         return (plan.source,)
     tables = (threat.population.table for threat in plan.threats if threat.population is not None)
-    return (plan.source, *(table for table in tables if table is not None))
+    attacks = () if plan.attacks is None else plan.attacks.sources
+    return (plan.source, *(table for table in tables if table is not None), *attacks)
 
 
 def engine_settings(

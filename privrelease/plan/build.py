@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
 from privrelease.dp.budget import Budget
 from privrelease.plan.approvals import ApprovalsPlan
+from privrelease.plan.attacks import attacks_plan
 from privrelease.plan.checks import check_plans
 from privrelease.plan.ledger import LedgerPlan
 from privrelease.plan.model import (
@@ -204,7 +205,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
     out = leaving(release, dataset)
     return MicrodataPlan(
         id=release.id,
-        source=_source(loaded, release.from_, dataset, dataset.columns),
+        source=source,
         columns=tuple(_released(name, dataset.columns[name], out) for name in out.columns),
         threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
         sinks=tuple(_sinks(loaded, release)),
@@ -214,6 +215,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         checks=check_plans(loaded, release),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
+    source = _source(loaded, release.from_, dataset, dataset.columns)
         location=loaded.location("releases", number),
     )
 
@@ -225,6 +227,7 @@ def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
 
 
 def _threat(loaded: LoadedPolicy, name: str, threat: Threat, out: Leaving) -> ThreatPlan:
+        attacks=attacks_plan(loaded, release, source),
     at_risk = threat.records_at_risk
     subsets = threat.also.subsets if threat.also is not None else None
     known = tuple(dict.fromkeys(threat.knows))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.thresholds import Thresholds
     from privrelease.findings import Location
     from privrelease.plan.approvals import ApprovalsPlan
+    from privrelease.plan.attacks import AttacksPlan
     from privrelease.plan.ledger import LedgerPlan
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.tables import TablePlan
@@ -136,6 +137,7 @@ class MicrodataPlan:
     order: Literal["values", "source"] = "values"
     checks: tuple[CheckPlan, ...] = ()
     snapshot: str | None = None
+    attacks: AttacksPlan | None = None
     population_id: str | None = None
     location: Location | None = None
 

@@ -58,6 +58,8 @@ CODES: dict[str, str] = {
     "P450": "an expectation with a parameter that it lacks or does not take, or of another type than its column",
     "P451": "a regular expression that does not compile",
     "P452": "a check that reads the source of a release under differential privacy and would decide",
+    "P460": "an attack that could not be made: nothing to attack, no held-out persons, no column to go by",
+    "P461": "an attack on a column that does not leave as it is",
     "P501": "an environment does not exist",
     "P502": "extends goes in a circle, or through too many files",
     "P503": "an environment changes what the policy is",

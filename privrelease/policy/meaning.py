@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.meaning_approvals import approval_rules
+from privrelease.policy.meaning_attacks import attack_rules
 from privrelease.policy.meaning_checks import check_rules
 from privrelease.policy.meaning_datasets import dataset_rules
 from privrelease.policy.meaning_expectations import expectation_rules
@@ -28,6 +29,7 @@ RULES = (
     release_rules,
     statistics_rules,
     table_rules,
+    attack_rules,
     ledger_rules,
     check_rules,
     expectation_rules,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from privrelease.policy.approvals import ApprovalsSpec  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.attacks import AttacksSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
@@ -81,6 +82,8 @@ class Policy(Frozen):
     """What leaves."""
     checks: tuple[Check, ...] = ()
     """What the released files must satisfy besides the threats."""
+    attacks: AttacksSpec | None = None
+    """What is tried on every file of rows before it leaves."""
     tables: TableRules | None = None
     """Rules that every table release keeps."""
     waivers: tuple[Waiver, ...] = ()

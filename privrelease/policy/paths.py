@@ -130,6 +130,14 @@ class Roots:
             raise PathFault(message)
         return SourcePlace(kind, str(self._found(written)), written, table)
 
+    def file(self, written: str) -> SourcePlace:
+        """Resolve a single CSV or Parquet file of rows; raises PathFault."""
+        kind = _kind_of(written)
+        if kind not in {SourceKind.CSV, SourceKind.PARQUET} or _GLOB & set(written):
+            message = f"{written} is no single file of rows"
+            raise PathFault(message, "name one csv or parquet file")
+        return SourcePlace(kind, str(self._found(written)), written)
+
     def sink(self, output: OutputSpec) -> tuple[SinkKind, Path]:
         """Resolve an output to kind and absolute path; raises PathFault."""
         suffix = Path(output.path).suffix.lower()

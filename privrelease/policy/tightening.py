@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel
 
+from privrelease.policy.attacks import ATTACKS
 from privrelease.policy.models import Policy
 from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.statistics import StatisticsRelease
@@ -75,6 +76,11 @@ def _fewer(old: object, new: object) -> bool:
 
 def _newly(old: object, _new: object) -> bool:
     return old is None
+
+
+def _pointed(_old: object, new: object) -> bool:
+    """A file newly named or read from elsewhere, not taken away."""
+    return new is not None
 
 
 def _added(old: object, _new: object) -> bool:
@@ -163,6 +169,15 @@ ALLOWED: tuple[Change, ...] = (
     Change(("checks", "*", "severity"), _only("warn", "error"), "may change from warn to error only"),
     Change(("checks", "*", "description"), _free, _KEEP),
     Change(("tables",), _newly, "may be added only"),
+    Change(("attacks",), _newly, "may be added only"),
+    Change(("attacks", "control"), _pointed, "may be added or pointed elsewhere only"),
+    Change(("attacks", "sample"), _higher, "may become higher only"),
+    Change(("attacks", "confidence"), _higher, "may become higher only"),
+    Change(("attacks", "closest_record"), _free, _KEEP),
+    *(Change(("attacks", attack), _newly, "may be added only") for attack in ATTACKS),
+    Change(("attacks", "*", "max_risk"), _lower, "may become lower only"),
+    Change(("attacks", "*", "max_advantage"), _lower, "may become lower only"),
+    Change(("attacks", "linkability", "auxiliary"), _pointed, "may be added or pointed elsewhere only"),
     Change(("tables", "min_count"), _higher, "may become higher only"),
     Change(("tables", "dominance"), _newly, "may be added only"),
     Change(("tables", "p_percent"), _higher, "may become higher only"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyText",
     "ColumnName",
+    "Confidence",
     "Count",
     "Day",
     "Duration",
@@ -339,6 +340,10 @@ Exact = Annotated[Decimal, BeforeValidator(exact_number), _number_schema()]
 Risk = Annotated[Decimal, _bounded(0, 1, low_open=True), _number_schema(exclusiveMinimum=0, maximum=1)]
 #: A level of risk in [0, 1): records above it are counted.
 Level = Annotated[Decimal, _bounded(0, 1, low_open=False, high_open=True), _number_schema(minimum=0, exclusiveMaximum=1)]
+#: Confidence of an interval, in (0, 1).
+Confidence = Annotated[
+    Decimal, _bounded(0, 1, low_open=True, high_open=True), _number_schema(exclusiveMinimum=0, exclusiveMaximum=1)
+]
 #: A share in [0, 1].
 Share = Annotated[Decimal, _bounded(0, 1, low_open=False), _number_schema(minimum=0, maximum=1)]
 #: An exact decimal above 0.
@@ -368,6 +373,10 @@ _LARGEST = 2**63 - 1
 Count = Annotated[int, _whole(1, _LARGEST), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _LARGEST})]
 #: A class size: a whole number of at least 2.
 ClassSize = Annotated[int, _whole(2, _LARGEST), WithJsonSchema({"type": "integer", "minimum": 2, "maximum": _LARGEST})]
+#: Columns that an attacker combines.
+Combined = Annotated[int, _whole(1, 20), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 20})]
+#: Attempts of an attack.
+SampleSize = Annotated[int, _whole(1, 100_000), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100_000})]
 
 
 def _flag(value: object) -> object:

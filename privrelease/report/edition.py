@@ -7,13 +7,18 @@ single combinations, the input's digest, sections kept as plain data) is left ou
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from privrelease.audit.attacks_model import ATTACKS, attacks_facts
+from privrelease.audit.attacks_model import for_recipients as attacks_for_recipients
 from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibility
 from privrelease.audit.privacy_model import PRIVACY, for_recipients, privacy_facts
+from privrelease.audit.utility_model import UTILITY, utility_measures_of
+from privrelease.audit.utility_model import for_recipients as utility_for_recipients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,12 +77,24 @@ def is_withheld(figure: Figure) -> bool:
 
 
 def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
-    """Of the sections, recipients get the claim of differential privacy: it was known before a row was read, or is released anyway."""
-    try:
+    """Of the sections, recipients get three. The claim of differential privacy: it was known before a row was read, or is released anyway.
+    Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
+    """
+    kept: dict[str, object] = {}
+    with suppress(ValueError):
         facts = privacy_facts(audit)
-    except ValueError:
-        return {}
-    return {} if facts is None else {PRIVACY: _figures_withheld(for_recipients(facts), edition)}
+        if facts is not None:
+            kept[PRIVACY] = _figures_withheld(for_recipients(facts), edition)
+    with suppress(ValueError):
+        attacks = attacks_facts(audit)
+        rounded = None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition))
+        if rounded is not None:
+            kept[ATTACKS] = rounded
+    with suppress(ValueError):
+        measures = utility_measures_of(audit)
+        if measures is not None:
+            kept[UTILITY] = _figures_withheld(utility_for_recipients(measures), edition)
+    return kept
 
 
 def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:

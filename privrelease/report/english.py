@@ -252,12 +252,10 @@ ENGLISH: Final[dict[str, str]] = {
     "evidence.inference": "Inference",
     "evidence.inference_open": "Not measured: where all members of a class share a sensitive value, it can be inferred of each.",
     # 9 to 12
-    "attacks.heading": "Attacks tried",
-    "attacks.basis": "ICO motivated intruder, Anonymeter",
-    "attacks.absent": "No attack was tried on this release; the risk figures above are measured, not attacked.",
-    **ENGLISH_INDEX,
+    **ENGLISH_ATTACKS,
     **ENGLISH_PRIVACY,
     "tables.heading": "Tables",
+    **ENGLISH_INDEX,
     "tables.basis": "ACRO, tau-Argus",
     "tables.attacker": "Unsafe cells are suppressed, and further ones so that totals do not give them back. The attacker here knows every "
     "printed figure and the rules, and is granted which suppressed cells are unsafe: more than the file tells.",

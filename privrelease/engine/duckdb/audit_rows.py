@@ -53,7 +53,7 @@ def _encoded(connection: Connection, of: Opened, name: str) -> Any:  # noqa: ANN
     column = column.unify_dictionaries()
     if not column.num_chunks:
         return np.zeros(0, np.int64), pa.array([], column.type.value_type)
-    indices = np.concatenate([np.asarray(chunk.indices.fill_null(-1), np.int64) for chunk in column.chunks])
+    indices = np.concatenate([np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in column.chunks])
     return indices, column.chunk(0).dictionary
 
 

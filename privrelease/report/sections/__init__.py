@@ -2,6 +2,7 @@
 
 from privrelease.report.sections import (
     absent,
+    attacks,
     context,
     data,
     decision,
@@ -29,7 +30,7 @@ SECTIONS = (
     SectionSpec(6, "data", data.build),
     SectionSpec(7, "risk", risk.build),
     SectionSpec(8, "evidence", evidence.build),
-    SectionSpec(9, "attacks", absent.build_attacks),
+    SectionSpec(9, "attacks", attacks.build),
     SectionSpec(10, "dp", privacy.build),
     SectionSpec(11, "tables", tables.build),
     SectionSpec(12, "synthesis", absent.build_synthesis),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from privrelease.audit.attacks_model import attacks_facts
 from privrelease.report import numbers
+from privrelease.report.sections.attacks import attack_name, signed
 from privrelease.report.view import exact, shown
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class EvidenceBody:
 def build(context: Context) -> EvidenceBody:
     """Say what the risk figures are evidence of, and which question nothing was measured for."""
     catalogue, threats = context.catalogue, context.audit.threats
+    tried = _tried(context)
     singled = tuple(_singling_out(threat, catalogue) for threat in threats)
     linked = tuple(
         (
@@ -41,11 +44,45 @@ def build(context: Context) -> EvidenceBody:
     )
     return EvidenceBody(
         (
-            (catalogue.text("evidence.singling_out"), singled or (("risk.no_threats", {}),)),
-            (catalogue.text("evidence.linkability"), (*linked, ("evidence.linkability_open", {}))),
-            (catalogue.text("evidence.inference"), (("evidence.inference_open", {}),)),
+            (catalogue.text("evidence.singling_out"), (*(singled or (("risk.no_threats", {}),)), *tried["singling_out"])),
+            (
+                catalogue.text("evidence.linkability"),
+                (*linked, *(tried["linkability"] or (("evidence.linkability_open", {}),))),
+            ),
+            (catalogue.text("evidence.inference"), tried["inference"] or (("evidence.inference_open", {}),)),
         )
     )
+
+
+#: Which question each attack is evidence for (WP29 05/2014): to find a record is to link; that somebody is in the data is inferred.
+_QUESTIONS = {
+    "singling_out_univariate": "singling_out",
+    "singling_out_multivariate": "singling_out",
+    "linkability": "linkability",
+    "record_linkage": "linkability",
+    "membership": "inference",
+    "inference": "inference",
+}
+
+
+def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
+    """What the attacks of section 9 say of each question."""
+    found: dict[str, list[Sentence]] = {question: [] for question in _QUESTIONS.values()}
+    try:
+        facts = attacks_facts(context.audit)
+    except ValueError:
+        facts = None
+    texts = context.catalogue
+    for one in () if facts is None else facts.attacks:
+        name = attack_name(one, texts)
+        if one.main is None or one.risk is None or exact(one.risk.value) is None:
+            why = one.said if one.main is None or one.risk is None else shown(one.risk.value, texts).text
+            sentence: Sentence = ("evidence.attack_undefined", {"name": name, "why": why or texts.text("word.withheld")})
+        else:
+            rates = {"main": shown(one.main.rate.value, texts).text, "risk": signed(one.risk.value)}
+            sentence = ("evidence.attack_said", {"name": name, **rates})
+        found[_QUESTIONS[one.attack]].append(sentence)
+    return {question: tuple(sentences) for question, sentences in found.items()}
 
 
 def _singling_out(threat: ThreatResult, catalogue: Catalogue) -> Sentence:

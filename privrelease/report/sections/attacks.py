@@ -1,0 +1,205 @@
+"""Section 9: each attack with its rates, intervals and limit; distances as information."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.audit.attacks_model import attacks_facts
+from privrelease.report import numbers
+from privrelease.report.charts.intervals import ErrorBars, error_bars
+from privrelease.report.edition import Edition
+from privrelease.report.view import Absent, exact, shown
+
+if TYPE_CHECKING:
+    from privrelease.audit.attacks_model import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
+    from privrelease.audit.model import Figure
+    from privrelease.report.catalogue import Catalogue
+    from privrelease.report.view import Context, Sentence, Status
+
+__all__ = ["AttackRow", "AttacksBody", "attack_name", "build", "signed"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackRow:
+    """An attack as it is read. ``status`` empty: it has no limit."""
+
+    name: str
+    main: str
+    baseline: str
+    control: str
+    risk: str
+    advantage: str
+    limit: str
+    status: Status
+    result: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClosestRow:
+    """Distances of one kind of records."""
+
+    of: str
+    rows: str
+    median: str
+    copies: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttacksBody:
+    """Sentences before the table, the attacks, their chart where a rate can be drawn, and distances."""
+
+    said: tuple[Sentence, ...]
+    rows: tuple[AttackRow, ...]
+    chart: ErrorBars | None
+    closest: tuple[ClosestRow, ...]
+
+
+def build(context: Context) -> AttacksBody | Absent:
+    """Show the attacks; where none was tried, say so: a reader would otherwise take the risk figures for one."""
+    texts = context.catalogue
+    try:
+        facts = attacks_facts(context.audit)
+    except ValueError:
+        return Absent(texts.text("attacks.damaged"))
+    if facts is None:
+        return Absent(texts.text("attacks.absent"))
+    return AttacksBody(
+        said=_sentences(facts, context.edition),
+        rows=tuple(_row(one, texts) for one in facts.attacks),
+        chart=_chart(facts, texts),
+        closest=() if facts.closest is None else _closest(facts.closest, texts),
+    )
+
+
+def _sentences(facts: AttacksFacts, edition: Edition) -> tuple[Sentence, ...]:
+    confidence = numbers.percent(Fraction(facts.confidence))
+    said: list[Sentence] = [
+        ("attacks.intro", {"sample": numbers.count(facts.sample), "confidence": confidence}),
+        ("attacks.risk_said", {}),
+    ]
+    if edition is Edition.RECIPIENT:
+        said.append(("attacks.rounded", {}))
+    elif facts.control is None:
+        said.append(("attacks.no_control", {}))
+    else:
+        said.append(("attacks.control_said", {"control": facts.control}))
+    if not facts.decides:
+        said.append(("attacks.not_dp", {}))
+    return tuple(said)
+
+
+def attack_name(one: AttackFacts, texts: Catalogue) -> str:
+    """Return what an attack is called."""
+    values = {
+        "knows": ", ".join(one.knows),
+        "other": ", ".join(one.other),
+        "target": one.target or "",
+        "combine": str(one.combine or ""),
+    }
+    return texts.text(f"attacks.name.{one.attack}", **values)
+
+
+def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
+    limits = [
+        texts.plain(f"attacks.limit_{what}", limit=shown(limit, texts).text)
+        for what, limit in (("risk", one.max_risk), ("advantage", one.max_advantage))
+        if limit is not None
+    ]
+    status: Status = "info" if one.outcome is None else _status(one.outcome.value)
+    return AttackRow(
+        name=attack_name(one, texts),
+        main=_rate(one.main, texts),
+        baseline=_rate(one.baseline, texts),
+        control=_control(one, texts),
+        risk=_bounded(one.risk, texts),
+        advantage=_bounded(one.advantage, texts),
+        limit=", ".join(limits) or texts.text("attacks.no_limit"),
+        status=status,
+        result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
+        said=one.said,
+    )
+
+
+def _status(outcome: str) -> Status:
+    found: dict[str, Status] = {"pass": "pass", "fail": "fail", "warn": "warn", "review": "review"}
+    return found.get(outcome, "not_evaluated")
+
+
+def _control(one: AttackFacts, texts: Catalogue) -> str:
+    if one.control_kind == "by_definition":
+        return texts.text("attacks.by_definition")
+    if one.control_kind == "none":
+        return texts.text("word.none")
+    rate = _rate(one.control, texts)
+    return texts.text("attacks.scaled", rate=rate) if one.control_kind == "scaled" else rate
+
+
+def _rate(rate: RateFacts | None, texts: Catalogue) -> str:
+    if rate is None:
+        return texts.text("attacks.not_made")
+    successes, attempts = exact(rate.successes), exact(rate.attempts)
+    bounds = rate.rate
+    if successes is None or attempts is None or exact(bounds.value) is None:
+        return _bounded(bounds, texts)
+    return texts.plain(
+        "attacks.of",
+        rate=shown(bounds.value, texts).text,
+        successes=numbers.number(successes),
+        attempts=numbers.number(attempts),
+        low=signed(bounds.low),
+        high=signed(bounds.high),
+    )
+
+
+def _bounded(bounds: BoundedFacts | None, texts: Catalogue) -> str:
+    if bounds is None:
+        return texts.text("attacks.not_made")
+    if exact(bounds.value) is None:
+        return shown(bounds.value, texts).text
+    if exact(bounds.low) in {None, exact(bounds.value)} and exact(bounds.high) in {None, exact(bounds.value)}:
+        return signed(bounds.value)
+    return texts.plain("attacks.between", rate=signed(bounds.value), low=signed(bounds.low), high=signed(bounds.high))
+
+
+def signed(figure: Figure) -> str:
+    """Write a share that may be below 0."""
+    value = exact(figure)
+    if value is None:
+        return "?"
+    if value >= 0:
+        return numbers.percent(value)
+    text = numbers.percent(-value)
+    return f">-{text[1:]}" if text.startswith("<") else f"-{text}"
+
+
+def _chart(facts: AttacksFacts, texts: Catalogue) -> ErrorBars | None:
+    rows = []
+    for one in facts.attacks:
+        name = texts.plain(f"attacks.short.{one.attack}", target=one.target or "", combine=str(one.combine or ""))
+        for key, rate in (("main", one.main), ("control", one.control if one.control_kind in {"held_out", "scaled"} else None)):
+            if rate is None:
+                continue
+            value, low, high = exact(rate.rate.value), exact(rate.rate.low), exact(rate.rate.high)
+            if value is not None and low is not None and high is not None:
+                label = texts.plain(f"chart.attacks.{key}", name=name)
+                rows.append((label, numbers.percent(value), value, low, high))
+    if not rows:
+        return None
+    most = max(rows, key=lambda row: row[2])
+    described = texts.plain("chart.attacks_desc", n=numbers.count(len(rows)), most=f"{most[0]}, {most[1]}")
+    return error_bars("attacks", texts.text("chart.attacks"), described, rows)
+
+
+def _closest(facts: ClosestFacts, texts: Catalogue) -> tuple[ClosestRow, ...]:
+    found = [("released", facts.rows, facts.median, facts.copies)]
+    if facts.held_out_rows is not None and facts.held_out_median is not None and facts.held_out_copies is not None:
+        found.append(("held_out", facts.held_out_rows, facts.held_out_median, facts.held_out_copies))
+    return tuple(
+        ClosestRow(
+            texts.text(f"attacks.closest_{name}"), shown(rows, texts).text, shown(median, texts).text, shown(copies, texts).text
+        )
+        for name, rows, median, copies in found
+    )
