@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from privrelease.audit.utility_model import UTILITY
 from privrelease.report import numbers
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
+from privrelease.report.edition import Edition
+from privrelease.report.sections.utility_measures import figure_of, measures_body, measures_of, value_of
 from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from privrelease.audit.model import ColumnLoss
+    from privrelease.audit.model import ColumnLoss, UtilityFacts
+    from privrelease.audit.utility_model import UtilityMeasures
     from privrelease.report.catalogue import Catalogue
+    from privrelease.report.sections.utility_measures import MeasuresBody
     from privrelease.report.view import Context
 
 __all__ = ["LossRow", "UtilityBody", "build"]
@@ -35,18 +40,26 @@ class LossRow:
 
 @dataclass(frozen=True, slots=True)
 class UtilityBody:
-    """Totals (label, figure, beside), a row per column, and the chart."""
+    """Totals (label, figure, beside), a row per column (where cells were counted), the chart, and the measures."""
 
     totals: tuple[tuple[str, Shown, str | None], ...]
     no_limit: bool
     rows: tuple[LossRow, ...]
     chart: HorizontalBars | None
     rest: Mapping[str, str] | None
+    measures: MeasuresBody | None
+    damaged: bool
 
 
 def build(context: Context) -> UtilityBody | Absent:
-    """Show cells and rows lost, in all and per column."""
-    utility, catalogue = context.audit.utility, context.catalogue
+    """Show cells and rows lost, in all and per column, and what was measured besides.
+
+    Counts of the source are for the internal edition; recipients, and whoever audits a file whose rows cannot be led back, get the
+    shares that were measured.
+    """
+    utility, measures, catalogue = context.audit.utility, measures_of(context), context.catalogue
+    if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
+        return _measured(measures, utility, context)
     if utility is None:
         return Absent(catalogue.text("utility.absent"))
     share, limit = shown(utility.cells_share, catalogue), None
@@ -64,8 +77,33 @@ def build(context: Context) -> UtilityBody | Absent:
         no_limit=limit is None,
         rows=tuple(_row(loss, catalogue) for loss in by_share),
         chart=_chart(bars, catalogue),
-        rest={"shown": numbers.count(_MOST_BARS)} if len(bars) > _MOST_BARS else None,
+        rest=_rest(bars),
+        measures=measures_body(context),
+        damaged=measures is None and UTILITY in context.audit.sections,
     )
+
+
+def _measured(measures: UtilityMeasures, utility: UtilityFacts | None, context: Context) -> UtilityBody:
+    catalogue = context.catalogue
+    limit = None if utility is None or utility.limit is None else shown(utility.limit, catalogue).text
+    bars = [(one.column, value) for one in measures.columns if (value := value_of(one.lost, context)) is not None]
+    bars.sort(key=lambda bar: -bar[1])
+    return UtilityBody(
+        totals=(
+            (catalogue.text("utility.cells_share"), figure_of(measures.cells_lost, context), limit),
+            (catalogue.text("utility.rows_lost"), figure_of(measures.rows_lost, context), None),
+        ),
+        no_limit=utility is not None and limit is None,
+        rows=(),
+        chart=_chart(bars, catalogue),
+        rest=_rest(bars),
+        measures=measures_body(context),
+        damaged=False,
+    )
+
+
+def _rest(bars: list[tuple[str, Fraction]]) -> Mapping[str, str] | None:
+    return {"shown": numbers.count(_MOST_BARS)} if len(bars) > _MOST_BARS else None
 
 
 def _row(loss: ColumnLoss, catalogue: Catalogue) -> LossRow:
