@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from privrelease.cli.ending import Ending
 from privrelease.errors import BudgetError, UsageError
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
-    from privrelease.dp.budget import Budget
     from privrelease.ledger.book import Book
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.entries import Entry
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["Raised", "export", "history", "init", "opened", "raise_cap", "status", "verify"]
+__all__ = ["Raised", "export", "forget", "history", "init", "opened", "raise_cap", "status", "verify"]
 
 
 def opened(plan: Plan, store: ReleaseStore) -> DatabaseLedger:
@@ -36,6 +35,7 @@ def opened(plan: Plan, store: ReleaseStore) -> DatabaseLedger:
         named.url,
         folder=plan.policy_path.parent,
         cap=named.cap,
+        dataset_caps=dict(named.dataset_caps),
         anchors=_anchors(plan, store),
         verifier=_verified,
     )
@@ -50,7 +50,7 @@ def init(policy: Path, settings: Settings, owners: Sequence[Path], console: Cons
     named, store = _named(plan), settings.store(plan)
     datasets = _datasets(plan)
     if ledger_exists(named.url, folder=plan.policy_path.parent):
-        return _added(opened(plan, store), named.cap, datasets, owners, console)
+        return _added(opened(plan, store), named, datasets, owners, console)
     seen = [one for one in _anchors(plan, store) if one.policy == plan.policy_id or one.population in datasets.values()]
     if seen:
         raise BudgetError(
@@ -63,6 +63,7 @@ def init(policy: Path, settings: Settings, owners: Sequence[Path], console: Cons
         named.url,
         populations=dict.fromkeys(dict.fromkeys(datasets.values()), named.cap),
         datasets=datasets,
+        dataset_caps={name: cap for name, cap in named.dataset_caps if name in datasets},
         owners=keys,
         folder=plan.policy_path.parent,
     )
@@ -73,8 +74,10 @@ def init(policy: Path, settings: Settings, owners: Sequence[Path], console: Cons
     return Ending(0, f"ledger {identity[:12]} is made")
 
 
-def _added(ledger: DatabaseLedger, cap: Budget, datasets: dict[str, str], owners: Sequence[Path], console: Console) -> Ending:
-    book = ledger.book()
+def _added(
+    ledger: DatabaseLedger, named: LedgerPlan, datasets: dict[str, str], owners: Sequence[Path], console: Console
+) -> Ending:
+    book, caps = ledger.book(), dict(named.dataset_caps)
     populations = [name for name in dict.fromkeys(datasets.values()) if name not in book.populations]
     unknown = [name for name in datasets if name not in book.population_of]
     if owners or not (populations or unknown):
@@ -91,18 +94,19 @@ def _added(ledger: DatabaseLedger, cap: Budget, datasets: dict[str, str], owners
             hint="privrelease ledger raise POLICY --population NAME --epsilon E --key FILE",
         )
     for name in populations:
-        ledger.add_population(name, cap)
+        ledger.add_population(name, named.cap)
     for name in unknown:
-        ledger.add_dataset(name, datasets[name])
+        ledger.add_dataset(name, datasets[name], caps.get(name))
     _show(ledger, console)
     return Ending(0, f"added to the ledger: {', '.join([*populations, *unknown])}")
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A new cap for a population, and who signs it."""
+    """A new cap for a population or a dataset, and who signs it."""
 
-    population: str
+    population: str | None
+    dataset: str | None
     epsilon: str
     delta: str
     key: Path | None
@@ -110,7 +114,7 @@ class Raised:
 
 
 def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console) -> Ending:
-    """Set a population's cap anew by an entry that an owner of the ledger signs."""
+    """Set the cap of a population or of a dataset anew by an entry that an owner of the ledger signs."""
     from privrelease.cli.signing import signing_key
     from privrelease.dp.budget import Budget
     from privrelease.ledger.book import CAP_STATEMENT, cap_statement
@@ -135,16 +139,26 @@ def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console)
             message="the ledger has no owners: its caps were set once and for all",
             hint="owners are named when a ledger is made: privrelease ledger init POLICY --owner KEY.pub",
         )
-    account = book.populations.get(asked.population)
+    of: Literal["population", "dataset"] = "population" if asked.dataset is None else "dataset"
+    name = asked.population if asked.dataset is None else asked.dataset
+    if name is None or (asked.population is not None and asked.dataset is not None):
+        raise UsageError(code="C120", message="one cap is set at a time", hint="write --population NAME, or --dataset NAME")
+    account = (book.populations if of == "population" else book.datasets).get(name)
+    if account is None and of == "dataset":
+        raise UsageError(
+            code="C120",
+            message=f"the ledger does not know dataset {name}",
+            hint="`privrelease ledger init POLICY` adds it, with its cap of `ledger.datasets`",
+        )
     replaces = NOTHING if account is None else account.entry
-    statement = cap_statement(book.identity, asked.population, cap, replaces)
+    statement = cap_statement(book.identity, name, cap, replaces, of=of)
     envelope = sealed(statement, CAP_STATEMENT, (signing_key(asked.key, asked.key_env),)).decode()
     if account is None:
-        ledger.add_population(asked.population, cap, envelope=envelope)
+        ledger.add_population(name, cap, envelope=envelope)
     else:
-        ledger.set_cap(asked.population, cap, envelope)
+        ledger.set_cap(name, cap, envelope, of=of)
     _show(ledger, console)
-    return Ending(0, f"the cap of population {asked.population} is set by a signed entry")
+    return Ending(0, f"the cap of {of} {name} is set by a signed entry")
 
 
 def status(policy: Path, settings: Settings, console: Console) -> Ending:
@@ -284,51 +298,29 @@ def _verified(envelope: bytes, owners: tuple[str, ...]) -> bytes:
     return payload
 
 
-def _show(ledger: DatabaseLedger, console: Console) -> None:
-    from privrelease.ledger.refusals import left_of
-
-    book = ledger.book()
-    rows = []
-    for name in sorted(book.populations):
-        balance = ledger.balance(name)
-        assert balance.cap is not None
-        left = left_of(balance.cap, balance.spent)
-        rows.append((name, balance, left))
-    if console.json:
-        head = book.head
-        console.document(
-            {
-                "ledger": book.identity,
-                "at": ledger.place.shown,
-                "sequence": head.sequence,
-                "head": head.hash,
-                "populations": [
-                    {
-                        "population": name,
-                        "datasets": sorted(one for one, home in book.population_of.items() if home == name),
-                        "cap": _pair(balance.cap),
-                        "spent": _pair(balance.spent),
-                        "left": _pair(left),
-                        "spenders": [{"release": release, **_pair(cost)} for release, cost in balance.spenders],
-                    }
-                    for name, balance, left in rows
-                    if balance.cap is not None
-                ],
-            }
+def forget(policy: Path, settings: Settings, console: Console) -> Ending:
+    """Delete the stored answers of the policy's releases that have been kept for as long as its retention says."""
+    _, plan = settings.load(policy)
+    named = _named(plan)
+    if named.retention is None:
+        raise UsageError(
+            code="C121",
+            message=f"policy {plan.policy_id} does not say how long answers are kept",
+            hint="write `ledger: {retention: P1Y}`, or `legal: {retention: {release: P5Y}}`",
         )
-        return
-    console.data(f"ledger {book.identity} at {ledger.place.shown}, {amount(len(book.entries), 'entry', 'entries')}")
-    for name, balance, left in rows:
-        assert balance.cap is not None
-        console.data(f"population {name}")
-        for word, budget in (("cap", balance.cap), ("spent", balance.spent), ("left", left)):
-            console.data(f"  {word:<6} epsilon {budget.epsilon}  delta {budget.delta}")
-        for release, cost in balance.spenders:
-            console.data(f"    by {release}: epsilon {cost.epsilon}  delta {cost.delta}")
+    gone = opened(plan, settings.store(plan)).forget(plan.policy_id, named.retention)
+    if console.json:
+        console.document({"policy": plan.policy_id, "retention": named.retention, "answers": gone})
+    return Ending(0, f"{amount(gone, 'stored answer is', 'stored answers are')} deleted; what was spent stays spent")
 
 
-def _pair(budget: Budget) -> dict[str, str]:
-    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+def _show(ledger: DatabaseLedger, console: Console) -> None:
+    from privrelease.cli.ledger_status import shown, shown_as_data
+
+    if console.json:
+        console.document(shown_as_data(ledger))
+    else:
+        console.data("\n".join(shown(ledger)))
 
 
 def _said(book: Book, entry: Entry) -> str:
@@ -344,7 +336,12 @@ def _said(book: Book, entry: Entry) -> str:
         return f"commit      {amount(len(body['answers']), 'answer')} of reservation {body['reservation']}"
     if entry.kind == "ledger":
         return f"ledger      {body['ledger']}, {amount(len(body['populations']), 'population')}, {amount(len(body['owners']), 'owner')}"
+    if entry.kind == "forget":
+        kept = f"kept for longer than {body['retention']}"
+        return f"forget      {amount(len(body['answers']), 'answer')} of policy {body['policy']}, {kept}"
     if entry.kind == "dataset":
-        return f"dataset     {body['dataset']} belongs to {body['population']}"
+        most = "" if body["cap"] is None else f": cap epsilon {body['cap']['epsilon']}, delta {body['cap']['delta']}"
+        return f"dataset     {body['dataset']} belongs to {body['population']}{most}"
     signed = ", signed by an owner" if "envelope" in body else ""
-    return f"{entry.kind:<10}  {body['population']}: cap epsilon {body['cap']['epsilon']}, delta {body['cap']['delta']}{signed}"
+    whose = f"dataset {body['dataset']}" if "dataset" in body else body["population"]
+    return f"{entry.kind:<10}  {whose}: cap epsilon {body['cap']['epsilon']}, delta {body['cap']['delta']}{signed}"

@@ -137,11 +137,35 @@ def export(
     return ended(lambda: work(policy, Settings(env, data_root, state), output, console, force=force))
 
 
+@ledger_app.command()
+def forget(
+    policy: o.PolicyFile,
+    *,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    state: o.State = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Delete the stored answers of the policy's releases whose retention is over; a run does so too. What was spent stays spent.
+
+    Example: `privrelease ledger forget policy.yaml`
+    """
+    from privrelease.cli.ledger import forget as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(policy, Settings(env, data_root, state), console))
+
+
 @ledger_app.command("raise")
 def raise_(
     policy: o.PolicyFile,
     *,
-    population: Annotated[str, typer.Option("--population", metavar="NAME", help="Whose cap.", show_default=False)],
+    population: Annotated[
+        str | None, typer.Option("--population", metavar="NAME", help="The population whose cap it is.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Or the dataset whose cap it is.")] = None,
     epsilon: Annotated[str, typer.Option("--epsilon", metavar="E", help="The new cap.", show_default=False)],
     delta: Annotated[str, typer.Option("--delta", metavar="D", help="The new cap's delta.")] = "0",
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="An owner's private key.")] = None,
@@ -155,7 +179,7 @@ def raise_(
     form: o.PlainFormatOption = PlainFormat.TEXT,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Set the cap of a population anew, or that of a new one, by an entry that an owner of the ledger signs.
+    """Set the cap of a population or of a dataset anew, or that of a new population, by an entry that an owner of the ledger signs.
 
     Example: `privrelease ledger raise policy.yaml --population patients --epsilon 6 --delta 1e-5 --key keys/dpo.key`
     """
@@ -164,5 +188,5 @@ def raise_(
     from privrelease.cli.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    asked = Raised(population, epsilon, delta, key, key_env)
+    asked = Raised(population, dataset, epsilon, delta, key, key_env)
     return ended(lambda: work(policy, Settings(env, data_root, state), asked, console))

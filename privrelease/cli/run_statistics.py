@@ -73,4 +73,7 @@ def _ledger(policy: Plan, store: ReleaseStore) -> Ledger:
     """Open the ledger that the policy names. None is never made on the way: a fresh one would forget what was spent."""
     from privrelease.cli.ledger import opened
 
-    return opened(policy, store)
+    ledger = opened(policy, store)
+    if policy.ledger is not None and policy.ledger.retention is not None:
+        ledger.forget(policy.policy_id, policy.ledger.retention)
+    return ledger

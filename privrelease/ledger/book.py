@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from privrelease.dp.budget import Budget
-from privrelease.dp.composition import covers
+from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
 from privrelease.ledger.content import differ, digests_of
 from privrelease.ledger.entries import NOTHING, Entry, budget_record, claim_record, read_budget, read_claim, written
@@ -78,12 +79,14 @@ def stricter(one: Budget | None, other: Budget | None) -> Budget | None:
     return Budget(Epsilon(min(one.epsilon.value, other.epsilon.value)), Delta(min(one.delta.value, other.delta.value)))
 
 
-def cap_statement(ledger: str, population: str, cap: Budget, replaces: str) -> bytes:
-    """Return what an owner signs to set a cap: good for one ledger, one population, and in place of one entry's cap (its hash)."""
+def cap_statement(
+    ledger: str, name: str, cap: Budget, replaces: str, *, of: Literal["population", "dataset"] = "population"
+) -> bytes:
+    """Return what an owner signs to set a cap: good for one ledger, one population or dataset, and in place of one entry's cap (its hash)."""
     says = {
         "format": CAP_STATEMENT,
         "ledger": ledger,
-        "population": population,
+        of: name,
         "cap": budget_record(cap),
         "replaces": replaces,
     }
@@ -104,6 +107,8 @@ class Book:
         self.population_of: dict[str, str] = {}
         self.waiting: dict[int, Mapping[str, Any]] = {}
         self.answers: dict[str, str] = {}
+        self._kept: dict[str, tuple[str, datetime]] = {}
+        self._rhos: dict[int, tuple[Fraction, Fraction]] = {}
         self._snapshots: dict[tuple[str, str], list[str]] = {}
         self._contents: dict[tuple[str, ...], str] = {}
 
@@ -134,6 +139,30 @@ class Book:
         account = self.account(population)
         return Balance.of(population, stricter(account.cap, cap), account.spenders)
 
+    def dataset_balance(self, dataset: str, cap: Budget | None = None) -> Balance:
+        """Return the same of a dataset that the ledger knows; its cap is beside that of its population."""
+        account = self.datasets[dataset]
+        return Balance.of(dataset, stricter(account.cap, cap), account.spenders)
+
+    def expired(self, policy: str, before: datetime) -> tuple[str, ...]:
+        """Return the keys of the stored answers of a policy's releases that were stored before a moment, all of a run together."""
+        own = (key for key, (release, at) in self._kept.items() if release.startswith(f"{policy}/") and at < before)
+        return tuple(sorted(own))
+
+    def concentrated(self, population: str) -> tuple[Fraction, Fraction]:
+        """Return what a population has spent in rho, and the probability of a failure outside it: from every draw, composed by zCDP.
+
+        A view for whoever plans: caps are about the sums of epsilon and delta. Raises ValueError where a draw is not one.
+        """
+        rhos = [self._rho(spent.sequence) for spent in self.account(population).spent]
+        return sum((rho for rho, _ in rhos), Fraction(0)), sum((failure for _, failure in rhos), Fraction(0))
+
+    def _rho(self, sequence: int) -> tuple[Fraction, Fraction]:
+        if sequence not in self._rhos:
+            claim = read_claim(self.entries[sequence].body["claim"])
+            self._rhos[sequence] = rho_of(claim.draws, claim.apart)
+        return self._rhos[sequence]
+
     def next(self, at: datetime, kind: str, body: Mapping[str, Any]) -> Entry:
         """Return the entry that would follow. Raises BudgetError (L113) where the clock went backwards."""
         if not self.entries:
@@ -150,8 +179,8 @@ class Book:
 
     # --------------------------------------------------------------------------------------------------------------- permission
 
-    def admit(self, claim: Claim, cap: Budget | None = None) -> None:
-        """Raise BudgetError unless the claim may be spent under the ledger's caps and ``cap``, the policy's.
+    def admit(self, claim: Claim, cap: Budget | None = None, dataset_cap: Budget | None = None) -> None:
+        """Raise BudgetError unless the claim may be spent under the ledger's caps and the policy's: ``cap``, and that of the dataset.
 
         That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew.
         """
@@ -159,7 +188,7 @@ class Book:
         self._check_dataset(claim)
         self._check_content(claim)
         self._check_cap(claim, f"population {claim.population}", account, cap)
-        self._check_cap(claim, f"dataset {claim.dataset}", self.datasets[claim.dataset], None)
+        self._check_cap(claim, f"dataset {claim.dataset}", self.datasets[claim.dataset], dataset_cap)
 
     @staticmethod
     def check_cost(claim: Claim) -> None:
@@ -286,18 +315,22 @@ class Book:
 
     def take_raised(self, entry: Entry, digest: str) -> None:
         """Set a cap anew, by a signature."""
-        account = self.populations[entry.body["population"]]
-        self._signed(entry, account.name, account.entry)
+        if "dataset" in entry.body:
+            account = self.datasets[entry.body["dataset"]]
+            self._signed(entry, account.name, account.entry, "dataset")
+        else:
+            account = self.populations[entry.body["population"]]
+            self._signed(entry, account.name, account.entry)
         account.cap, account.entry = _cap(entry.body["cap"]), digest
 
-    def _signed(self, entry: Entry, population: str, replaces: str) -> None:
+    def _signed(self, entry: Entry, name: str, replaces: str, of: Literal["population", "dataset"] = "population") -> None:
         """Raise ValueError unless an owner signed what the entry says, for this ledger and in place of the cap that it replaces."""
         if self.verifier is None or not self.owners:
             msg = "changes a cap, and there is no owner's key to check its signature with"
             raise ValueError(msg)
         payload = self.verifier(entry.body["envelope"].encode(), self.owners)
         cap = _cap(entry.body["cap"])
-        if cap is None or payload != cap_statement(self.identity, population, cap, replaces):
+        if cap is None or payload != cap_statement(self.identity, name, cap, replaces, of=of):
             msg = "changes a cap otherwise than was signed"
             raise ValueError(msg)
 
@@ -327,8 +360,17 @@ class Book:
         if number not in self.waiting or not set(answers) <= set(self.waiting[number]["queries"]):
             msg = "stores answers that nothing was reserved for"
             raise ValueError(msg)
-        del self.waiting[number]
+        release = self.waiting.pop(number)["release"]
         self.answers.update(answers)
+        self._kept.update(dict.fromkeys(answers, (release, entry.at)))
+
+    def take_forget(self, entry: Entry, _: str) -> None:
+        """Let go of stored answers; what was spent for them stays spent."""
+        for key in entry.body["answers"]:
+            if key not in self.answers:
+                msg = "forgets an answer that is not stored"
+                raise ValueError(msg)
+            del self.answers[key], self._kept[key]
 
 
 def _cap(record: Mapping[str, str] | None) -> Budget | None:
@@ -343,4 +385,5 @@ _KINDS: dict[str, Callable[[Book, Entry, str], None]] = {
     "cap": Book.take_raised,
     "reserve": Book.take_reserve,
     "commit": Book.take_commit,
+    "forget": Book.take_forget,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import delete, insert, select
 
@@ -18,7 +18,8 @@ from privrelease.ledger.book import Book
 from privrelease.ledger.entries import Entry, budget_record, claim_record
 from privrelease.ledger.places import spoken
 from privrelease.ledger.protocol import Reservation
-from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, found_format, migrate
+from privrelease.ledger.retention import before
+from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, check_readable, found_format, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +40,7 @@ def utc_now() -> datetime:
 
 
 class DatabaseLedger:
-    """A ledger in SQLite or PostgreSQL. ``cap``: the policy's own, the stricter of it and the ledger's holds.
+    """A ledger in SQLite or PostgreSQL. ``cap``, ``dataset_caps``: the policy's own, the stricter of each and the ledger's holds.
 
     Raises BudgetError (exit 4) from every method where the ledger cannot be used; nothing is spent then.
     """
@@ -49,6 +50,7 @@ class DatabaseLedger:
         place: Place,
         *,
         cap: Budget | None = None,
+        dataset_caps: Mapping[str, Budget] | None = None,
         verifier: Verifier | None = None,
         clock: Callable[[], datetime] | None = None,
         patience: float = 60.0,
@@ -56,6 +58,7 @@ class DatabaseLedger:
         place.check_there()
         self.place = place
         self.cap = cap
+        self.dataset_caps = dict(dataset_caps or {})
         self._clock = clock
         self._book = Book(verifier)
         self._engine = place.engine(patience=patience)
@@ -66,7 +69,7 @@ class DatabaseLedger:
         """Spend the claim: when this returns, the entry is on disk. Raises BudgetError where it does not fit."""
         self._book.check_cost(claim)
         with self._writing() as connection:
-            self._book.admit(claim, self.cap)
+            self._book.admit(claim, self.cap, self.dataset_caps.get(claim.dataset))
             entry = self._append(connection, "reserve", {"claim": claim_record(claim)})
         self._book.apply(entry)
         return Reservation(str(entry.sequence), claim, self._book.head)
@@ -95,6 +98,19 @@ class DatabaseLedger:
             )
         return bytes(found)
 
+    def forget(self, policy: str, retention: str) -> int:
+        """Delete old answers of a policy. Where none is old nothing is written; that some were deleted is an entry."""
+        with self._reading() as connection:
+            if not self._book.expired(policy, before(self._now(connection), retention)):
+                return 0
+        with self._writing() as connection:
+            keys = self._book.expired(policy, before(self._now(connection), retention))
+            entry = self._append(connection, "forget", {"policy": policy, "retention": retention, "answers": list(keys)})
+            for key in keys:
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.query == key))
+        self._book.apply(entry)
+        return len(keys)
+
     def balance(self, population: str) -> Balance:
         """Return what is spent, and the stricter of the ledger's cap and the policy's."""
         with self._reading():
@@ -121,9 +137,14 @@ class DatabaseLedger:
         """Say to which population a dataset belongs, once."""
         self._add("dataset", {"dataset": name, "population": population, "cap": None if cap is None else budget_record(cap)})
 
-    def set_cap(self, population: str, cap: Budget, envelope: str) -> None:
-        """Set a population's cap anew by a statement that an owner signed (:func:`~privrelease.ledger.book.cap_statement`)."""
-        self._add("cap", {"population": population, "cap": budget_record(cap), "envelope": envelope})
+    def set_cap(self, name: str, cap: Budget, envelope: str, *, of: Literal["population", "dataset"] = "population") -> None:
+        """Set the cap of a population or dataset anew by a statement that an owner signed (:func:`~privrelease.ledger.book.cap_statement`)."""
+        self._add("cap", {of: name, "cap": budget_record(cap), "envelope": envelope})
+
+    def dataset_balance(self, dataset: str) -> Balance:
+        """Return what a dataset has spent, and the stricter of the ledger's cap for it and the policy's."""
+        with self._reading():
+            return self._book.dataset_balance(dataset, self.dataset_caps.get(dataset))
 
     def texts(self) -> list[tuple[int, str, str]]:
         """Return every entry as it is stored: number, hash, text; unchecked."""
@@ -153,7 +174,7 @@ class DatabaseLedger:
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """Open the one writing transaction, with the book up to date; commit where the block ends well."""
-        before = len(self._book.entries)
+        known = len(self._book.entries)
         try:
             with spoken(self.place), self._engine.begin() as connection:
                 locked = connection.execute(select(LEDGER.c.format).with_for_update()).all()
@@ -162,7 +183,7 @@ class DatabaseLedger:
                 self._catch_up(connection)
                 yield connection
         except BaseException:
-            self._forget(before)
+            self._start_over(known)
             raise
 
     @contextmanager
@@ -171,11 +192,11 @@ class DatabaseLedger:
         if not self.place.is_sqlite:
             options["isolation_level"] = "REPEATABLE READ"
         with spoken(self.place), self._engine.connect().execution_options(**options) as connection:
-            migrate(connection, found_format(connection), migrations={})
+            check_readable(found_format(connection))
             self._catch_up(connection)
             yield connection
 
-    def _forget(self, length: int) -> None:
+    def _start_over(self, length: int) -> None:
         """Replay from the beginning next time: what was applied may not have been committed."""
         if len(self._book.entries) != length:
             self._book = Book(self._book.verifier)

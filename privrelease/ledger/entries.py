@@ -42,7 +42,7 @@ def written(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry. ``kind``: ledger, population, dataset, cap, reserve or commit; ``body``: what it says.
+    """One entry. ``kind``: ledger, population, dataset, cap, reserve, commit or forget; ``body``: what it says.
 
     >>> first = Entry(0, NOTHING, datetime(2026, 1, 2, tzinfo=UTC), "ledger", {"ledger": "a"})
     >>> Entry.read(first.text) == first, len(first.hash)

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 from privrelease.ledger.book import Account, Book
 from privrelease.ledger.entries import claim_record, read_claim
 from privrelease.ledger.protocol import Reservation
+from privrelease.ledger.retention import before
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from privrelease.dp.budget import Budget
     from privrelease.ledger.protocol import Balance, Claim, Head
 
 __all__ = ["MemoryLedger"]
 
-#: It has no clock, so that what is made for tests repeats.
+#: Without a clock it is always the same moment, so that what is made for tests repeats.
 _ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -29,8 +30,11 @@ class MemoryLedger:
     0
     """
 
-    def __init__(self, cap: Budget | None = None, *, identity: str = "memory") -> None:
+    def __init__(
+        self, cap: Budget | None = None, *, identity: str = "memory", clock: Callable[[], datetime] = lambda: _ALWAYS
+    ) -> None:
         self._cap = cap
+        self._clock = clock
         self._book = Book()
         self._stored: dict[str, bytes] = {}
         self._append("ledger", {"ledger": identity, "owners": [], "populations": {}, "datasets": {}})
@@ -63,6 +67,15 @@ class MemoryLedger:
         """Return a stored answer."""
         return self._stored.get(query)
 
+    def forget(self, policy: str, retention: str) -> int:
+        """Delete old answers of a policy."""
+        keys = self._book.expired(policy, before(self._clock(), retention))
+        if keys:
+            self._append("forget", {"policy": policy, "retention": retention, "answers": list(keys)})
+            for key in keys:
+                self._stored.pop(key, None)
+        return len(keys)
+
     def balance(self, population: str) -> Balance:
         """Return what is spent."""
         self._know(population)
@@ -81,4 +94,4 @@ class MemoryLedger:
             self._book.populations[population] = Account(population, self._cap, "")
 
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        self._book.apply(self._book.next(_ALWAYS, kind, body))
+        self._book.apply(self._book.next(self._clock(), kind, body))

@@ -40,6 +40,7 @@ def open_ledger(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     cap: Budget | None = None,
+    dataset_caps: Mapping[str, Budget] | None = None,
     anchors: Iterable[Anchor] = (),
     verifier: Verifier | None = None,
     clock: Callable[[], datetime] | None = None,
@@ -47,7 +48,7 @@ def open_ledger(
 ) -> DatabaseLedger:
     """Return the ledger at ``url`` (:mod:`~privrelease.ledger.places`), which must exist, be whole, and hold every anchor.
 
-    ``folder``: what a relative path is relative to. ``cap``: the policy's. ``verifier``: checks the signatures under raised caps.
+    ``folder``: what a relative path is relative to. ``cap``, ``dataset_caps``: the policy's. ``verifier``: checks the signatures under raised caps.
     Raises BudgetError (exit 4): L102 missing, L103 damaged, L104 read-only, L105 of a newer version, L106 URL, L107 unreachable, L110
     altered, L111 an older copy, L112 another ledger than the one that was charged before.
     """
@@ -55,7 +56,7 @@ def open_ledger(
     from privrelease.ledger.places import place_of
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
-    ledger = DatabaseLedger(place, cap=cap, verifier=verifier, clock=clock, patience=patience)
+    ledger = DatabaseLedger(place, cap=cap, dataset_caps=dataset_caps, verifier=verifier, clock=clock, patience=patience)
     check_anchors(ledger.book(), anchors, place.shown)
     return ledger
 

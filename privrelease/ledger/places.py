@@ -81,6 +81,7 @@ class Place:
                 raw = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None, timeout=patience)
                 raw.execute("PRAGMA synchronous=EXTRA")
                 raw.execute("PRAGMA trusted_schema=OFF")
+                raw.execute("PRAGMA secure_delete=ON")
                 return raw
 
             engine = sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)

@@ -91,6 +91,10 @@ class Ledger(Protocol):
         """Return the stored answer to a query, which costs nothing to serve again; None where there is none."""
         ...
 
+    def forget(self, policy: str, retention: str) -> int:
+        """Delete the answers of a policy's releases that have been stored for longer than a duration (ISO 8601); return how many."""
+        ...
+
     def balance(self, population: str) -> Balance:
         """Return what is spent and allowed."""
         ...

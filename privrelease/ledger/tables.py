@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-__all__ = ["ANSWERS", "ENTRIES", "FORMAT", "LEDGER", "METADATA", "MIGRATIONS", "migrate"]
+__all__ = ["ANSWERS", "ENTRIES", "FORMAT", "LEDGER", "METADATA", "MIGRATIONS", "check_readable", "found_format", "migrate"]
 
-#: Version of the tables that this program writes.
-FORMAT: Final = 1
+#: Version of the tables and entries that this program writes. 2: totals of other accountants and parts, answers that were let go, caps of
+#: datasets that are set anew.
+FORMAT: Final = 2
+
+#: Versions that can be read as they are.
+_READABLE: Final = frozenset({1, 2})
 
 METADATA: Final = MetaData()
 
@@ -49,7 +53,7 @@ ANSWERS: Final = Table(
 )
 
 #: By version: what makes the next one of it, within the transaction that found it.
-MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {}
+MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: lambda _: None}
 
 
 def migrate(
@@ -71,6 +75,16 @@ def migrate(
             raise BudgetError(code="L105", message=f"the ledger has the unknown format {found}", hint="was it changed by hand?")
         migrations[version](connection)
         connection.execute(update(LEDGER).values(format=version + 1))
+
+
+def check_readable(found: int) -> None:
+    """Raise BudgetError (L105) where tables of version ``found`` cannot be read as they are."""
+    if found not in _READABLE:
+        raise BudgetError(
+            code="L105",
+            message=f"the ledger has format {found}, and this version of privrelease knows {FORMAT}",
+            hint="install the version that wrote it, or a newer one" if found > FORMAT else "was it changed by hand?",
+        )
 
 
 def found_format(connection: Connection) -> int:

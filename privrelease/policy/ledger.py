@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from privrelease.policy.values import Exact, Frozen, Positive, as_text, problem
+from privrelease.policy.values import Duration, Exact, Frozen, Positive, Text, as_text, problem
 
 __all__ = ["CapSpec", "LedgerSpec"]
 
@@ -36,7 +36,7 @@ LedgerUrl = Annotated[
 
 
 class CapSpec(Frozen):
-    """The most that all releases of a population may spend together, over its whole life."""
+    """The most that all releases of a population, or of a dataset, may spend together, over its whole life."""
 
     epsilon: Positive
     """Privacy loss."""
@@ -51,3 +51,7 @@ class LedgerSpec(Frozen):
     """The policy's cap; where the ledger's own is stricter, that one holds."""
     url: LedgerUrl
     """Where the ledger is; a file is relative to the policy."""
+    datasets: dict[Text, CapSpec] = Field(default_factory=dict)
+    """Caps of single datasets, beside that of their population: a release has to fit both."""
+    retention: Duration | None = None
+    """How long stored answers are kept to be served again; as `legal.retention.release` says where it is not given."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.context import Reading
+    from privrelease.policy.ledger import CapSpec
 
 __all__ = ["ledger_rules"]
 
@@ -29,19 +30,27 @@ def ledger_rules(reading: Reading) -> Iterator[Finding]:
                     key=True,
                 )
         return
-    cap = ledger.cap
-    if cap.delta is not None and not 0 <= cap.delta < 1:
-        yield reading.error("P104", "delta must be in [0, 1)", "ledger", "cap", "delta", hint="write e.g. 1e-5")
-        return
+    caps: list[tuple[tuple[str, ...], CapSpec]] = [(("cap",), ledger.cap)]
+    caps += [(("datasets", name), cap) for name, cap in ledger.datasets.items()]
+    for place, cap in caps:
+        if cap.delta is not None and not 0 <= cap.delta < 1:
+            yield reading.error("P104", "delta must be in [0, 1)", "ledger", *place, "delta", hint="write e.g. 1e-5")
+            continue
+        yield from _never(reading, cap, place)
+
+
+def _never(reading: Reading, cap: CapSpec, place: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield releases that a cap could never cover, whatever was spent before."""
     for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, StatisticsRelease):
+        if not isinstance(release, StatisticsRelease) or (len(place) > 1 and release.from_ != place[1]):
             continue
         for name in ("epsilon", "delta"):
             asked, most = getattr(release.budget, name) or 0, getattr(cap, name) or 0
             if asked > most and (name == "epsilon" or asked < 1):  # a delta of 1 or above is told as what it is
+                where = ".".join(("ledger", *place, name))
                 yield reading.error(
                     "P430",
                     f"the {name} of release {release.id}, {asked}, is above the ledger's cap, {most}: it could never be charged",
                     *("releases", number, "budget", name),
-                    hint=f"lower it, or raise `ledger.cap.{name}`",
+                    hint=f"lower it, or raise `{where}`",
                 )

@@ -51,6 +51,8 @@ class _References:
         self._releases = [_mapping(item) for item in _items(top.get("releases"))]
         self._checks = [_mapping(item) for item in _items(top.get("checks"))]
         self._waivers = [_mapping(item) for item in _items(top.get("waivers"))]
+        capped = _mapping(top.get("ledger")).get("datasets")
+        self._capped = tuple(capped.entries.values()) if isinstance(capped, Mapping) else ()
         self._gone = gone
         self._hints = _MOST_HINTS
         self._columns = {name: tuple(_mapping(_mapping(node).get("columns"))) for name, node in self._datasets.items()}
@@ -67,6 +69,9 @@ class _References:
             yield from self._check(check)
         for waiver in self._waivers:
             yield from self._waiver(waiver)
+        for entry in self._capped:
+            capped = Scalar(entry.key, plain=False, location=entry.location)
+            yield from self._known("dataset", "P301", capped, self._datasets, "datasets")
 
     def _threat(self, threat: dict[str, Node]) -> Iterator[Finding]:
         yield from self._known("dataset", "P301", threat.get("dataset"), self._datasets, "datasets")

@@ -396,12 +396,32 @@ def test_without_owners_no_cap_can_be_raised(durable, budget) -> None:
 def test_a_newer_format_is_refused_and_an_unknown_older_one_too(durable, claim) -> None:
     durable.create("1")
     ledger = durable.open()
-    for version in (2, 0):
+    for version in (3, 0):
         durable.tamper(f"UPDATE privrelease_ledger SET format = {version}")
         with pytest.raises(BudgetError, match="L105"):
             durable.open()
         with pytest.raises(BudgetError, match="L105"):
             ledger.reserve(claim("0.1"))
+
+
+def test_the_format_before_is_read_as_it_is_and_brought_up_by_the_first_entry(durable, claim) -> None:
+    import sqlalchemy
+
+    from privrelease.ledger.places import place_of
+    from privrelease.ledger.tables import FORMAT, LEDGER
+
+    durable.create("1")
+    durable.tamper("UPDATE privrelease_ledger SET format = 1")
+    ledger = durable.open()
+    engine = place_of(durable.url, durable.folder, os.environ).engine()
+
+    def found():
+        with engine.connect() as connection:
+            return connection.execute(sqlalchemy.select(LEDGER.c.format)).scalar_one()
+
+    assert (ledger.head().sequence, found()) == (0, 1)
+    ledger.reserve(claim("0.1"))
+    assert (ledger.head().sequence, found()) == (1, FORMAT)
 
 
 def test_an_older_format_is_brought_up_step_by_step(durable) -> None:
