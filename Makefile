@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench golden constraints clean
+.PHONY: help demo test test-slow lint format bench golden reports constraints clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,8 +45,11 @@ format: $(VENV)/.dev ## format the code
 bench: $(VENV)/.dev ## print the benchmark table (ratios against named peers and raw queries)
 	$(BIN)/python benchmarks/table.py
 
-golden: $(VENV)/.dev ## write the golden files anew; review them as a diff
+golden: $(VENV)/.dev ## write the golden files anew, and render reports/ from its audits; review them as a diff
 	$(BIN)/python -m pytest -q tests/golden --update-golden
+
+reports: $(VENV)/.dev ## run the examples and make reports/ anew (needs the census data)
+	$(BIN)/python -m privrelease.examples.reports
 
 constraints: ## resolve the pinned versions anew (needs pip-tools)
 	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --extra dev --constraint constraints/limits.in --output-file constraints/dev.txt pyproject.toml
