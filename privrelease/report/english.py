@@ -7,6 +7,7 @@ from typing import Final
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
+from privrelease.report.english_utility import ENGLISH_UTILITY
 
 __all__ = ["ENGLISH"]
 
@@ -285,6 +286,7 @@ ENGLISH: Final[dict[str, str]] = {
     "synthesis.heading": "Synthesis",
     "synthesis.basis": "SDMetrics",
     # 13 utility
+    **ENGLISH_UTILITY,
     "utility.heading": "Utility",
     "utility.basis": "sdcMicro, EMA",
     "utility.no_limit": "The policy sets no limit on lost cells.",
