@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from privrelease.plan.model import CheckPlan
     from privrelease.policy.context import Leaving
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
-    from privrelease.policy.ledger import CapSpec
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.releases import MicrodataRelease
     from privrelease.policy.statistics_queries import Statistics
@@ -78,19 +77,8 @@ def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
     ledger = loaded.policy.ledger
     if ledger is None:
         return None
-    legal = loaded.policy.legal
-    kept = legal.retention.release if legal is not None and legal.retention is not None else None
-    return LedgerPlan(
-        ledger.url,
-        _cap(ledger.cap),
-        loaded.location("ledger"),
-        tuple((name, _cap(cap)) for name, cap in ledger.datasets.items()),
-        ledger.retention or kept,
-    )
-
-
-def _cap(cap: CapSpec) -> Budget:
-    return Budget(Epsilon(cap.epsilon), Delta(cap.delta or 0))
+    cap = Budget(Epsilon(ledger.cap.epsilon), Delta(ledger.cap.delta or 0))
+    return LedgerPlan(ledger.url, cap, loaded.location("ledger"))
 
 
 def _approvals(loaded: LoadedPolicy) -> ApprovalsPlan | None:
@@ -215,6 +203,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
     policy = loaded.policy
     dataset = policy.datasets[release.from_]
     out = leaving(release, dataset)
+    source = _source(loaded, release.from_, dataset, dataset.columns)
     return MicrodataPlan(
         id=release.id,
         source=source,
@@ -225,9 +214,9 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         suppress=_suppress(loaded, number, out),
         order=release.order,
         checks=check_plans(loaded, release),
+        attacks=attacks_plan(loaded, release, source),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
-    source = _source(loaded, release.from_, dataset, dataset.columns)
         location=loaded.location("releases", number),
     )
 
@@ -239,7 +228,6 @@ def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
 
 
 def _threat(loaded: LoadedPolicy, name: str, threat: Threat, out: Leaving) -> ThreatPlan:
-        attacks=attacks_plan(loaded, release, source),
     at_risk = threat.records_at_risk
     subsets = threat.also.subsets if threat.also is not None else None
     known = tuple(dict.fromkeys(threat.knows))
