@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import CheckPlan
     from privrelease.policy.context import Leaving
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
+    from privrelease.policy.ledger import CapSpec
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.releases import MicrodataRelease
     from privrelease.policy.statistics_queries import Statistics
@@ -77,8 +78,19 @@ def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
     ledger = loaded.policy.ledger
     if ledger is None:
         return None
-    cap = Budget(Epsilon(ledger.cap.epsilon), Delta(ledger.cap.delta or 0))
-    return LedgerPlan(ledger.url, cap, loaded.location("ledger"))
+    legal = loaded.policy.legal
+    kept = legal.retention.release if legal is not None and legal.retention is not None else None
+    return LedgerPlan(
+        ledger.url,
+        _cap(ledger.cap),
+        loaded.location("ledger"),
+        tuple((name, _cap(cap)) for name, cap in ledger.datasets.items()),
+        ledger.retention or kept,
+    )
+
+
+def _cap(cap: CapSpec) -> Budget:
+    return Budget(Epsilon(cap.epsilon), Delta(cap.delta or 0))
 
 
 def _approvals(loaded: LoadedPolicy) -> ApprovalsPlan | None:

@@ -136,8 +136,8 @@ class MicrodataPlan:
     suppress: SuppressStep | None = None
     order: Literal["values", "source"] = "values"
     checks: tuple[CheckPlan, ...] = ()
-    attacks: AttacksPlan | None = None
     snapshot: str | None = None
+    attacks: AttacksPlan | None = None
     population_id: str | None = None
     location: Location | None = None
 

@@ -7,6 +7,7 @@ from typing import Final
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
+from privrelease.report.english_utility import ENGLISH_UTILITY
 
 __all__ = ["ENGLISH"]
 
@@ -254,8 +255,8 @@ ENGLISH: Final[dict[str, str]] = {
     # 9 to 12
     **ENGLISH_ATTACKS,
     **ENGLISH_PRIVACY,
-    **ENGLISH_INDEX,
     "tables.heading": "Tables",
+    **ENGLISH_INDEX,
     "tables.basis": "ACRO, tau-Argus",
     "tables.attacker": "Unsafe cells are suppressed, and further ones so that totals do not give them back. The attacker here knows every "
     "printed figure and the rules, and is granted which suppressed cells are unsafe: more than the file tells.",
@@ -285,6 +286,7 @@ ENGLISH: Final[dict[str, str]] = {
     "synthesis.heading": "Synthesis",
     "synthesis.basis": "SDMetrics",
     # 13 utility
+    **ENGLISH_UTILITY,
     "utility.heading": "Utility",
     "utility.basis": "sdcMicro, EMA",
     "utility.no_limit": "The policy sets no limit on lost cells.",
