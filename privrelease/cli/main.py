@@ -269,6 +269,7 @@ def report(
 
     Examples: `privrelease report .privrelease/runs/RUN --edition recipient -o report.html` · `privrelease report --index .privrelease -o index.html`
     """
+    from privrelease.cli.report import Asked
     from privrelease.cli.report import report as work
 
     console = Console(verbosity=-1 if quiet else 0)
@@ -279,7 +280,6 @@ def report(
 def keygen(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the private key goes.")] = Path(
         "privrelease.key"
-    from privrelease.cli.report import Asked
     ),
     *,
     form: o.PlainFormatOption = PlainFormat.TEXT,
