@@ -10,6 +10,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
+from privrelease.audit.facts import domain_words
 from privrelease.audit.model import CheckResult, ColumnFacts, DataFacts, Figure, FindingRecord, Outcome, OutputFacts, Visibility
 from privrelease.relational.schema import SinkKind
 from privrelease.release.digests import sha256_of
@@ -169,3 +170,5 @@ def data_of(
         ),
         order="policy",
     )
+                domain=domain_words(column),
+                category=column.category,

@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.differences_model import Difference, SinceFacts
+from privrelease.audit.model import Figure
+from privrelease.audit.privacy_model import privacy_facts
 from privrelease.audit.waivers_model import waiver_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privrelease.audit.model import AuditResult, Figure
+    from privrelease.audit.model import AuditResult
 
 __all__ = ["differences", "since"]
 
@@ -37,6 +39,8 @@ def _differences(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     yield from _texts("snapshot", old.data.snapshot, new.data.snapshot)
     yield from _files(old, new)
     yield from _figures("released_rows", old.data.released_rows, new.data.released_rows, "changed")
+    yield from _columns(old, new)
+    yield from _epsilon(old, new)
     yield from _threats(old, new)
     if old.utility is not None and new.utility is not None:
         yield from _figures("cells_lost", old.utility.cells_share, new.utility.cells_share, "worse")
@@ -79,6 +83,29 @@ def _files(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     after = {output.label: output.sha256 for output in new.identity.outputs}
     for label in dict.fromkeys((*before, *after)):
         yield from _texts("file", before.get(label), after.get(label), about=label)
+
+
+def _columns(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
+    """Compare which columns leave, and how each is treated; one more that leaves tells more."""
+    before = {column.name: column.treatment for column in old.data.columns if column.leaves}
+    after = {column.name: column.treatment for column in new.data.columns if column.leaves}
+    for name in dict.fromkeys((*before, *after)):
+        one, other = before.get(name), after.get(name)
+        effect: _Effect = "worse" if one is None else "better" if other is None else "changed"
+        yield from _texts("column", one, other, effect, name)
+
+
+def _epsilon(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
+    """Compare what the releases with differential privacy spend; an older section that cannot be read is passed over."""
+    spent: list[Fraction | None] = []
+    for audit in (old, new):
+        try:
+            facts = privacy_facts(audit)
+        except ValueError:
+            return
+        spent.append(None if facts is None else Fraction(facts.epsilon))
+    if spent[0] is not None and spent[1] is not None:
+        yield from _figures("epsilon", Figure.of(spent[0]), Figure.of(spent[1]), "worse")
 
 
 def _threats(old: AuditResult, new: AuditResult) -> Iterator[Difference]:

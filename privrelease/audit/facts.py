@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
-__all__ = ["context_facts", "data_facts", "identity", "identity_of", "left_out", "legal_facts", "utility_facts"]
+__all__ = ["context_facts", "data_facts", "domain_words", "identity", "identity_of", "left_out", "legal_facts", "utility_facts"]
+
+
+#: Declared values of a column that are written out.
+_MOST_VALUES = 8
 
 
 def _rows(rows: int | None) -> Figure:
@@ -46,6 +50,26 @@ def _treatment(plan: MicrodataPlan, column: Column) -> str:
     if plan.suppress is not None and column.name in plan.quasi_identifiers:
         return "single cells suppressed (local suppression)"
     return "unchanged"
+
+
+def domain_words(column: Column) -> str | None:
+    """Say which values the policy declares for a column; None where it declares none.
+
+    >>> from privrelease.relational.schema import Column, ColumnType, Domain, Role
+    >>> domain_words(Column("age", ColumnType.INTEGER, Role.QUASI, Domain(low="18", high="85")))
+    '18 to 85'
+    >>> domain_words(Column("n", ColumnType.CATEGORY, Role.QUASI, Domain(values=tuple(map(str, range(20))))))
+    '20 values: 0, 1, 2, 3, 4, 5, 6, 7, …'
+    """
+    domain = column.domain
+    if domain is None:
+        return None
+    if domain.values is None:
+        step = "" if column.grid is None else f", in steps of {column.grid}"
+        return f"{domain.low} to {domain.high}{step}"
+    if len(domain.values) <= _MOST_VALUES:
+        return ", ".join(domain.values)
+    return f"{len(domain.values)} values: {', '.join(domain.values[:_MOST_VALUES])}, …"
 
 
 def data_facts(evidence: Evidence) -> DataFacts:
@@ -67,6 +91,8 @@ def data_facts(evidence: Evidence) -> DataFacts:
                 type=leaving[column.name].type.value if column.name in leaving else column.type.value,
                 leaves=column.name in leaving,
                 treatment=_treatment(plan, column),
+                domain=domain_words(column),
+                category=column.category,
             )
             for column in plan.source.columns
         ),

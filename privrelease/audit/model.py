@@ -165,6 +165,12 @@ class ColumnFacts(_Model):
     type: str
     leaves: bool
     treatment: str
+    domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
+    """Values that the policy declares, in words; for those inside."""
+    category: Literal["ordinary", "special", "criminal"] | None = Field(
+        default=None, exclude_if=lambda category: category is None
+    )
+    """Category of personal data (``special``: Art. 9, ``criminal``: Art. 10 GDPR), where the policy declares one."""
 
 
 class DataFacts(_Model):

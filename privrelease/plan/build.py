@@ -306,7 +306,7 @@ def _source(
 
 
 def _column(name: str, spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> Column:
-    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind))
+    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind), spec.category)
 
 
 def _domain(spec: ColumnSpec) -> Domain | None:

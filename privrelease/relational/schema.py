@@ -114,7 +114,10 @@ class ColumnFormat:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A declared column. ``name`` is compared exactly (case too). ``grid``: step on which a number is exact."""
+    """A declared column. ``name`` is compared exactly (case too). ``grid``: step on which a number is exact.
+
+    ``category``: of personal data, where the policy declares one (``special``: Art. 9, ``criminal``: Art. 10 GDPR).
+    """
 
     name: str
     type: ColumnType
@@ -122,6 +125,7 @@ class Column:
     domain: Domain | None = None
     grid: Decimal | None = None
     format: ColumnFormat = field(default_factory=ColumnFormat)
+    category: Literal["ordinary", "special", "criminal"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

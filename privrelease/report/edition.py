@@ -62,6 +62,9 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
             "decision": kept.decision.model_copy(update=decision),
             "identity": kept.identity.model_copy(update={"input_digest": None, "run": None}),
             "legal": kept.legal.model_copy(update={"stated": _legal_for_recipients(kept.legal.stated), "missing": ()}),
+            "data": kept.data.model_copy(
+                update={"columns": tuple(column.model_copy(update={"domain": None}) for column in kept.data.columns)}
+            ),
             "threats": tuple(_without_combinations(threat) for threat in kept.threats),
             "union": None if kept.union is None else _without_combinations(kept.union),
             "checks": tuple(check for check in kept.checks if edition.admits(check.visibility)),

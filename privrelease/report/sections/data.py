@@ -10,6 +10,8 @@ from privrelease.report import numbers
 from privrelease.report.view import Fact, exact, shown
 
 if TYPE_CHECKING:
+    from privrelease.audit.model import ColumnFacts
+    from privrelease.report.catalogue import Catalogue
     from privrelease.report.view import Context
 
 __all__ = ["ColumnRow", "DataBody", "build"]
@@ -22,16 +24,18 @@ class ColumnRow:
     name: str
     role: str
     type: str
+    domain: str | None
     leaves: bool
     treatment: str
 
 
 @dataclass(frozen=True, slots=True)
 class DataBody:
-    """Facts of the data and its columns."""
+    """Facts of the data and its columns. ``domains``: there is a declared domain to show."""
 
     facts: tuple[Fact, ...]
     columns: tuple[ColumnRow, ...]
+    domains: bool
 
 
 def build(context: Context) -> DataBody:
@@ -65,7 +69,15 @@ def build(context: Context) -> DataBody:
     return DataBody(
         tuple(facts),
         tuple(
-            ColumnRow(column.name, catalogue.text(f"data.role.{column.role}"), column.type, column.leaves, column.treatment)
+            ColumnRow(column.name, _role(column, catalogue), column.type, column.domain, column.leaves, column.treatment)
             for column in data.columns
         ),
+        any(column.domain is not None for column in data.columns),
     )
+
+
+def _role(column: ColumnFacts, catalogue: Catalogue) -> str:
+    role = catalogue.text(f"data.role.{column.role}")
+    if column.category in {None, "ordinary"}:
+        return role
+    return f"{role}; {catalogue.text(f'data.category.{column.category}')}"

@@ -96,6 +96,8 @@ def build(context: Context) -> DecisionBody:
         counts = numbers.count(decision.checks_passed), numbers.count(decision.checks_total)
         said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
     sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
+    waived = ", ".join(check.id for check in audit.checks if check.waived)
+    sentences += [catalogue.text("decision.waived", checks=waived)] if waived else []
     sentences += _signoff(audit, catalogue)
     since = since_facts(audit)
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report.edition import Edition
-from privrelease.report.view import Absent
+from privrelease.report.view import Absent, Fact
 
 if TYPE_CHECKING:
     from privrelease.report.view import Context, Status
@@ -31,9 +31,10 @@ class SignoffRow:
 
 @dataclass(frozen=True, slots=True)
 class SignoffBody:
-    """Required roles first, in the policy's order, then further approvals."""
+    """Required roles first, in the policy's order, then further approvals; the officer's advice where the policy states it."""
 
     rows: tuple[SignoffRow, ...]
+    advice: tuple[Fact, ...]
 
 
 def build(context: Context) -> SignoffBody | Absent:
@@ -41,9 +42,9 @@ def build(context: Context) -> SignoffBody | Absent:
     texts = context.catalogue
     if context.edition is Edition.RECIPIENT:
         return Absent(texts.text("signoff.recipient"))
-    facts = signoff_facts(context.audit)
+    facts, advice = signoff_facts(context.audit), _advice(context)
     if facts is None:
-        return Absent(texts.text("signoff.absent"))
+        return SignoffBody((), advice) if advice else Absent(texts.text("signoff.absent"))
     given = [
         SignoffRow(
             one.role,
@@ -59,4 +60,11 @@ def build(context: Context) -> SignoffBody | Absent:
     ]
     missing = [SignoffRow(role, "review", texts.text("signoff.missing"), "", "", "", "", "") for role in facts.missing]
     order = {role: number for number, role in enumerate(facts.required)}
-    return SignoffBody(tuple(sorted((*given, *missing), key=lambda row: (order.get(row.role, len(order)), row.role, row.key))))
+    rows = sorted((*given, *missing), key=lambda row: (order.get(row.role, len(order)), row.role, row.key))
+    return SignoffBody(tuple(rows), advice)
+
+
+def _advice(context: Context) -> tuple[Fact, ...]:
+    stated, texts = context.audit.legal.stated, context.catalogue
+    found = ((name, stated.get(f"dpia.dpo_advice.{name}")) for name in ("text", "followed"))
+    return tuple(Fact(texts.text(f"signoff.advice_{name}"), (value,)) for name, value in found if isinstance(value, str))

@@ -1,0 +1,57 @@
+"""Sections 0, 6 and 15: open waivers, columns that changed, declared values, the officer's advice."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from privrelease.audit.differences import differences
+from privrelease.audit.facts import legal_facts
+from privrelease.audit.model import Outcome
+from privrelease.report.edition import Edition
+from privrelease.report.html import render_html
+
+
+def section(audit, name, edition=Edition.INTERNAL) -> str:
+    """The words of one section."""
+    page = render_html(audit, edition)
+    part = page.split(f'<section id="{name}"')[1].split("<section id=")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", part)).split())
+
+
+def test_the_decision_names_what_is_waived_in_both_editions(audit):
+    check = audit.checks[0].model_copy(update={"id": "UTIL-007", "outcome": Outcome.FAIL, "waived": True})
+    waived = audit.model_copy(update={"checks": (check, *audit.checks[1:])})
+    for edition in Edition:
+        assert "Fails and is waived, see Waivers: \u2068UTIL-007\u2069." in section(waived, "decision", edition)
+        assert "is waived" not in section(audit, "decision", edition)
+
+
+def test_declared_values_and_special_categories_of_columns_are_shown_the_values_to_those_inside(audit):
+    column = audit.data.columns[0].model_copy(update={"domain": "18 to 85", "category": "special"})
+    data = audit.data.model_copy(update={"columns": (column, *audit.data.columns[1:])})
+    changed = audit.model_copy(update={"data": data})
+    assert "18 to 85" in section(changed, "data")
+    assert "18 to 85" not in render_html(changed, Edition.RECIPIENT)
+    for edition in Edition:
+        assert "special category, Art. 9 GDPR" in section(changed, "data", edition)
+
+
+def test_the_advice_of_the_officer_stands_with_the_signatures_even_where_none_is_required(audit):
+    advised = audit.model_copy(
+        update={"legal": legal_facts({"dpia": {"dpo_advice": {"text": "proceed with care", "followed": False}}}, ())}
+    )
+    text = section(advised, "signoff")
+    assert "The policy requires no approval" in text
+    assert "Advice proceed with care Followed no" in text
+    assert "proceed with care" not in render_html(advised, Edition.RECIPIENT)
+
+
+def test_a_column_that_leaves_anew_is_worse_and_one_that_stays_away_is_better(audit):
+    first = next(column for column in audit.data.columns if column.leaves)
+    others = tuple(column for column in audit.data.columns if column is not first)
+    less = audit.model_copy(update={"data": audit.data.model_copy(update={"columns": others})})
+    (more,) = (one for one in differences(less, audit) if one.what == "column")
+    assert (more.about, more.before, more.after, more.effect) == (first.name, None, first.treatment, "worse")
+    (fewer,) = (one for one in differences(audit, less) if one.what == "column")
+    assert fewer.effect == "better"
