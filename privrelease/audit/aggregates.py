@@ -31,6 +31,7 @@ __all__ = [
     "data_of",
     "made",
     "output_facts",
+    "private_findings",
     "remaining",
     "unlike_manifest",
 ]
@@ -118,6 +119,23 @@ def check_findings(
             line=0 if place is None else place.line,
         )
         for check, (_, code, _) in zip(checks, codes, strict=True)
+        if check.outcome is not Outcome.PASS
+    )
+
+
+def private_findings(plan: StatisticsPlan, checks: Sequence[CheckResult]) -> tuple[FindingRecord, ...]:
+    """Tell what checks on the source found: as information, so that nothing depends on it."""
+    place = plan.location
+    return tuple(
+        FindingRecord(
+            code="A302" if check.outcome is Outcome.NOT_EVALUATED else "A301",
+            message=f"{check.id} {check.title}: {check.message}",
+            severity="info",
+            subject=f"checks.{check.id}",
+            file=None if place is None else place.file,
+            line=check.line,
+        )
+        for check in checks
         if check.outcome is not Outcome.PASS
     )
 

@@ -38,7 +38,7 @@ _CODES = {check_id: code for check_id, code, _ in (*INTEGRITY_CODES, *ATTACK_COD
 
 def _fails(check: CheckResult) -> bool:
     fails = check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED} and not check.vacuous
-    return check.severity == "error" and not check.waived and fails
+    return check.severity == "error" and not check.waived and not check.private and fails
 
 
 def _undecided(check: CheckResult) -> bool:
@@ -194,6 +194,7 @@ def decide(
 ) -> Decision:
     """Decide from what was found."""
     errors = [finding.message for finding in findings if finding.severity == "error"]
+    checks = [check for check in checks if not check.private]
     unlooked = [check for check in checks if check.outcome is Outcome.NOT_EVALUATED and not _fails(check)]
     failing = any(_fails(check) for check in checks) or not all(threat.holds for threat in threats) or bool(errors)
     empty = tuple(f"{check.id} {check.title}: {check.message}" for check in checks if _undecided(check))

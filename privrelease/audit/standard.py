@@ -8,11 +8,12 @@ a person decides.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.figures import Audience
+from privrelease.audit.figures import DEFAULT_MINIMUM, Audience
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.percent import per_cent
 from privrelease.errors import PrivreleaseError
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
+    from privrelease.plan.statistics import StatisticsPlan
     from privrelease.relational.expectations import Counted, Expectation
 
-__all__ = ["Places", "standard_checks"]
+__all__ = ["Places", "source_checks", "standard_checks"]
 
 #: Great Expectations compares shares as floats: a difference of this size is its rounding, not another result.
 _ROUNDING: Final = Fraction(1, 10**9)
@@ -61,18 +63,31 @@ class _Found:
     why: str | None = None
 
 
-def standard_checks(checks: Sequence[CheckPlan], places: Places, engine: AuditEngine) -> tuple[CheckResult, ...]:
-    """Make checks that have an expectation; the library is loaded only where it is needed, and asked once for each place."""
+def standard_checks(checks: Sequence[CheckPlan], places: Places, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
+    """Make checks that have an expectation; the library is loaded only where it is needed, and asked once for each place.
+
+    ``engine`` None: nothing can be looked at.
+    """
     found = {check.id: _counted(check, places, engine) for check in checks}
     for on in ("release", "source"):
         asked = [check for check in checks if check.on == on and _is_asked(check, found[check.id])]
         of = places.of(asked[0]) if asked else None
-        if of is None:
+        if of is None or engine is None:
             continue
         pairs = [(_expectation(check), float(_share(check))) for check in asked]
         for check, said in zip(asked, engine.great_expectations(of, pairs), strict=True):
             found[check.id] = _Found(found[check.id].count, said)
     return tuple(_result(check, found[check.id], places) for check in checks)
+
+
+def source_checks(plan: StatisticsPlan, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
+    """Make the checks on the source of a release of statistics. Nothing they find, and no fault on the way, may stop the release."""
+    source = None
+    if engine is not None and plan.checked is not None:
+        with suppress(PrivreleaseError):
+            source = engine.stage(plan.checked)
+    places = Places(None, frozenset(), source, DEFAULT_MINIMUM, private=True)
+    return standard_checks(plan.checks, places, engine)
 
 
 def _expectation(check: CheckPlan) -> Expectation:
@@ -97,9 +112,9 @@ def _is_asked(check: CheckPlan, found: _Found) -> bool:
     return bool(count.looked_at) or _of_table(expectation)
 
 
-def _counted(check: CheckPlan, places: Places, engine: AuditEngine) -> _Found:
+def _counted(check: CheckPlan, places: Places, engine: AuditEngine | None) -> _Found:
     of, expectation = places.of(check), _expectation(check)
-    if of is None:
+    if of is None or engine is None:
         return _Found(why="the source was not read" if check.on == "source" else "no file can be read")
     if check.on == "release" and not _of_table(expectation) and not _measurable(expectation, places):
         return _Found(why="the file lacks a column that it looks at, or has it with another type")
@@ -107,7 +122,7 @@ def _counted(check: CheckPlan, places: Places, engine: AuditEngine) -> _Found:
     try:
         return _Found(engine.count_expectation(of, expectation, places=where))
     except PrivreleaseError as error:
-        if error.code == "D120":
+        if error.code == "D120" and not places.private:
             raise
         return _Found(why="the engine could not evaluate it")
 
@@ -136,6 +151,7 @@ def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
             title=f"{expectation.name}{where}" + (f" ({names})" if names else ""),
             outcome=outcome,
             severity=severity,
+            private=places.private,
             message=message,
             line=0 if check.location is None else check.location.line,
         )

@@ -1,7 +1,7 @@
-"""The audit of a release of statistics: the parked files against the plan and the claim. No row of the source is read.
+"""The audit of a release of statistics: the parked files against the plan and the claim.
 
-Nothing that is private decides (DESIGN, semantics 12): every check looks at the released file, the claim and the plan, which hold nothing of
-the data but its noisy figures. Running again until a check passes could select no noise.
+Nothing that is private decides (DESIGN, semantics 12): every check that decides looks at the released file, the claim and the plan, which hold
+nothing of the data but its noisy figures; one that the policy makes on the source is told inside alone. Running again until a check passes could select no noise.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from privrelease.audit.aggregates import (
     data_of,
     made,
     output_facts,
+    private_findings,
     remaining,
     unlike_manifest,
 )
@@ -29,6 +30,7 @@ from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.privacy import ReleasedRow, privacy_section
 from privrelease.audit.privacy_model import PRIVACY
+from privrelease.audit.standard import source_checks
 from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.aggregates import Need
     from privrelease.audit.charges import Charges
+    from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
     from privrelease.relational.schema import Sink
@@ -98,16 +101,26 @@ class _Evidence:
 
 
 def audit_statistics(
-    plan: StatisticsPlan, policy: Plan, target: StatisticsTarget, *, audited_at: str, versions: Mapping[str, str]
+    plan: StatisticsPlan,
+    policy: Plan,
+    target: StatisticsTarget,
+    *,
+    audited_at: str,
+    versions: Mapping[str, str],
+    engine: AuditEngine | None = None,
 ) -> AuditResult:
-    """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception."""
+    """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception.
+
+    ``engine``: where the source can be read for checks of the policy on it; what they find is told and decides nothing.
+    """
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
     if target.charges is None:
         lacking["ledger"] = _NO_LEDGER
     checks = tuple(made(STATISTICS_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
-    findings = check_findings(plan, STATISTICS_CODES, checks)
+    on_source = source_checks(plan, engine)
+    findings = (*check_findings(plan, STATISTICS_CODES, checks), *private_findings(plan, on_source))
     decision = decide((), None, checks, findings, legal)
     outputs = output_facts(target.files, evidence.tables)
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
@@ -120,7 +133,7 @@ def audit_statistics(
         threats=(),
         union=None,
         utility=None,
-        checks=checks,
+        checks=(*checks, *on_source),
         findings=findings,
         sections={
             PRIVACY: privacy_section(

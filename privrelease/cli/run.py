@@ -99,8 +99,8 @@ def worst(codes: Sequence[int]) -> int:
 
 
 def warned(audit: AuditResult) -> bool:
-    """Whether a check or a finding of the audit warns."""
-    return any(check.outcome is Outcome.WARN for check in audit.checks) or any(
+    """Whether a check or a finding of the audit warns; one that nothing may depend on is passed over."""
+    return any(check.outcome is Outcome.WARN and not check.private for check in audit.checks) or any(
         finding.severity == "warn" for finding in audit.findings
     )
 

@@ -57,7 +57,10 @@ def audited_statistics(
     charges = charges_of(source.ledger.book(), parked.manifest)
     target = StatisticsTarget(files, parked.manifest, folder.id, charges)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    return audit_statistics(plan, policy, target, audited_at=moment, versions=versions())
+    if not plan.checks:
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions())
+    with DuckDBEngine(replace(settings.engine(limits), writable=())) as engine:
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine)
 
 
 def _source(policy: Plan, settings: Settings, store: ReleaseStore) -> _Source:

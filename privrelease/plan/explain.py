@@ -13,7 +13,7 @@ from privrelease.plan.statistics import StatisticsPlan
 from privrelease.plan.tables import TablePlan
 
 if TYPE_CHECKING:
-    from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
+    from privrelease.plan.model import CheckPlan, MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
 
 __all__ = ["Explanation", "ReleaseExplanation", "ThreatExplanation", "ThresholdExplanation", "exact_text", "explain"]
@@ -151,7 +151,7 @@ def _release(release: MicrodataPlan) -> ReleaseExplanation:
         withheld=tuple(column.name for column in release.source.columns if column.name not in leaves),
         threats=tuple(_threat(threat) for threat in release.threats),
         steps=tuple(_steps(release)),
-        checks=tuple(_check_words(release)),
+        checks=tuple(map(check_words, release.checks)),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
     )
 
@@ -226,18 +226,31 @@ def _steps(release: MicrodataPlan) -> list[str]:
     return steps
 
 
-def _check_words(release: MicrodataPlan) -> list[str]:
-    words = []
-    for check in release.checks:
-        limits = [
-            f"{name} {exact_text(limit)}"
-            for name, limit in (("at least", check.minimum), ("at most", check.maximum))
-            if limit is not None
-        ]
-        options = "".join(f" ({key} {value})" for key, value in check.options)
-        weight = "" if check.severity == "error" else ", only a warning"
-        words.append(f"{check.id}: {check.expect}{options} {' and '.join(limits)}{weight}")
-    return words
+def check_words(check: CheckPlan) -> str:
+    """Say in one line what a check asks.
+
+    >>> from privrelease.plan.model import CheckPlan
+    >>> check_words(CheckPlan("A", "missing_cells", Fraction(1, 20), options=(("column", "sex"),)))
+    'A: missing_cells (column sex) at most 0.05'
+    >>> check_words(
+    ...     CheckPlan(
+    ...         "B", "expect_column_values_to_be_in_set", options=(("column", "sex"), ("value_set", ("F", "M"))), on="source"
+    ...     )
+    ... )
+    'B: expect_column_values_to_be_in_set (column sex) (value_set F, M), on the source'
+    """
+    named = (("at least", check.minimum), ("at most", check.maximum), ("by a share of at least", check.mostly))
+    limits = [f"{words} {exact_text(limit)}" for words, limit in named if limit is not None]
+    options = "".join(f" ({key} {_option(value)})" for key, value in check.options)
+    where = ", on the source" if check.on == "source" else ""
+    weight = "" if check.severity == "error" else ", only a warning"
+    return f"{check.id}: {check.expect}{options}{' ' if limits else ''}{' and '.join(limits)}{where}{weight}"
+
+
+def _option(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_option(part) for part in value)
+    return exact_text(value) if isinstance(value, Fraction) else str(value)
 
 
 def _release_lines(release: ReleaseExplanation) -> list[str]:

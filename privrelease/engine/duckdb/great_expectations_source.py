@@ -5,16 +5,21 @@ expectation is to be evaluated, never before.
 from __future__ import annotations
 
 import contextlib
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import duckdb_driver
-import great_expectations as gx
 import sqlalchemy as sa
-from great_expectations.datasource.fluent import SQLDatasource
-from great_expectations.exceptions import GreatExpectationsError
-from great_expectations.execution_engine import SqlAlchemyExecutionEngine
-from great_expectations.expectations import core
 from sqlalchemy.pool import StaticPool
+
+from privrelease.engine.duckdb.great_expectations import silence
+
+with silence():
+    import great_expectations as gx
+    from great_expectations.datasource.fluent import SQLDatasource
+    from great_expectations.exceptions import GreatExpectationsError
+    from great_expectations.execution_engine import SqlAlchemyExecutionEngine
+    from great_expectations.expectations import core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,34 +67,37 @@ class InProcessDatasource(SQLDatasource):  # type: ignore[misc]  # the library's
 
     def get_engine(self) -> sa.Engine:
         """Return the engine over the open connection."""
-        return _OPEN[self.name]
+        engine: sa.Engine = _OPEN[self.name].engine
+        return engine
 
     def get_execution_engine(self) -> InProcessEngine:
-        """Return the engine that runs metrics; it makes no table of its own."""
-        return InProcessEngine(engine=_OPEN[self.name], create_temp_table=False)
+        """Return the engine that runs metrics: always the same, since one that is thrown away closes the connection."""
+        return _OPEN[self.name]
 
 
 #: Engines over the connections that are open now, by the name of their source.
-_OPEN: Final[dict[str, sa.Engine]] = {}
+_OPEN: Final[dict[str, InProcessEngine]] = {}
+_NUMBERS: Final = count()
 
 
 @contextlib.contextmanager
 def batch_of(connection: Connection, view: str) -> Iterator[Any]:
     """Open a view as a batch of the library, over a cursor of its own."""
-    cursor = connection.cursor()
-    engine = sa.create_engine("duckdb://", poolclass=StaticPool, creator=lambda: duckdb_driver.ConnectionWrapper(cursor))
-    _OPEN[view] = engine
+    engine = sa.create_engine(
+        "duckdb://", poolclass=StaticPool, creator=lambda: duckdb_driver.ConnectionWrapper(connection.cursor())
+    )
+    name = f"privrelease{next(_NUMBERS)}"
+    _OPEN[name] = InProcessEngine(engine=engine, create_temp_table=False)
     try:
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = {"globally": False, "metric_calculations": False}
-        source = InProcessDatasource(name=view, connection_string="duckdb://")
+        source = InProcessDatasource(name=name, connection_string="duckdb://")
         source._data_context = context  # noqa: SLF001  the library's own way of registering a source
         asset = context.add_datasource(datasource=source).add_table_asset(name=view, table_name=view)
         yield asset.add_batch_definition_whole_table("all").get_batch()
     finally:
-        del _OPEN[view]
+        del _OPEN[name]
         engine.dispose()
-        cursor.close()
 
 
 def class_of(name: str) -> Any:  # noqa: ANN401  a class of the library
