@@ -183,10 +183,10 @@ def data_of(
                 type=column.type.value,
                 leaves=False,
                 treatment=treatment if column.name in used else "removed (attribute suppression)",
+                domain=domain_words(column),
+                category=column.category,
             )
             for column in plan.source.declared
         ),
         order="policy",
     )
-                domain=domain_words(column),
-                category=column.category,
