@@ -56,6 +56,9 @@ RULES: Final[tuple[Accounting, ...]] = ("pure", "approximate", "zcdp", "pld")
 #: Digits of an epsilon that was converted, rounded up.
 _DIGITS: Final = 4
 
+#: A total of this share of the budget's epsilon states the whole: noise was calibrated to it, as near as grids of scales and losses allow.
+_NEAR: Final = Fraction(995, 1000)
+
 #: A budget is used up to this share: floats of another machine must not find the total above it.
 _SHARE: Final = 1 - Fraction(1, 10**6)
 
@@ -169,7 +172,7 @@ def event_of(draws: Sequence[Draw], apart: Iterable[Apart] = ()) -> Event:
 def composed(draws: tuple[Draw, ...], rule: Accounting, budget: Budget, apart: tuple[Apart, ...] = ()) -> Composed:
     """Return the least total that the rule and those before it give at most ``budget``'s delta.
 
-    A converted epsilon is rounded up, but not above the budget's where it is covered by that. Raises InputError (D301) where the rule is
+    A converted epsilon is rounded up; one near the budget's is stated as that. Raises InputError (D301) where the rule is
     ``pld`` and dp-accounting is missing; ValueError where the parts are none.
     """
     check_joint(draws)
@@ -193,11 +196,11 @@ def composed(draws: tuple[Draw, ...], rule: Accounting, budget: Budget, apart: t
 
 
 def _rounded(total: Accountant, epsilon: Epsilon, budget: Budget) -> Epsilon:
-    """Return a short epsilon that covers the total at the budget's delta: the budget's own where that does and is the shorter."""
+    """Return a short epsilon that covers the total at the budget's delta: the budget's own where the total comes near it."""
     if epsilon.value == 0:
         return epsilon
     rounded = Epsilon(float_up(float(epsilon.value), digits=_DIGITS))
-    if epsilon.value <= budget.epsilon.value * _SHARE and budget.epsilon.value < rounded.value:
+    if budget.epsilon.value * _NEAR <= epsilon.value <= budget.epsilon.value * _SHARE:
         rounded = budget.epsilon
     while total.delta(rounded).value > budget.delta.value:
         rounded = Epsilon(float_up(float(rounded.value) * (1 + 10.0**-_DIGITS), digits=_DIGITS))

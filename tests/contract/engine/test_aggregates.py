@@ -328,3 +328,17 @@ def test_with_one_row_each_the_rows_that_count_are_as_many_as_persons_whatever_a
         for salt in range(3):
             for part in (rows, replaced):
                 assert run(bench, part, Aggregate((ROWS,)), unit="id", salt=salt)[0].figures == ((len(persons),),)
+
+
+def test_one_run_keeps_the_same_rows_of_a_person_for_every_query(bench):
+    """On which parallel composition rests: a person of many rows is in one part where one row is kept, and in at most two where two are."""
+    rows = table(7, n=400, persons=40)
+    wheres = ("sex = 'F'", "sex = 'M'", "sex = 'X'", "sex = 'it''s'", "sex IS NULL")
+    asked = [Aggregate((ROWS, Measure("persons")), where=parse_filter(text, TYPES)) for text in wheres]
+    asked += [Aggregate((SUM,), where=parse_filter(text, TYPES), complete=("x",)) for text in wheres[:2]]
+    for most in (1, 2):
+        for salt in range(5):
+            found = run(bench, rows, *asked, unit="id", max_rows=most, salt=salt)
+            assert sum(one.figures[0][0] for one in found[:5]) == 40 * most
+            persons = sum(one.figures[1][0] for one in found[:5])
+            assert persons == 40 if most == 1 else 40 <= persons <= 80
