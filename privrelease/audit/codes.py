@@ -7,6 +7,7 @@ from typing import Final
 __all__ = [
     "ATTACK_CODES",
     "CONTROL_CHECK",
+    "EARLIER_CODES",
     "FINDING_TITLES",
     "INTEGRITY_CODES",
     "NO_MANIFEST",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from privrelease.audit.attacking import attack
 from privrelease.audit.attacks_model import ATTACKS
 from privrelease.audit.decision import decide, findings_of
+from privrelease.audit.earlier.across import with_earlier
+from privrelease.audit.earlier.microdata import beside_microdata
 from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
 from privrelease.audit.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
@@ -22,6 +24,7 @@ from privrelease.audit.utility_model import UTILITY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.audit.earlier.release import EarlierReleases
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import MicrodataPlan, Plan
@@ -30,12 +33,19 @@ __all__ = ["audit_microdata"]
 
 
 def audit_microdata(
-    plan: MicrodataPlan, policy: Plan, target: AuditTarget, *, engine: AuditEngine, audited_at: str, versions: Mapping[str, str]
+    plan: MicrodataPlan,
+    policy: Plan,
+    target: AuditTarget,
+    *,
+    engine: AuditEngine,
+    audited_at: str,
+    versions: Mapping[str, str],
+    earlier: EarlierReleases | None = None,
 ) -> AuditResult:
     """Recompute every guarantee of ``plan`` from the files of ``target`` and decide.
 
     ``audited_at``: the moment to write down (the audit reads no clock). ``versions``: of tool and libraries. Raises InputError where the
-    source cannot be read; everything wrong with the release itself is a finding, not an exception.
+    source cannot be read; everything wrong with the release itself is a finding, not an exception. ``earlier``: releases of the same persons.
     """
     evidence = gather(plan, target, engine)
     threats = threat_results(evidence)
@@ -46,7 +56,7 @@ def audit_microdata(
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
     findings = findings_of(plan, threats, checks, warnings)
     measures = utility_measures(evidence, policy, engine)
-    return AuditResult(
+    audit = AuditResult(
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
@@ -63,3 +73,4 @@ def audit_microdata(
             if section is not None
         },
     )
+    return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine), plan)

@@ -44,12 +44,14 @@ class Audited:
     audit_file: Path | None
     report_file: Path | None
     force: bool = False
+    against: tuple[str, ...] = ()
 
 
 def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
     """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
     from privrelease.audit.microdata import audit_microdata
     from privrelease.audit.waivers import with_waivers
+    from privrelease.cli.earlier import named_releases, readable_too
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
     from privrelease.plan.statistics import StatisticsPlan
@@ -72,14 +74,15 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         _write(result, asked, writer, console)
         return _ending(result, fail_on)
     target = _target(release, plan, settings, asked, console)
+    earlier = named_releases(asked.against, release, plan, settings)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     read = (*(sink.path for sink in target.files), *(() if target.row_map is None else (target.row_map,)))
     folders = tuple(dict.fromkeys(path.parent for path in read))
-    limits = settings.engine(replace(limits, readable=(*limits.readable, *folders)))
+    limits = settings.engine(readable_too(replace(limits, readable=(*limits.readable, *folders)), earlier))
     console.log(f"auditing {', '.join(sink.label for sink in target.files)}")
     with DuckDBEngine(limits) as engine:
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-        result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions())
+        result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
     result = with_waivers(result, plan)
     _write(result, asked, writer, console)
     return _ending(result, fail_on)

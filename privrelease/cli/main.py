@@ -209,6 +209,14 @@ def audit(
         list[Path], typer.Option("--file", metavar="FILE", help="The file to audit; once per output.", show_default=False)
     ],
     source: Annotated[bool, typer.Option("--source/--no-source", help="Whether to measure the source too.")] = True,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="EARLIER",
+            help="A release of the same persons that went before: a file, a folder, a run or a release's id; POLICY#EARLIER under another policy.",
+        ),
+    ] = None,
     report_file: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Write the internal edition of the report here.")
     ] = None,
@@ -233,7 +241,7 @@ def audit(
     from privrelease.cli.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    asked = Audited(release, tuple(file), source, audit_file, report_file, force)
+    asked = Audited(release, tuple(file), source, audit_file, report_file, force, tuple(against or ()))
     return ended(
         lambda: work(
             policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
@@ -243,8 +251,17 @@ def audit(
 
 @app.command()
 def report(
-    audit: Annotated[Path, typer.Argument(metavar="AUDIT", help="An audit.json, or the folder of a run.", show_default=False)],
+    audit: Annotated[
+        Path | None, typer.Argument(metavar="[AUDIT]", help="An audit.json, or the folder of a run.", show_default=False)
+    ] = None,
     *,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index", metavar="FOLDER", exists=True, file_okay=False, help="One page over every audit below this folder."
+        ),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="The page in print form (extra pdf); the same as --format pdf.")] = False,
     edition: Annotated[str, typer.Option("--edition", metavar="internal|recipient", help="Who it is for.")] = "internal",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here, not to stdout.")] = None,
     form: Annotated[
@@ -257,13 +274,6 @@ def report(
     ] = "html",
     force: o.Force = False,
     quiet: o.Quiet = False,
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            "--index", metavar="FOLDER", exists=True, file_okay=False, help="One page over every audit below this folder."
-        ),
-    ] = None,
-    pdf: Annotated[bool, typer.Option("--pdf", help="The page in print form (extra pdf); the same as --format pdf.")] = False,
 ) -> Ending:
     """Render an audit as a page, text, JSON or a form for machines, for those inside or for recipients; or an index over many.
 

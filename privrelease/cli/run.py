@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from privrelease.audit.earlier.release import EarlierReleases
     from privrelease.audit.model import AuditResult, CheckResult
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
@@ -140,6 +141,7 @@ def _one(work: _Work, release: ReleasePlan) -> _Ran:
 
 
 def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
+    from privrelease.cli.earlier import published_before, readable_too
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings, run_microdata
 
@@ -148,12 +150,15 @@ def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, s
     with DuckDBEngine(limits) as engine:
         parked = run_microdata(release, work.plan, engine=engine, store=work.store, run=folder, progress=steps)
     steps("audit", None)
+    earlier = published_before(work.store, release, work.plan, folder.id)
     readable = (*limits.readable, folder.outgoing, folder.internal)
-    with DuckDBEngine(replace(limits, readable=readable, writable=())) as engine:
-        return _audited(work, release, parked, engine)
+    with DuckDBEngine(readable_too(replace(limits, readable=readable, writable=()), earlier)) as engine:
+        return _audited(work, release, parked, earlier, engine)
 
 
-def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine: AuditEngine) -> AuditResult:
+def _audited(
+    work: _Work, release: MicrodataPlan, parked: ParkedRelease, earlier: EarlierReleases, engine: AuditEngine
+) -> AuditResult:
     from privrelease.audit.microdata import audit_microdata
     from privrelease.audit.target import AuditTarget
     from privrelease.release.store import now
@@ -161,7 +166,7 @@ def _audited(work: _Work, release: MicrodataPlan, parked: ParkedRelease, engine:
     files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, parked.run.data, strict=True))
     target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    return audit_microdata(release, work.plan, target, engine=engine, audited_at=moment, versions=versions())
+    return audit_microdata(release, work.plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 
 def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:

@@ -225,6 +225,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
         suppress=_suppress(loaded, number, out),
         order=release.order,
+        recipients_hold_previous=release.recipients_hold_previous,
         checks=check_plans(loaded, release),
         attacks=attacks_plan(loaded, release, source),
         snapshot=dataset.snapshot,

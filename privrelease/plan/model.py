@@ -135,9 +135,10 @@ class MicrodataPlan:
     unit: UnitPlan | None = None
     suppress: SuppressStep | None = None
     order: Literal["values", "source"] = "values"
+    recipients_hold_previous: bool = True
     checks: tuple[CheckPlan, ...] = ()
-    snapshot: str | None = None
     attacks: AttacksPlan | None = None
+    snapshot: str | None = None
     population_id: str | None = None
     location: Location | None = None
 

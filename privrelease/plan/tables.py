@@ -54,6 +54,7 @@ class TablePlan:
     unit: UnitPlan | None = None
     snapshot: str | None = None
     population_id: str | None = None
+    recipients_hold_previous: bool = True
     checks: tuple[CheckPlan, ...] = ()
     location: Location | None = None
 
@@ -111,6 +112,7 @@ def table_plan(
         unit=unit,
         snapshot=dataset.snapshot,
         population_id=dataset.population,
+        recipients_hold_previous=release.recipients_hold_previous,
         location=location,
     )
 

@@ -10,6 +10,7 @@ from privrelease.policy.values import (
     CHOICE,
     ColumnName,
     EnvironmentVariable,
+    Flag,
     Frozen,
     Identifier,
     PathText,
@@ -123,5 +124,7 @@ class MicrodataRelease(Frozen):
         Field(min_length=1, max_length=10),
     ]
     """The files that are published, all of the same content."""
+    recipients_hold_previous: Flag = True
+    """Who gets this release may hold releases of the same persons that were published before, and combine them."""
     description: Text | None = None
     """What the release is for."""

@@ -96,5 +96,7 @@ class TableRelease(Frozen):
         Field(min_length=1, max_length=10),
     ]
     """The files that are published, all of the same content."""
+    recipients_hold_previous: Flag = True
+    """Who gets this release may hold releases of the same persons that were published before, and combine them."""
     description: Text | None = None
     """What the release is for."""

@@ -1,0 +1,104 @@
+"""The findings of an audit about earlier releases, added to an audit of the release alone, which is then decided anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.codes import EARLIER_CODES
+from privrelease.audit.decision import decide
+from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
+from privrelease.audit.model import CheckResult, FindingRecord, Outcome, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.audit.earlier.release import EarlierKind, EarlierRelease
+    from privrelease.audit.model import AuditResult, Figure
+    from privrelease.plan.model import ReleasePlan
+
+__all__ = ["Across", "earlier_check", "named", "set_aside", "with_earlier"]
+
+_NAMED: Final = 3
+
+_CODES = {name: (code, title) for name, code, title in EARLIER_CODES}
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """``looked``: one for each earlier release. ``checks``: what was judged. ``remaining``: what a person has yet to assess."""
+
+    looked: tuple[Beside, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    remaining: tuple[str, ...] = ()
+    left: int = 0
+
+
+def named(names: Sequence[str]) -> str:
+    """Name the first releases.
+
+    >>> named(["a", "b", "c", "d"])
+    'a, b, c and 1 more'
+    """
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[Beside, list[str]] | None:
+    """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
+    if not one.held:
+        why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."
+        return Beside(release=one.name, run=one.run, looked="not_held"), [why]
+    if one.kind != kind:
+        why = f"What {one.name} tells beside this release: releases of different kinds were not compared."
+        return Beside(release=one.name, run=one.run, looked="other_kind"), [why]
+    return None
+
+
+def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure | None = None) -> CheckResult:
+    """Give the result of a check: it fails with ``faults``, or passes and says what is ``fine``."""
+    return CheckResult(
+        id=name,
+        title=_CODES[name][1],
+        outcome=Outcome.FAIL if faults else Outcome.PASS,
+        severity="error",
+        message="; ".join(faults) or fine,
+        observed=observed,
+        visibility=Visibility.INTERNAL if faults else Visibility.RECIPIENT,
+    )
+
+
+def with_earlier(audit: AuditResult, across: Across, plan: ReleasePlan) -> AuditResult:
+    """Add what earlier releases tell and decide anew. Where no earlier release was found, it is the same audit."""
+    if not across.looked:
+        return audit
+    checks = (*audit.checks, *across.checks)
+    findings = (*audit.findings, *(_finding(plan, check) for check in across.checks if check.outcome is not Outcome.PASS))
+    decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
+    remaining = (*audit.decision.assessment_remaining, *across.remaining)
+    return audit.model_copy(
+        update={
+            "checks": checks,
+            "findings": findings,
+            "decision": decision.model_copy(update={"assessment_remaining": remaining, "worst": audit.decision.worst}),
+            "sections": {**audit.sections, SECTION: EarlierFacts(releases=across.looked, left=across.left)},
+        }
+    )
+
+
+def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
+    place = plan.location
+    return FindingRecord(
+        code=_CODES[check.id][0],
+        message=f"{check.id} {check.title}: {check.message}",
+        severity="error" if check.outcome is Outcome.FAIL else "warn",
+        hint=_HINT if check.outcome is Outcome.FAIL else None,
+        subject=f"checks.{check.id}",
+        file=None if place is None else place.file,
+        line=0 if place is None else place.line,
+    )
+
+
+_HINT = (
+    "protect both in one release, or suppress in this one what the other shows; where nobody who gets this release can hold the other, "
+    "say so with `recipients_hold_previous: false`"
+)

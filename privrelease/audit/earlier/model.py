@@ -1,0 +1,50 @@
+"""What earlier releases an audit looked at, and what came of it: part of section 7 of ``audit.json``. Everything here is internal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+
+if TYPE_CHECKING:
+    from privrelease.audit.model import AuditResult
+
+__all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts"]
+
+SECTION = "7"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Beside(_Model):
+    """One earlier release beside this one."""
+
+    release: str
+    run: str | None
+    looked: Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared"]
+    """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
+    kinds are not compared.
+    """
+    linked_by: Literal["source", "place", "columns"] | None = None
+    """How records of both were brought together: by their source rows, their place in the file, or the columns that both show."""
+    linked: Figure | None = None
+    figures: dict[str, Figure] = {}
+    """By threat (or figure): records exposed, cells given back, and the like."""
+    note: str = ""
+
+
+class EarlierFacts(_Model):
+    """Every earlier release that was found. ``left``: older ones that were not looked at."""
+
+    releases: tuple[Beside, ...]
+    left: int = 0
+
+
+def earlier_facts(audit: AuditResult) -> EarlierFacts | None:
+    """Return what was found beside earlier releases; None where none was looked for."""
+    section = audit.sections.get(SECTION)
+    return None if section is None else EarlierFacts.model_validate(section)

@@ -1,0 +1,50 @@
+"""An earlier release, as far as an audit needs it: its file, what its columns are, and what leads its rows to their source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from privrelease.relational.schema import Column, Sink
+    from privrelease.release.manifest import InputDigest, Manifest
+
+__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases"]
+
+EarlierKind = Literal["microdata", "statistics", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRelease:
+    """A release that went before, whoever made it.
+
+    ``name``: in words. ``columns``: of its file, typed as they leave. ``lossy``: columns of which single cells may have been suppressed.
+    ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known. ``digests``: SHA-256 of its files.
+    ``marked``: declared marks of missing values are missing in it, as in files of others. ``snapshot``: of the data it was made of.
+    ``held``: who gets the release that is audited may hold this one.
+    """
+
+    name: str
+    kind: EarlierKind
+    file: Sink
+    columns: tuple[Column, ...] = ()
+    lossy: frozenset[str] = frozenset()
+    order: str = "values"
+    run: str | None = None
+    row_map: Path | None = None
+    inputs: tuple[InputDigest, ...] = ()
+    digests: frozenset[str] = field(default=frozenset())
+    marked: bool = False
+    manifest: Manifest | None = None
+    snapshot: str | None = None
+    held: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierReleases:
+    """Those that an audit looks at, the newest first, and how many older ones it does not."""
+
+    releases: tuple[EarlierRelease, ...] = ()
+    left: int = 0

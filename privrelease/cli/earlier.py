@@ -1,0 +1,263 @@
+"""Earlier releases beside which a release is audited: those that were published from the same state folder, and those that a person names."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
+from privrelease.cli.settings import chosen
+from privrelease.errors import InputError, PrivreleaseError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.audit.earlier.release import EarlierKind
+    from privrelease.cli.settings import Settings
+    from privrelease.engine.protocol import EngineSettings
+    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.relational.schema import Column, Sink
+    from privrelease.release.manifest import Manifest, ManifestColumn
+    from privrelease.release.runs import RunFolder, RunRecord
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too"]
+
+#: Earlier releases of different content that a run looks at, the newest first.
+MOST_EARLIER: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What an earlier release is compared with."""
+
+    release: ReleasePlan
+    plan: Plan
+    settings: Settings
+
+
+def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSettings:
+    """Let an engine read the files of earlier releases too."""
+    paths = [path for one in earlier.releases for path in (one.file.path, one.row_map) if path is not None]
+    return replace(settings, readable=tuple(dict.fromkeys((*settings.readable, *(path.parent for path in paths)))))
+
+
+# ------------------------------------------------------------------------------------------------------------ published from here
+
+
+def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None) -> EarlierReleases:
+    """Return releases of the same persons that were published before, newest first.
+
+    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id. Releases of the
+    same content count once; a withdrawn one counts, for its recipients have it. ``run``: the run that is audited, which is not earlier.
+    """
+    from privrelease.plan.statistics import StatisticsPlan
+
+    try:
+        records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
+    except (PrivreleaseError, OSError):
+        return EarlierReleases()
+    held = isinstance(release, StatisticsPlan) or release.recipients_hold_previous
+    found: list[EarlierRelease] = []
+    left = 0
+    for record in records:
+        try:
+            folder = store.folder(record.run)
+            if not _same_persons(folder, record, release, policy):
+                continue
+            one = replace(_of_run(folder, release), held=held)
+        except (PrivreleaseError, OSError, ValueError, KeyError):
+            continue
+        if any(one.digests & other.digests for other in found):
+            continue
+        if len(found) == MOST_EARLIER:
+            left += 1
+            continue
+        found.append(one)
+    return EarlierReleases(tuple(found), left)
+
+
+def _was_published(record: RunRecord) -> bool:
+    return any(step.state.value == "published" for step in record.history)
+
+
+def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:
+    data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
+    if release.population_id is not None:
+        return bool(data["population"] == release.population_id)
+    return record.policy == policy.policy_id and data["dataset"] == release.source.dataset
+
+
+def _of_run(run: RunFolder, release: ReleasePlan) -> EarlierRelease:
+    """An earlier release from the folder of its run."""
+    manifest = run.manifest()
+    paths = [(output, run.output(output.file)) for output in manifest.outputs]
+    output, path = next((one for one in paths if one[0].kind == "parquet"), paths[0])
+    table = next((sink.table for sink in release.sinks if sink.label == output.label), "data")
+    kind = _kind_of(manifest)
+    earlier = EarlierRelease(
+        name=f"{manifest.release} (run {run.id})",
+        kind=kind,
+        file=_sink(path, output.kind, output.label, table),
+        columns=tuple(_column(column) for column in output.columns),
+        order=manifest.order,
+        run=run.id,
+        digests=frozenset(one.sha256 for one in manifest.outputs),
+        manifest=manifest,
+        snapshot=None if manifest.privacy is None else manifest.privacy.snapshot,
+    )
+    if kind != "microdata":
+        return replace(earlier, inputs=run.internal_statistics().inputs)
+    internal = run.internal_manifest()
+    lossy = frozenset(name for name, cells in internal.claims.suppressed.items() if cells)
+    return replace(earlier, lossy=lossy, inputs=internal.inputs, row_map=run.row_map if run.row_map.is_file() else None)
+
+
+def _kind_of(manifest: Manifest) -> EarlierKind:
+    if manifest.privacy is not None:
+        return "statistics"
+    return "table" if any(column.name == "total_over" for column in manifest.outputs[0].columns) else "microdata"
+
+
+def _sink(path: Path, kind: str, label: str, table: str = "data") -> Sink:
+    from privrelease.relational.schema import Sink, SinkKind
+
+    return Sink(SinkKind(kind), path.resolve(), label, table)
+
+
+def _column(column: ManifestColumn) -> Column:
+    from privrelease.relational.schema import Column, ColumnType, Role
+
+    return Column(column.name, ColumnType(column.type), Role.INSENSITIVE)
+
+
+# --------------------------------------------------------------------------------------------------------------- named by a person
+
+
+def named_releases(texts: Sequence[str], release: ReleasePlan, plan: Plan, settings: Settings) -> EarlierReleases:
+    """Return the releases that were named, each as ``[POLICY#]EARLIER``: a file, a folder, a run, or the release published now.
+
+    ``POLICY``: the policy it was made under; without one, the policy of the audit. Raises UsageError (C140) where nothing has that name.
+    """
+    return EarlierReleases(tuple(_named(text, _Asked(release, plan, settings)) for text in texts))
+
+
+def _named(text: str, asked: _Asked) -> EarlierRelease:
+    policy, mark, name = text.rpartition("#")
+    if mark and Path(policy).is_file():
+        _, plan = asked.settings.load(Path(policy))
+        asked = replace(asked, plan=plan, release=_counterpart(plan, asked.release))
+    else:
+        name = text
+    path = Path(name)
+    if path.is_dir():
+        return _of_folder(path, asked)
+    return _of_file(path, asked) if path.is_file() else _of_name(name, asked)
+
+
+def _counterpart(plan: Plan, release: ReleasePlan) -> ReleasePlan:
+    """The release of another policy that has the same id, else the only one of the same kind."""
+    alike = [one for one in plan.releases if one.id == release.id] or [
+        one for one in plan.releases if type(one) is type(release)
+    ]
+    if len(alike) == 1:
+        return alike[0]
+    raise UsageError(
+        code="C141",
+        message=f"which release of {plan.policy_path.name} an earlier file is of cannot be told",
+        hint="name its run, or a policy with one release of that kind",
+    )
+
+
+def _of_name(name: str, asked: _Asked) -> EarlierRelease:
+    from privrelease.release.runs import ReleaseName
+
+    store = asked.settings.store(asked.plan)
+    try:
+        run = store.folder(name)
+    except InputError:
+        chosen(asked.plan, (name,))
+        current = store.current(ReleaseName(asked.plan.policy_id, name, asked.plan.environment))
+        if current is None:
+            raise UsageError(
+                code="C140",
+                message=f"{name} is no file, folder or run, and no release of that name is published",
+                hint="name an earlier release as a file, the folder of its run, its run, or its id once it is published",
+            ) from None
+        run = current
+    return _of_run(run, asked.release)
+
+
+def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
+    """The folder of a run, or one that holds a release and its manifest as a recipient has them."""
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.runs import RunFolder
+
+    if (folder / "internal" / "state.json").is_file():
+        return _of_run(RunFolder(folder.resolve()), asked.release)
+    manifests = sorted(folder.glob("*.manifest.json"))
+    if len(manifests) != 1:
+        raise UsageError(
+            code="C140",
+            message=f"{folder} is no run, and holds {'no manifest' if not manifests else 'several manifests'}",
+            hint="name a file in it",
+        )
+    manifest = Manifest.load(manifests[0])
+    output = manifest.outputs[0]
+    return EarlierRelease(
+        name=f"{manifest.release} (run {manifest.run})",
+        kind=_kind_of(manifest),
+        file=_sink(folder / output.file, output.kind, output.label),
+        columns=tuple(_column(column) for column in output.columns),
+        lossy=_known_to_threats(asked.release),
+        order=manifest.order,
+        run=manifest.run,
+        digests=frozenset(one.sha256 for one in manifest.outputs),
+        manifest=manifest,
+    )
+
+
+def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
+    """A file: of the run that made it, where that is known; else of anybody, under the release's rules."""
+    from privrelease.audit.evidence import planned_columns
+    from privrelease.cli.origin import origin_of
+    from privrelease.plan.model import MicrodataPlan
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.release.digests import sha256_of
+
+    kinds = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".duckdb": "duckdb"}
+    kind = kinds.get(file.suffix.lower())
+    if kind is None:
+        raise UsageError(
+            code="C108", message=f"the kind of {file.name} is not known", hint="name a csv, parquet or duckdb file"
+        )
+    store = asked.settings.store(asked.plan)
+    sink = _sink(file, kind, str(file))
+    for release in asked.plan.releases:
+        origin = origin_of((sink,), release, asked.plan, store, source=False)
+        if origin is not None and not origin.altered:
+            made = _of_run(origin.run, release)
+            if sha256_of(sink.path) in made.digests:
+                return made
+    release = asked.release
+    if not isinstance(release, MicrodataPlan):
+        of: EarlierKind = "statistics" if isinstance(release, StatisticsPlan) else "table"
+        return EarlierRelease(str(file), of, sink, digests=frozenset({sha256_of(sink.path)}))
+    return EarlierRelease(
+        name=str(file),
+        kind="microdata",
+        file=sink,
+        columns=planned_columns(release),
+        lossy=_known_to_threats(release),
+        order="values",
+        digests=frozenset({sha256_of(sink.path)}),
+        marked=True,
+    )
+
+
+def _known_to_threats(release: ReleasePlan) -> frozenset[str]:
+    from privrelease.plan.model import MicrodataPlan
+
+    return frozenset(release.quasi_identifiers) if isinstance(release, MicrodataPlan) else frozenset()
