@@ -29,9 +29,9 @@ from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.table_cells import cells_of
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
-from privrelease.disclosure.tables.attacker import require_solver
-from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure, weaknesses
-from privrelease.disclosure.tables.rules import Magnitude, class_disclosures
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
+from privrelease.disclosure.tables.judgement import Attack, weaknesses
+from privrelease.disclosure.tables.rules import Magnitude
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ class _Evidence:
     judged: ProtectedTable | None
     suppressed: NDArray[np.bool_] | None
     weak: tuple[Weakness, ...]
-    intervals: dict[tuple[int, int], tuple[float, float]]
+    attack: Attack | None
     rows_of_one: int
 
     @property
@@ -156,20 +156,19 @@ def audit_table(
 def _evidence(plan: TablePlan, target: TableTarget, engine: AuditEngine) -> _Evidence:
     tables = tuple(_read(plan, sink) for sink in target.files)
     rows = next((table for table in tables if table is not None), None)
-    evidence = _Evidence(plan, target, tables, None, None, None, (), {}, 1)
+    evidence = _Evidence(plan, target, tables, None, None, None, (), None, 1)
     if target.without_source:
         return evidence
-    require_solver()
     found = engine.contributions(engine.stage(plan.source), plan.query)
     cells, most = cells_of(found, plan.query), _rows_of_one(found)
     judged = _judged(plan, cells, most)
-    evidence = _Evidence(plan, target, tables, cells, judged, None, (), {}, most)
+    evidence = _Evidence(plan, target, tables, cells, judged, None, (), None, most)
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
     suppressed = np.array([any(figure is None for figure in row.figures) for row in rows], np.bool_)
-    record: dict[tuple[int, int], tuple[float, float]] = {}
-    weak = tuple(weaknesses(judged, suppressed, record))
-    return _Evidence(plan, target, tables, cells, judged, suppressed, weak, record, most)
+    attack = Attack(judged, suppressed)
+    weak = tuple(weaknesses(judged, suppressed, attack))
+    return _Evidence(plan, target, tables, cells, judged, suppressed, weak, attack, most)
 
 
 def _rows_of_one(found: Contributions) -> int:
@@ -311,11 +310,14 @@ def _groups(evidence: _Evidence) -> str | None:
 
 
 def _classes(evidence: _Evidence) -> str | None:
-    assert evidence.judged is not None
-    if not evidence.plan.rules.class_disclosure:
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    weak = next((one for one in evidence.weak if one.kind == "class"), None)
+    if weak is None:
         return None
-    found = class_disclosures(evidence.plan.layout, evidence.judged.contributors)
-    return "all members of a group share one key: use coarser keys" if found else None
+    return (
+        f"whoever is in a group is known to have its only key, since these are known to be empty: {evidence.named(weak.cells)}"
+    )
 
 
 #: What is wrong (None: nothing), for each check in the order of TABLE_CODES.
@@ -365,8 +367,11 @@ def _facts(evidence: _Evidence) -> TableFacts | None:
 
 
 def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
-    mine = {cell: high - low for (number, cell), (low, high) in evidence.intervals.items() if number == figure}
-    width = min(mine.values(), default=None)
+    judged, attack = evidence.judged, evidence.attack
+    assert judged is not None
+    assert attack is not None
+    unsafe = np.logical_or.reduce(list(judged.primaries().values())) & attack.suppressed
+    width = attack.narrowest(figure)
     one = evidence.plan.added[figure] if figure >= 0 else None
     if width is None or width == float("inf"):
         narrowest = Figure.of(None, note="no unsafe cell" if width is None else "no upper bound")
@@ -374,7 +379,7 @@ def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
         narrowest = Figure.of(round(width) if one is None else width * float(one.grid))
     return IntervalFacts(
         figure="count" if one is None else one.name,
-        unsafe=Figure.of(len(mine), "count"),
+        unsafe=Figure.of(int(unsafe.sum()), "count"),
         narrowest=narrowest,
-        exposed=Figure.of(sum(weak.figure == figure for weak in evidence.weak), "count"),
+        exposed=Figure.of(sum(weak.figure == figure and weak.kind != "class" for weak in evidence.weak), "count"),
     )

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.tables.attacker import require_solver
-from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.rules import Magnitude
 from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
@@ -53,7 +52,6 @@ def run_table(
     environment: Mapping[str, str] | None = None,
 ) -> Manifest:
     """Execute one table and park it in ``run``. Raises InputError where the source cannot be read, or rows lack a person or persons have too many."""
-    require_solver()
     progress("digest", None)
     inputs = digest_inputs((plan.source,), digest_key(store.state, os.environ if environment is None else environment))
     progress("read", None)

@@ -69,7 +69,7 @@ def _rules(plan: TablePlan) -> list[str]:
     if rules.interval:
         words.append(f"a suppressed figure stays uncertain by at least {float(rules.interval):g} of its value")
     if rules.class_disclosure:
-        words.append("a table in which all members of a group share one key is refused")
+        words.append("nobody can be sure that all members of a group share one key")
     if plan.round_up > 1:
         words.append(f"printed counts are rounded up to multiples of {plan.round_up}")
     return words

@@ -42,7 +42,7 @@ class TableProtection(Frozen):
     zeros: Annotated[Literal["show", "suppress"], CHOICE] = "show"
     """Empty cells are printed as 0, or suppressed like small ones."""
     class_disclosure: Flag = False
-    """Refuse a table in which all members of a group share one key."""
+    """Suppress empty cells too, so that nobody can be sure that all members of a group share one key."""
 
 
 class TableMeasure(Frozen):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.disclosure.tables.judgement import ProtectedTable, SumFigure, known_of, weaknesses
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of
+from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells
@@ -53,7 +54,7 @@ def test_every_unsafe_count_stays_undetermined(shape, most) -> None:
         if weak:  # everything with somebody in it is hidden, and the rules alone give it away
             assert (suppressed == (values > 0)).all()
             return
-        known = known_of(table, -1, suppressed, few)
+        known = known_of(table, -1, suppressed)
         fit = tables[((tables >= known.low) & (tables <= known.high)).all(axis=1)]
         for cell in np.flatnonzero(few):
             assert len(np.unique(fit[:, cell])) > 1
@@ -100,7 +101,7 @@ def test_suppressing_more_never_narrows_an_interval(inner) -> None:
     more = suppressed | (values > 0)
     for cell in np.flatnonzero(few):
         intervals = [
-            Polytope(table.layout.relations, known_of(table, -1, hidden, few)).interval((int(cell),))
+            Polytope(table.layout.relations, known_of(table, -1, hidden)).interval((int(cell),))
             for hidden in (few, suppressed, more)
         ]
         lows, highs = zip(*intervals, strict=True)

@@ -9,11 +9,9 @@ linear programs with HiGHS; they are exact for integers, and for sums within 1e-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-
-from privrelease.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,35 +20,38 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["Knowledge", "Polytope", "count_bounds", "require_solver"]
+__all__ = ["AtMost", "Knowledge", "Polytope", "count_bounds"]
 
-_FEASIBLE = 0
-
-
-def require_solver() -> None:
-    """Say what is missing before anything is read. Raises InputError (D630) where the solver of linear programs is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("scipy") is None:
-        raise InputError(
-            code="D630",
-            message="tables are protected and audited with scipy, which is not installed",
-            hint='pip install "privrelease[tables]"',
-        )
+_FEASIBLE: Final = 0
+#: Branches after which a search for whole numbers stops and what it has found counts: the attacker is then taken to know more.
+_MOST_BRANCHES: Final = 500
+_WHOLE: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Knowledge:
-    """What is known of one figure by cell: ``low`` and ``high`` (n,) float64, equal where it is printed; inf where there is no bound."""
+    """What is known of one figure by cell: ``low`` and ``high`` (n,) float64, equal where it is printed; inf where there is no bound.
+
+    ``integral``: whether it is a whole number, for all cells or by cell.
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    integral: bool
+    integral: bool | NDArray[np.bool_]
 
     def __post_init__(self) -> None:
         if (self.low > self.high).any():
             message = "bounds that contradict each other"
             raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """Figure ``cell`` is at most ``factor`` times figure ``of``."""
+
+    cell: int
+    factor: float
+    of: int
 
 
 def count_bounds(
@@ -59,7 +60,7 @@ def count_bounds(
     few: NDArray[np.bool_],
     min_count: int,
     *,
-    round_up: int = 1,
+    round_up: int | NDArray[np.int64] = 1,
     most: float = 1,
     least: int = 1,
 ) -> Knowledge:
@@ -82,81 +83,225 @@ class Polytope:
     """All tables that fit what is known. Cells whose bounds are equal are constants; the others are unknowns.
 
     ``unimodular``: bounds of whole figures are whole without asking for it (see :attr:`Layout.unimodular`), which is quicker.
+    ``at_most``: what figures say of one another. ``truth`` (n,): a table that fits; every table that a search comes upon is remembered beside
+    it (:attr:`lowest`, :attr:`highest`), since two tables that fit show that nobody can tell them apart.
     """
 
-    def __init__(self, relations: Sequence[Relation], known: Knowledge, *, unimodular: bool = False) -> None:
+    def __init__(
+        self,
+        relations: Sequence[Relation],
+        known: Knowledge,
+        *,
+        unimodular: bool = False,
+        at_most: Sequence[AtMost] = (),
+        truth: NDArray[np.float64] | None = None,
+    ) -> None:
+        known = _worked_out(relations, known)
+        self._known, self._truth = known, truth
+        size = len(known.low)
+        whole = np.broadcast_to(np.asarray(known.integral), (size,))
+        self._free = np.flatnonzero(known.low < known.high)
+        self._place = np.full(size, -1)
+        self._place[self._free] = np.arange(len(self._free))
+        finite = np.concatenate([known.low[~whole], known.high[~whole]])
+        self._largest = max(1.0, float(np.abs(finite[np.isfinite(finite)]).max(initial=1.0)))
+        self._unit = np.where(whole, 1.0, self._largest)
+        self._whole = whole[self._free]
+        self._search = bool(self._whole.any()) and not unimodular
+        self._constraints(relations, at_most)
+        self.lowest = (known.low if truth is None else truth).copy()
+        self.highest = (known.low if truth is None else truth).copy()
+        if truth is None:
+            self.lowest[self._free], self.highest[self._free] = np.inf, -np.inf
+
+    def _constraints(self, relations: Sequence[Relation], at_most: Sequence[AtMost]) -> None:
         from scipy.sparse import csr_array
 
-        self._known = known
-        self._search = known.integral and not unimodular
-        self._free = np.flatnonzero(known.low < known.high)
-        place = np.full(len(known.low), -1)
-        place[self._free] = np.arange(len(self._free))
-        finite = np.concatenate([known.low[np.isfinite(known.low)], known.high[np.isfinite(known.high)]])
-        self._scale = 1.0 if known.integral else max(1.0, float(np.abs(finite).max(initial=1.0)))
         rows: list[int] = []
         columns: list[int] = []
-        signs: list[float] = []
-        right: list[float] = []
+        factors: list[float] = []
+        low: list[float] = []
+        high: list[float] = []
+        place, fixed, unit = self._place.tolist(), self._known.low.tolist(), self._unit.tolist()
         for relation in relations:
-            terms = [(relation.total, -1.0), *((part, 1.0) for part in relation.parts)]
-            unknown = [(place[cell], sign) for cell, sign in terms if place[cell] >= 0]
-            if not unknown:
+            scale = unit[relation.total]
+            constant, any_free = 0.0, False
+            for cell, sign in ((relation.total, -1.0), *((part, 1.0) for part in relation.parts)):
+                if place[cell] < 0:
+                    constant -= sign * fixed[cell]
+                else:
+                    rows.append(len(low))
+                    columns.append(place[cell])
+                    factors.append(sign)
+                    any_free = True
+            if any_free:
+                low.append(constant / scale)
+                high.append(constant / scale)
+        for one in at_most:
+            if place[one.cell] < 0 and place[one.of] < 0:
                 continue
-            constant = -sum(sign * known.low[cell] for cell, sign in terms if place[cell] < 0)
-            rows += [len(right)] * len(unknown)
-            columns += [int(cell) for cell, _ in unknown]
-            signs += [sign for _, sign in unknown]
-            right.append(constant / self._scale)
-        self._matrix: Any = csr_array((signs, (rows, columns)), shape=(len(right), len(self._free)))
-        self._right = np.array(right)
-        self._place = place
+            scale, constant = unit[one.cell], 0.0
+            for cell, factor in ((one.cell, 1.0), (one.of, -one.factor)):
+                if place[cell] < 0:
+                    constant -= factor * fixed[cell] / scale
+                else:
+                    rows.append(len(low))
+                    columns.append(place[cell])
+                    factors.append(factor * unit[cell] / scale)
+            low.append(-np.inf)
+            high.append(constant)
+        self._matrix: Any = csr_array((factors, (rows, columns)), shape=(len(low), len(self._free)))
+        self._from, self._to = np.array(low), np.array(high)
+
+    def remember(self, table: NDArray[np.float64]) -> None:
+        """Remember a table (n,) if it fits."""
+        fits = ((table >= self._known.low - _WHOLE) & (table <= self._known.high + _WHOLE)).all()
+        point = (table / self._unit)[self._free]
+        sides = self._matrix @ point
+        if fits and ((sides >= self._from - _WHOLE) & (sides <= self._to + _WHOLE)).all():
+            self._remember(point)
 
     @property
     def scale(self) -> float:
-        """The largest known figure; tolerances of sums are relative to it."""
-        return self._scale
+        """The largest known figure that is no count; tolerances of sums are relative to it."""
+        return self._largest
 
     def interval(self, cells: Sequence[int], held: Mapping[int, float] | None = None) -> tuple[float, float]:
-        """Return the least and the largest value that the sum of ``cells`` can have, ``held`` cells being known to the attacker."""
-        constant = sum(float(self._known.low[cell]) for cell in cells if self._place[cell] < 0)
-        unknown = [int(self._place[cell]) for cell in cells if self._place[cell] >= 0]
-        if not unknown:
-            return constant, constant
-        direction = np.zeros(len(self._free))
-        direction[unknown] = 1.0
-        low, high = self._known.low[self._free] / self._scale, self._known.high[self._free] / self._scale
+        """Return the least and the largest value that the sum of ``cells`` can have, ``held`` cells being known to the attacker.
+
+        Raises ValueError where no table fits.
+        """
+        return self._end(cells, 1.0, held), self._end(cells, -1.0, held)
+
+    def enough(self, cell: int, width: float, upto: float = -np.inf) -> tuple[float, float]:
+        """Return bounds of a cell that are ``width`` apart and reach ``upto``, from tables that fit; the true bounds where there are none."""
+
+        def found() -> bool:
+            return bool(self.highest[cell] - self.lowest[cell] >= width and self.highest[cell] >= upto)
+
+        if not found() and self._place[cell] >= 0:
+            self.explore(np.array([cell]), np.array([width]))
+            if not found():
+                return self.interval((cell,))
+        return float(self.lowest[cell]), float(self.highest[cell])
+
+    def explore(self, cells: NDArray[np.int64], widths: NDArray[np.float64]) -> None:
+        """Come upon tables that differ in many ``cells`` at once, as long as a search brings some cell ``widths`` apart."""
+        dice = np.random.default_rng(0)
+        box = self._box(None)
+        ends = np.concatenate([end[np.isfinite(end)] for end in (*box, self._from, self._to)])
+        box = box[0], np.minimum(box[1], 10 * float(np.abs(ends).max(initial=1.0)) + 10)
+        cells, widths = cells[self._place[cells] >= 0], widths[self._place[cells] >= 0]
+        idle = 0
+        while len(cells) and idle < min(4, len(cells)):
+            weights = dice.choice((-1.0, 1.0), len(cells)) if idle else np.ones(len(cells))
+            for sign in (1.0, -1.0):
+                direction = np.zeros(len(self._free))
+                direction[self._place[cells]] = sign * weights
+                self._least(direction, *box, roughly=True)
+            left = self.highest[cells] - self.lowest[cells] < widths
+            idle = idle + 1 if left.all() else 0
+            cells, widths = cells[left], widths[left]
+
+    def _box(self, held: Mapping[int, float] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        unit = self._unit[self._free]
+        low, high = self._known.low[self._free] / unit, self._known.high[self._free] / unit
         for cell, value in (held or {}).items():
             if self._place[cell] >= 0:
-                low[self._place[cell]] = high[self._place[cell]] = value / self._scale
-        return constant + self._least(direction, low, high), constant - self._least(-direction, low, high)
+                low[self._place[cell]] = high[self._place[cell]] = value / self._unit[cell]
+        return low, high
 
-    def _least(self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+    def _end(self, cells: Sequence[int], sign: float, held: Mapping[int, float] | None) -> float:
+        """The least sum of the cells, the largest where ``sign`` is -1."""
+        constant = sum(float(self._known.low[cell]) for cell in cells if self._place[cell] < 0)
+        unknown = [cell for cell in cells if self._place[cell] >= 0]
+        if not unknown:
+            return constant
+        unit = float(self._unit[unknown[0]])
+        direction = np.zeros(len(self._free))
+        direction[self._place[unknown]] = sign
+        least = self._least(direction, *self._box(held))
+        if least is None:
+            if self._truth is None:
+                message = "no table fits what is printed"
+                raise ValueError(message)
+            return constant + float(self._truth[unknown].sum())
+        value = sign * least * unit
+        if np.isinf(value) and len(unknown) == 1:
+            (self.lowest if sign > 0 else self.highest)[unknown[0]] = value
+        is_whole = np.isfinite(value) and all(self._whole[self._place[cell]] for cell in unknown)
+        return constant + (float(round(value)) if is_whole else value)
+
+    def _least(
+        self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], *, roughly: bool = False
+    ) -> float | None:
+        """The least of a direction over the tables that fit, in units; None where none is found. ``roughly``: none will do
+        where one in whole numbers would have to be searched for.
+        """
+        found = self._solve(direction, low, high, whole=False)
+        if self._search and found.status == _FEASIBLE:
+            counts = found.x[self._whole]
+            if (np.abs(counts - np.round(counts)) > _WHOLE).any():
+                if roughly:
+                    return None
+                found = self._solve(direction, low, high, whole=True)
+        if found.x is not None:
+            self._remember(found.x)
+            return float(found.fun)
+        if not np.isfinite(high).all() and self._unbounded(direction, low, high):
+            return -np.inf
+        return None
+
+    def _solve(
+        self,
+        direction: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        *,
+        whole: bool,
+    ) -> Any:  # noqa: ANN401 -- scipy's result
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        constraints = [LinearConstraint(self._matrix, self._right, self._right)] if len(self._right) else []
-        found = milp(
-            direction,
-            constraints=constraints,
-            bounds=Bounds(low, high),
-            integrality=int(self._search),
-            options={"mip_rel_gap": 0},
-        )
-        if found.status == _FEASIBLE:
-            value = float(found.fun) * self._scale
-            return float(round(value)) if self._known.integral else value
-        if not np.isfinite(high).all() and _unbounded(direction, self._matrix, low, high):
-            return -np.inf
-        message = "no table fits what is printed"
-        raise ValueError(message)
+        constraints = [LinearConstraint(self._matrix, self._from, self._to)] if len(self._from) else []
+        options = {"mip_rel_gap": 0, "node_limit": _MOST_BRANCHES} if whole else {}
+        integrality = self._whole.astype(np.int64) if whole else None
+        return milp(direction, constraints=constraints, bounds=Bounds(low, high), integrality=integrality, options=options)
+
+    def _remember(self, point: NDArray[np.float64]) -> None:
+        table = point * self._unit[self._free]
+        table[self._whole] = np.round(table[self._whole])
+        self.lowest[self._free] = np.minimum(self.lowest[self._free], table)
+        self.highest[self._free] = np.maximum(self.highest[self._free], table)
+
+    def _unbounded(self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+        """Whether some direction without end makes the objective ever smaller."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        up, down = np.where(np.isinf(high), 1.0, 0.0), np.where(np.isinf(low), -1.0, 0.0)
+        start = np.where(np.isfinite(self._from), 0.0, -np.inf)
+        constraints = [LinearConstraint(self._matrix, start, np.zeros(len(start)))] if len(start) else []
+        found = milp(direction, constraints=constraints, bounds=Bounds(down, up))
+        return bool(found.status == _FEASIBLE and found.fun < -_WHOLE)
 
 
-def _unbounded(direction: NDArray[np.float64], matrix: Any, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:  # noqa: ANN401 -- scipy's sparse matrix
-    """Whether some direction without end makes the objective ever smaller."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    up, down = np.where(np.isinf(high), 1.0, 0.0), np.where(np.isinf(low), -1.0, 0.0)
-    still = np.zeros(matrix.shape[0])
-    constraints = [LinearConstraint(matrix, still, still)] if matrix.shape[0] else []
-    found = milp(direction, constraints=constraints, bounds=Bounds(down, up))
-    return bool(found.status == _FEASIBLE and found.fun < -1e-9)
+def _worked_out(relations: Sequence[Relation], known: Knowledge) -> Knowledge:
+    """What is known after every figure that is alone unknown in a total was worked out by subtraction; bounds that contradict stay."""
+    low, high = known.low.copy(), known.high.copy()
+    unknown = (low < high).tolist()
+    open_ = [relation for relation in relations if any(unknown[cell] for cell in relation.cells)]
+    while True:
+        left = []
+        for relation in open_:
+            free = [cell for cell in relation.cells if unknown[cell]]
+            if len(free) > 1:
+                left.append(relation)
+            elif free:
+                (cell,) = free
+                parts = sum(float(low[part]) for part in relation.parts if part != cell)
+                value = parts if cell == relation.total else float(low[relation.total]) - parts
+                if low[cell] <= value <= high[cell]:
+                    low[cell] = high[cell] = value
+                    unknown[cell] = False
+        if len(left) == len(open_):
+            return Knowledge(low, high, known.integral)
+        open_ = left

@@ -2,86 +2,43 @@
 
 A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell nobody asked for, and must be as safe
 as a printed one (case t01). Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too.
+A class: where all of a group share one key and the other keys are known to be empty, whoever is in the group has that key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from privrelease.disclosure.tables.attacker import Knowledge, Polytope, count_bounds
-from privrelease.disclosure.tables.rules import group_is_safe, primary_cells, upper_protection
+from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
+from privrelease.disclosure.tables.layout import Relation
+from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.layout import Layout, Relation
-    from privrelease.disclosure.tables.rules import CellRules, Magnitude
+    from privrelease.disclosure.tables.rules import Magnitude
 
-__all__ = ["ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
+__all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
 
 _TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SumFigure:
-    """A sum that is printed: its magnitudes, and the least and largest value of one row (steps; ``highest`` None: no bound)."""
-
-    magnitude: Magnitude
-    lowest: int = 0
-    highest: int | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ProtectedTable:
-    """Everything about a table that patterns are judged by.
-
-    ``contributors``: persons by cell (n,); ``rows`` (n,). ``counted``: counts of rows are printed (sums alone need none).
-    ``sums``: the printed sums. ``round_up``: printed counts are rounded up to its multiples. ``most``: rows of one person (inf: unknown).
-    """
-
-    layout: Layout
-    rules: CellRules
-    contributors: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    sums: tuple[SumFigure, ...] = ()
-    counted: bool = True
-    round_up: int = 1
-    most: float = 1
-
-    @property
-    def figures(self) -> range:
-        """Numbers of the printed figures: -1 for the count of rows, then those of the sums."""
-        return range(-1 if self.counted else 0, len(self.sums))
-
-    def values(self, figure: int) -> NDArray[np.int64]:
-        """Return a figure by cell."""
-        return self.rows if figure < 0 else self.sums[figure].magnitude.values
-
-    def primaries(self) -> dict[str, NDArray[np.bool_]]:
-        """Return the unsafe cells by rule."""
-        return primary_cells(self.rules, self.contributors, [one.magnitude for one in self.sums])
-
-    def together(self, cells: Sequence[int]) -> int:
-        """Return the contributors of several cells; the least that it can be where persons may be in several."""
-        counts = self.contributors[list(cells)]
-        return int(counts.sum() if self.most == 1 else counts.max(initial=0))
 
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
     """What an attacker learns too well: the sum of a figure over ``cells`` lies in [low, high].
 
-    ``kind``: ``cell`` (an unsafe cell) or ``group`` (a sum of suppressed cells). ``width`` and ``upper``: how wide the interval, and how far
-    above the true value its end should be, at least. ``held``: cells whose value the attacker knows, being the only contributor.
+    ``kind``: ``cell`` (an unsafe cell), ``group`` (a sum of suppressed cells) or ``class`` (``cells`` are known to be empty). ``width`` and
+    ``upper``: how wide the interval, and how far above the true value its end should be, at least. ``held``: cells whose value the attacker
+    knows, being the only contributor.
     """
 
-    kind: Literal["cell", "group"]
+    kind: Literal["cell", "group", "class"]
     figure: int
     cells: tuple[int, ...]
     low: float
@@ -91,89 +48,132 @@ class Weakness:
     held: tuple[int, ...] = ()
 
 
-def known_of(table: ProtectedTable, figure: int, suppressed: NDArray[np.bool_], few: NDArray[np.bool_]) -> Knowledge:
-    """Return what an attacker knows of a figure. ``few``: the cells that are unsafe by the minimum count."""
-    least = 1 if table.rules.zeros_shown else 0
-    counts = count_bounds(
-        table.rows, suppressed, few, table.rules.min_count, round_up=table.round_up, most=table.most, least=least
-    )
-    if figure < 0:
-        return counts
-    one = table.sums[figure]
-    low = one.magnitude.values.astype(np.float64)
-    high = low.copy()
-    low[suppressed] = (one.lowest * counts.low)[suppressed]
-    high[suppressed] = np.inf
-    if one.highest is not None:
-        top = np.where(np.isinf(counts.high), np.inf, np.where(np.isinf(counts.high), 0, counts.high) * one.highest)
-        high[suppressed] = top[suppressed]
-    return Knowledge(low, np.maximum(low, high), integral=False)
+class Attack:
+    """What is printed under a pattern, (n,) bool, and what follows from it: all figures of all cells together.
 
-
-def weaknesses(
-    table: ProtectedTable,
-    suppressed: NDArray[np.bool_],
-    record: dict[tuple[int, int], tuple[float, float]] | None = None,
-) -> Iterator[Weakness]:
-    """Yield every weakness of a pattern, (n,) bool; nothing where it holds.
-
-    ``record`` is told the attacker's interval of every unsafe cell, by figure and cell.
+    ``changes``: by figure, differences (n,) of tables that may fit from the true one.
     """
-    if not suppressed.any():
-        return
-    primary = table.primaries()
-    unsafe = np.logical_or.reduce(list(primary.values()))
-    relations = table.layout.relations
-    for figure in table.figures:
-        polytope = Polytope(
-            relations, known_of(table, figure, suppressed, primary["min_count"]), unimodular=table.layout.unimodular
+
+    def __init__(
+        self,
+        table: ProtectedTable,
+        suppressed: NDArray[np.bool_],
+        changes: Mapping[int, Sequence[NDArray[np.float64]]] | None = None,
+    ) -> None:
+        self.table, self.suppressed = table, suppressed & ~table.silent
+        size = table.layout.size
+        every = range(-1, len(table.sums))
+        truth = np.concatenate([table.values(figure) for figure in every]).astype(np.float64)
+        known = [known_of(table, figure, suppressed) for figure in every]
+        bounds = Knowledge(
+            np.concatenate([one.low for one in known]),
+            np.concatenate([one.high for one in known]),
+            np.repeat([bool(one.integral) for one in known], size),
         )
-        slack = 0.5 if figure < 0 else _TOLERANCE * polytope.scale
-        bounds: dict[int, tuple[float, float]] = {}
-        for cell in (*np.flatnonzero(suppressed & unsafe), *np.flatnonzero(suppressed & ~unsafe)):
-            bounds[int(cell)] = polytope.interval((int(cell),))
-            if unsafe[cell]:
-                if record is not None:
-                    record[figure, int(cell)] = bounds[int(cell)]
-                yield from _cell(table, figure, int(cell), bounds[int(cell)], slack)
-        hidden = {cell for cell, (low, high) in bounds.items() if high - low > slack}
-        for relation in relations:
-            yield from _groups(table, figure, relation, hidden, polytope, slack)
+        relations = [
+            Relation(relation.total + start, tuple(part + start for part in relation.parts))
+            for start in range(0, size * len(known), size)
+            for relation in table.layout.relations
+        ]
+        self.polytope = Polytope(
+            relations,
+            bounds,
+            unimodular=table.layout.unimodular and not table.sums,
+            at_most=tuple(_between(table)),
+            truth=truth,
+        )
+        for figure, found in (changes or {}).items():
+            start = self.place(figure, 0)
+            for change in found:
+                other = truth.copy()
+                other[start : start + size] += change
+                self.polytope.remember(other)
+
+    def slack(self, figure: int) -> float:
+        """How far apart two values must be to be two."""
+        whole = figure < 0 or self.table.sums[figure].whole
+        return 0.5 if whole else max(1e-9, _TOLERANCE * self.polytope.scale)
+
+    def place(self, figure: int, cell: int) -> int:
+        """The number of a figure of a cell in the polytope."""
+        return cell + (figure + 1) * self.table.layout.size
+
+    def interval(self, figure: int, cells: Sequence[int], held: Mapping[int, float] | None = None) -> tuple[float, float]:
+        """Return the least and the largest sum of a figure over ``cells``; ``held`` cells are known."""
+        places = [self.place(figure, cell) for cell in cells]
+        return self.polytope.interval(places, {self.place(figure, cell): value for cell, value in (held or {}).items()})
+
+    def narrowest(self, figure: int) -> float | None:
+        """Return the width of the narrowest interval of an unsafe figure that is not printed; None where there is none."""
+        primary = self.table.primaries()
+        unsafe = np.logical_or.reduce(list(primary.values())) & (self.suppressed | self.table.silent)
+        places = [self.place(figure, int(cell)) for cell in np.flatnonzero(unsafe)]
+        seen = self.polytope.highest - self.polytope.lowest
+        best: float | None = None
+        for place in sorted(places, key=lambda place: (seen[place], place)):
+            if best is None or self.polytope.highest[place] - self.polytope.lowest[place] < best:
+                low, high = self.polytope.interval((place,))
+                best = high - low if best is None else min(best, high - low)
+        return best
 
 
-def needs(table: ProtectedTable, figure: int, cell: int) -> tuple[int, int]:
-    """Return how wide the interval of an unsafe cell must be, and how far above its value it must reach."""
-    value = int(table.values(figure)[cell])
-    width = max(1, ceil(table.rules.interval * value))
-    if figure < 0:
-        return width, 0
-    return width, max(0, upper_protection(table.rules, value, [int(x) for x in table.sums[figure].magnitude.largest[cell]]))
+def _between(table: ProtectedTable) -> Iterator[AtMost]:
+    """What the rows of a cell say of its sums, and the other way round."""
+    size = table.layout.size
+    for number, one in enumerate(table.sums):
+        for cell in range(size):
+            place = cell + (number + 1) * size
+            if one.highest is not None:
+                yield AtMost(place, float(one.highest), cell)
+            if one.lowest > 0:
+                yield AtMost(cell, 1 / one.lowest, place)
 
 
-def _cell(table: ProtectedTable, figure: int, cell: int, bounds: tuple[float, float], slack: float) -> Iterator[Weakness]:
-    low, high = bounds
-    width, upper = needs(table, figure, cell)
-    value = float(table.values(figure)[cell])
-    if high - low < width - min(slack, 0.5) or high < value + upper - min(slack, 0.5):
-        yield Weakness("cell", figure, (cell,), low, high, width, upper)
+def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Attack | None = None) -> Iterator[Weakness]:
+    """Yield every weakness of a pattern, (n,) bool; nothing where it holds. ``attack``: one on this pattern, to be asked more afterwards."""
+    hidden = (suppressed | table.silent) & ~table.known_empty
+    if not hidden.any() and not table.rules.class_disclosure:
+        return
+    attack = Attack(table, suppressed) if attack is None else attack
+    unsafe = np.logical_or.reduce(list(table.primaries().values())) & hidden
+    for figure in table.figures:
+        needed = {int(cell): needs(table, figure, int(cell)) for cell in np.flatnonzero(unsafe)}
+        slack = attack.slack(figure)
+        cells = np.flatnonzero(hidden | ~table.is_printed(figure))
+        widths = np.array([max(needed.get(int(cell), (0, 0))[0], 2 * slack) for cell in cells])
+        attack.polytope.explore(cells + attack.place(figure, 0), widths)
+        apart: set[int] = set()
+        for cell in map(int, (*cells[unsafe[cells]], *cells[~unsafe[cells]])):
+            place = attack.place(figure, cell)
+            width, upper = needed.get(cell, (0, 0))
+            value = float(table.values(figure)[cell])
+            wide, upto = max(width - min(slack, 0.5), slack * 1.01), value + upper - min(slack, 0.5)
+            low, high = attack.polytope.enough(place, wide, upto if cell in needed else -np.inf)
+            if high - low > slack:
+                apart.add(cell)
+            if cell in needed and (high - low < width - min(slack, 0.5) or high < upto):
+                yield Weakness("cell", figure, (cell,), low, high, width, upper)
+        for relation in table.layout.relations:
+            yield from _groups(attack, figure, relation, apart)
+    if table.rules.class_disclosure:
+        yield from _classes(attack)
 
 
-def _groups(
-    table: ProtectedTable, figure: int, relation: Relation, hidden: set[int], polytope: Polytope, slack: float
-) -> Iterator[Weakness]:
-    parts = tuple(part for part in relation.parts if part in hidden)
-    if relation.total in hidden or not parts:
+def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) -> Iterator[Weakness]:
+    table, slack = attack.table, attack.slack(figure)
+    parts = tuple(part for part in relation.parts if part in apart)
+    if relation.total in apart or not parts:
         return
     cases: list[tuple[tuple[int, ...], tuple[int, ...]]] = [(parts, ())]
     if figure >= 0 and table.rules.largest:
-        alone = [part for part in parts if table.contributors[part] == 1]
+        alone = [part for part in parts if table.persons(figure)[part] == 1]
         cases += [(tuple(other for other in parts if other != part), (part,)) for part in alone if len(parts) > 1]
     for cells, held in cases:
         sums = [] if figure < 0 else [_together(table.sums[figure].magnitude, cells)]
-        if group_is_safe(table.rules, table.together(cells), sums):
+        if group_is_safe(table.rules, table.together(figure, cells), sums):
             continue
         values = table.values(figure)
-        low, high = polytope.interval(cells, {cell: float(values[cell]) for cell in held})
+        low, high = attack.interval(figure, cells, {cell: float(values[cell]) for cell in held})
         if high - low <= slack:
             yield Weakness("group", figure, cells, low, high, 1, held=held)
 
@@ -181,3 +181,11 @@ def _groups(
 def _together(magnitude: Magnitude, cells: Sequence[int]) -> tuple[int, list[int]]:
     largest = sorted((int(x) for cell in cells for x in magnitude.largest[cell]), reverse=True)
     return int(magnitude.values[list(cells)].sum()), largest
+
+
+def _classes(attack: Attack) -> Iterator[Weakness]:
+    table = attack.table
+    for empty in shared_keys(table.layout.relations, table.contributors, table.known_empty):
+        high = attack.interval(-1, empty)[1]
+        if high < 1:
+            yield Weakness("class", -1, empty, 0, 0, 1, 1)

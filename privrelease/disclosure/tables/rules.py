@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.layout import Layout
+    from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["CellRules", "Magnitude", "class_disclosures", "group_is_safe", "primary_cells", "upper_protection"]
+__all__ = ["CellRules", "Magnitude", "group_is_safe", "primary_cells", "shared_keys", "upper_protection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +117,19 @@ def upper_protection(rules: CellRules, value: int, largest: Sequence[int]) -> in
     return ceil(needed)
 
 
-def class_disclosures(layout: Layout, contributors: NDArray[np.int64]) -> int:
-    """Return in how many groups all members share one key: to know that somebody is in the group is then to know the key.
+def shared_keys(
+    relations: Iterable[Relation], contributors: NDArray[np.int64], impossible: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[int, ...]]:
+    """Yield for every group whose members all share one key the cells of the other keys, which are empty.
+
+    To know that somebody is in the group is then to know the key. ``impossible`` cells are empty whatever the data: they say nothing.
 
     >>> from privrelease.disclosure.tables.layout import Layout
-    >>> class_disclosures(Layout((2, 2), margins=True), np.array([5, 0, 5, 4, 4, 8, 9, 4, 13]))
-    2
+    >>> list(shared_keys(Layout((2, 2), margins=True).relations, np.array([5, 0, 5, 4, 4, 8, 9, 4, 13])))
+    [(1,), (1,)]
     """
-    return sum(
-        len(relation.parts) > 1
-        and contributors[relation.total] > 0
-        and sum(bool(contributors[part]) for part in relation.parts) == 1
-        for relation in layout.relations
-    )
+    for relation in relations:
+        parts = [part for part in relation.parts if impossible is None or not impossible[part]]
+        empty = tuple(part for part in parts if not contributors[part])
+        if empty and len(parts) - len(empty) == 1 and contributors[relation.total] > 0:
+            yield empty

@@ -8,28 +8,32 @@ printed again. It is a heuristic for the number of cells, not for safety: the pa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from privrelease.disclosure.tables.attacker import Polytope
-from privrelease.disclosure.tables.judgement import known_of, weaknesses
+from privrelease.disclosure.tables.figures import known_of
+from privrelease.disclosure.tables.judgement import Attack, weaknesses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.judgement import ProtectedTable, Weakness
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.disclosure.tables.judgement import Weakness
 
 __all__ = ["suppressed_cells"]
 
-_MOST_TRIED = 60
-_ALREADY = 1e-4
+_MOST_TRIED: Final = 60
+_ALREADY: Final = 1e-4
+_WHOLE: Final = 1e-6
+#: Branches after which a search for a change in whole numbers takes what it has.
+_MOST_BRANCHES: Final = 200
 #: A change this near to the cheapest is cheap enough.
-_NEAR = 0.1
+_NEAR: Final = 0.1
 
 
-def suppressed_cells(table: ProtectedTable) -> NDArray[np.bool_]:
-    """Return the cells to suppress, (n,) bool: the unsafe ones and those that protect them.
+def suppressed_cells(table: ProtectedTable, kept: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Return the cells to suppress, (n,) bool: the unsafe ones and those that protect them. ``kept``: cells that are printed already.
 
     Where nothing can protect them the pattern still has weaknesses; the caller judges it.
 
@@ -40,55 +44,133 @@ def suppressed_cells(table: ProtectedTable) -> NDArray[np.bool_]:
     >>> suppressed_cells(ProtectedTable(Layout((3,), margins=True), CellRules(10), counts, counts)).tolist()
     [True, True, True, False]
     """
-    primary = np.logical_or.reduce(list(table.primaries().values()))
+    search = _Search(table, np.zeros(table.layout.size, np.bool_) if kept is None else kept)
+    primary = np.logical_or.reduce(list(table.primaries().values())) & search.open
     suppressed = primary.copy()
     for _ in range(table.layout.size):
-        before = int(suppressed.sum())
-        for weakness in list(weaknesses(table, suppressed)):
-            if _still(table, suppressed, weakness):
-                suppressed |= _protection(table, suppressed, weakness)
-        if int(suppressed.sum()) == before:
+        weak = list(weaknesses(table, suppressed, Attack(table, suppressed, search.changes)))
+        found = search.against(weak, suppressed)
+        if not (found & ~suppressed).any():
             break
+        suppressed |= found
     return _without_needless(table, suppressed, primary)
 
 
-def _still(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness) -> bool:
-    known = known_of(table, weak.figure, suppressed, table.primaries()["min_count"])
-    polytope = Polytope(table.layout.relations, known, unimodular=table.layout.unimodular)
-    values = table.values(weak.figure)
-    low, high = polytope.interval(weak.cells, {cell: float(values[cell]) for cell in weak.held})
-    true = float(values[list(weak.cells)].sum())
-    slack = min(0.5, 1e-6 * polytope.scale)
-    return high - low < weak.width - slack or high < true + weak.upper - slack
+class _Search:
+    """Cheapest changes of one table; the changes found so far show what is uncertain already."""
+
+    def __init__(self, table: ProtectedTable, kept: NDArray[np.bool_]) -> None:
+        from scipy.sparse import csr_array
+
+        self.table = table
+        #: Cells that may be suppressed.
+        self.open = ~table.silent & ~kept & ~table.known_empty
+        relations = table.layout.relations
+        signs = [sign for one in relations for sign in (-1.0, *(1.0 for _ in one.parts))]
+        rows = [row for row, one in enumerate(relations) for _ in one.cells]
+        cells = [cell for one in relations for cell in one.cells]
+        self._matrix: Any = csr_array((signs, (rows, cells)), shape=(len(relations), table.layout.size))
+        #: By figure, changes found so far.
+        self.changes: dict[int, list[NDArray[np.float64]]] = {}
+        self._insists = False
+
+    def against(self, weak: list[Weakness], suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the pattern and what must go with it, so that the weaknesses are none."""
+        grown = suppressed.copy()
+        self.changes = {figure: [one for one in found if _is_whole(one)] for figure, found in self.changes.items()}
+        for one in weak:
+            if not self._is_uncertain(one):
+                grown |= self._protection(grown, one)
+        if weak and not (grown & ~suppressed).any():  # other figures tell more than changes of one figure show
+            grown |= self._around(suppressed, weak)
+        self._insists = True
+        return grown
+
+    def _is_uncertain(self, weak: Weakness) -> bool:
+        """Whether changes found for others move this one too. Who holds a cell sees through changes of it."""
+        held, cells = list(weak.held), list(weak.cells)
+        moves = [float(change[cells].sum()) for change in self.changes.get(weak.figure, []) if not change[held].any()]
+        most, least = max(moves, default=0.0), min(moves, default=0.0)
+        return max(most, 0) - min(least, 0) >= weak.width and most >= weak.upper
+
+    def _protection(self, suppressed: NDArray[np.bool_], weak: Weakness) -> NDArray[np.bool_]:
+        """Return the cells that a cheapest change touches; every cell with somebody in it where there is no such change.
+
+        A change in fractions is quick and mostly whole. Where it is not and touches nothing new, and the judge had not been content with
+        such changes, one in whole numbers.
+        """
+        for whole in (False, True):
+            found = self._cheapest(suppressed, weak, whole=whole)
+            if found is None:
+                break
+            touched: NDArray[np.bool_] = np.logical_or.reduce([change != 0 for change in found]) & self.open
+            if (touched & ~suppressed).any() or whole or not self._insists or all(map(_is_whole, found)):
+                self.changes.setdefault(weak.figure, []).extend(found)
+                return touched
+        return self.open & (self.table.contributors > 0)
+
+    def _around(self, suppressed: NDArray[np.bool_], weak: list[Weakness]) -> NDArray[np.bool_]:
+        """Return the cells that stand with a weak one in a total; every cell with somebody in it where those are suppressed already."""
+        cells = {cell for one in weak for cell in one.cells}
+        near = np.zeros(self.table.layout.size, np.bool_)
+        for relation in self.table.layout.relations:
+            if not cells.isdisjoint(relation.cells):
+                near[list(relation.cells)] = True
+        near &= self.open & (self.table.contributors > 0)
+        return near if (near & ~suppressed).any() else self.open & (self.table.contributors > 0)
+
+    def _cheapest(self, suppressed: NDArray[np.bool_], weak: Weakness, *, whole: bool) -> list[NDArray[np.float64]] | None:
+        far = max(weak.width, weak.upper)
+        ways = [[far]] if weak.upper else [[far], [-far]]
+        ways += [[up, up - weak.width] for up in _splits(weak)]
+        best: tuple[float, list[NDArray[np.float64]]] | None = None
+        for number, way in enumerate(ways):
+            if number >= 2 and best is not None:
+                break
+            found = [self._change(suppressed, weak, amount, whole=whole) for amount in way if amount]
+            changes = [one[1] for one in found if one is not None]
+            if len(changes) < len(found):
+                continue
+            cost = sum(one[0] for one in found if one is not None)
+            if best is None or cost < best[0]:
+                best = cost, changes
+        return None if best is None else best[1]
+
+    def _change(
+        self, suppressed: NDArray[np.bool_], weak: Weakness, amount: int, *, whole: bool
+    ) -> tuple[float, NDArray[np.float64]] | None:
+        """Return cost and difference of the cheapest change that moves the weak sum by ``amount``; None where there is none."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, hstack, vstack
+
+        table, size = self.table, self.table.layout.size
+        every = suppressed | (self.open & ((table.contributors > 0) | (weak.kind == "class")))
+        known = known_of(table, weak.figure, every)
+        values = table.values(weak.figure).astype(np.float64)
+        up, down = np.maximum(known.high - values, 0), np.maximum(values - known.low, 0)
+        up[list(weak.held)] = down[list(weak.held)] = 0
+        scale = 1.0 if known.integral else max(1.0, float(values.max(initial=1)))
+        price = np.where(suppressed | table.silent, _ALREADY, np.maximum(table.contributors, 1)).astype(np.float64)
+        target = np.zeros((1, size))
+        target[0, list(weak.cells)] = 1
+        matrix: Any = vstack([self._matrix, csr_array(target)])
+        right = np.append(np.zeros(self._matrix.shape[0]), amount / scale)
+        found = milp(
+            np.concatenate([price, price]),
+            constraints=[LinearConstraint(hstack([matrix, -matrix]), right, right)],
+            bounds=Bounds(np.zeros(2 * size), np.concatenate([up, down]) / scale),
+            integrality=int(bool(known.integral) and whole),
+            options={"mip_rel_gap": _NEAR, "node_limit": _MOST_BRANCHES},
+        )
+        if found.x is None:
+            return None
+        moved = found.x[:size] - found.x[size:]
+        moved[np.abs(moved) <= 1e-9] = 0
+        return float(price[(moved != 0) & ~suppressed].sum()), moved * scale
 
 
-def _protection(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness) -> NDArray[np.bool_]:
-    """Return the cells that a cheapest change touches; every cell with somebody in it where there is no such change.
-
-    First a change in fractions, which is quick and mostly whole; where it touches nothing new, one in whole numbers.
-    """
-    for whole in (False, True):
-        found = _cheapest(table, suppressed, weak, whole=whole)
-        if found is not None and (found & ~suppressed).any():
-            return found
-    return table.contributors > 0
-
-
-def _cheapest(table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness, *, whole: bool) -> NDArray[np.bool_] | None:
-    far = max(weak.width, weak.upper)
-    ways = [[far]] if weak.upper else [[far], [-far]]
-    ways += [[up, up - weak.width] for up in _splits(weak)]
-    best: tuple[float, NDArray[np.bool_]] | None = None
-    for number, way in enumerate(ways):
-        if number >= 2 and best is not None:
-            break
-        found = [_change(table, suppressed, weak, amount, whole=whole) for amount in way if amount]
-        if any(one is None for one in found):
-            continue
-        cost = sum(one[0] for one in found if one is not None)
-        if best is None or cost < best[0]:
-            best = cost, np.logical_or.reduce([one[1] for one in found if one is not None])
-    return None if best is None else best[1]
+def _is_whole(change: NDArray[np.float64]) -> bool:
+    return bool((np.abs(change - np.round(change)) < _WHOLE).all())
 
 
 def _splits(weak: Weakness) -> list[int]:
@@ -97,47 +179,6 @@ def _splits(weak: Weakness) -> list[int]:
         return []
     steps = max(1, weak.width // 8)
     return [up for up in range(weak.width - 1, 0, -steps) if up >= weak.upper]
-
-
-def _change(
-    table: ProtectedTable, suppressed: NDArray[np.bool_], weak: Weakness, amount: int, *, whole: bool
-) -> tuple[float, NDArray[np.bool_]] | None:
-    """Return cost and cells of the cheapest change that moves the weak sum by ``amount``; None where there is none."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array, hstack, vstack
-
-    every = suppressed | (table.contributors > 0)
-    known = known_of(table, weak.figure, every, table.primaries()["min_count"])
-    values = table.values(weak.figure).astype(np.float64)
-    up, down = np.maximum(known.high - values, 0), np.maximum(values - known.low, 0)
-    up[~every] = down[~every] = 0
-    up[list(weak.held)] = down[list(weak.held)] = 0
-    scale = 1.0 if known.integral else max(1.0, float(values.max(initial=1)))
-    price = np.where(suppressed, _ALREADY, np.maximum(table.contributors, 1)).astype(np.float64)
-    size = table.layout.size
-    relations = table.layout.relations
-    entries = [(row, cell, sign) for row, one in enumerate(relations) for cell, sign in _terms(one.total, one.parts)]
-    rows, cells, signs = (np.array(column) for column in zip(*entries, strict=True)) if entries else (np.zeros(0, int),) * 3
-    matrix: Any = csr_array((signs, (rows, cells)), shape=(len(relations), size))
-    target = np.zeros((1, size))
-    target[0, list(weak.cells)] = 1
-    matrix = vstack([matrix, csr_array(target)])
-    right = np.append(np.zeros(len(relations)), amount / scale)
-    found = milp(
-        np.concatenate([price, price]),
-        constraints=[LinearConstraint(hstack([matrix, -matrix]), right, right)],
-        bounds=Bounds(np.zeros(2 * size), np.concatenate([up, down]) / scale),
-        integrality=int(known.integral and whole),
-        options={"mip_rel_gap": _NEAR},
-    )
-    if found.status != 0:
-        return None
-    moved = np.abs(found.x[:size] - found.x[size:]) > 1e-9
-    return float(price[moved & ~suppressed].sum()), moved | suppressed
-
-
-def _terms(total: int, parts: tuple[int, ...]) -> list[tuple[int, float]]:
-    return [(total, -1.0), *((part, 1.0) for part in parts)]
 
 
 def _without_needless(table: ProtectedTable, suppressed: NDArray[np.bool_], primary: NDArray[np.bool_]) -> NDArray[np.bool_]:

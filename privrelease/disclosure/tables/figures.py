@@ -1,0 +1,167 @@
+"""What is known of a protected table: its cells, the figures printed in them, who contributes, and the rules.
+
+Cells are those that are printed and, where tables are linked or totals are not printed, cells that nobody prints and that still follow from
+others: the difference between two tables is such a cell. Those are always hidden, and must be as safe as printed ones where they are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from privrelease.disclosure.tables.attacker import Knowledge, count_bounds
+from privrelease.disclosure.tables.rules import Magnitude, primary_cells, upper_protection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.layout import Relation
+    from privrelease.disclosure.tables.rules import CellRules
+
+__all__ = ["Cells", "ProtectedTable", "SumFigure", "known_of", "needs"]
+
+
+class Cells(Protocol):
+    """Numbered cells and which of them add up to which: a :class:`Layout`, or several tables linked."""
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """Every total with its parts."""
+
+    @property
+    def unimodular(self) -> bool:
+        """Whether linear programs over the relations have whole vertices."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SumFigure:
+    """A figure that adds up a column: its magnitudes, and the least and largest value of one row (steps; ``highest`` None: no bound).
+
+    ``contributors``: persons with a value by cell, where they are fewer than the persons there. ``printed``: cells where some table prints
+    it, where not everywhere. ``whole``: it counts rows (those with a value).
+    """
+
+    magnitude: Magnitude
+    lowest: int = 0
+    highest: int | None = None
+    contributors: NDArray[np.int64] | None = None
+    printed: NDArray[np.bool_] | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ProtectedTable:
+    """Everything about a table that patterns are judged by.
+
+    ``contributors``: persons by cell (n,); ``rows`` (n,). ``counted``: counts of rows are printed (sums alone need none), in the cells
+    ``count_printed`` (all where None). ``sums``: the printed sums. ``round_up``: printed counts are rounded up to its multiples, by cell where
+    it is an array. ``most``: rows of one person (inf: unknown). ``printable``: cells that a table prints unless they are suppressed (all
+    where None). ``impossible``: cells that everybody knows to be empty.
+    """
+
+    layout: Cells
+    rules: CellRules
+    contributors: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    sums: tuple[SumFigure, ...] = ()
+    counted: bool = True
+    round_up: int | NDArray[np.int64] = 1
+    most: float = 1
+    printable: NDArray[np.bool_] | None = None
+    count_printed: NDArray[np.bool_] | None = None
+    impossible: NDArray[np.bool_] | None = None
+
+    @property
+    def figures(self) -> range:
+        """Numbers of the printed figures: -1 for the count of rows, then those of the sums."""
+        return range(-1 if self.counted else 0, len(self.sums))
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Cells that no table prints."""
+        return np.zeros(self.layout.size, np.bool_) if self.printable is None else ~self.printable
+
+    @property
+    def known_empty(self) -> NDArray[np.bool_]:
+        """Cells that are empty whatever the data."""
+        return np.zeros(self.layout.size, np.bool_) if self.impossible is None else self.impossible
+
+    @property
+    def few(self) -> NDArray[np.bool_]:
+        """Cells with fewer persons than the minimum count, empty ones too."""
+        return self.contributors < self.rules.min_count
+
+    def values(self, figure: int) -> NDArray[np.int64]:
+        """Return a figure by cell."""
+        return self.rows if figure < 0 else self.sums[figure].magnitude.values
+
+    def persons(self, figure: int) -> NDArray[np.int64]:
+        """Return who contributes to a figure, by cell."""
+        own = None if figure < 0 else self.sums[figure].contributors
+        return self.contributors if own is None else own
+
+    def is_printed(self, figure: int) -> NDArray[np.bool_]:
+        """Tell for each cell whether some table prints the figure there, unless it is suppressed."""
+        found = ~self.silent
+        if figure < 0:
+            return found & (self.counted if self.count_printed is None else self.count_printed)
+        own = self.sums[figure].printed
+        return found if own is None else found & own
+
+    def primaries(self) -> dict[str, NDArray[np.bool_]]:
+        """Return the unsafe cells by rule. A figure that few persons have a value of is as unsafe as a cell of few."""
+        found = primary_cells(self.rules, self.contributors, [one.magnitude for one in self.sums])
+        for one in self.sums:
+            if one.contributors is not None:
+                found["min_count"] = found["min_count"] | ((one.contributors > 0) & (one.contributors < self.rules.min_count))
+        return {rule: cells & ~self.known_empty for rule, cells in found.items()}
+
+    def together(self, figure: int, cells: Sequence[int]) -> int:
+        """Return the contributors of several cells; the least that it can be where persons may be in several."""
+        counts = self.persons(figure)[list(cells)]
+        return int(counts.sum() if self.most == 1 else counts.max(initial=0))
+
+
+def known_of(table: ProtectedTable, figure: int, suppressed: NDArray[np.bool_]) -> Knowledge:
+    """Return what an attacker knows of a figure, and of no other, where ``suppressed`` (n,) cells are not printed.
+
+    The attacker is granted which of the suppressed cells have few contributors. What is true always fits.
+    """
+    rules, few = table.rules, table.few
+    hidden = (suppressed | table.silent) & ~table.known_empty
+    least = 1 if rules.zeros_shown and not rules.class_disclosure else 0
+    counts = count_bounds(table.rows, hidden, few, rules.min_count, round_up=table.round_up, most=table.most, least=least)
+    silent = table.silent & ~table.known_empty
+    counts.low[silent], counts.high[silent] = 0, np.inf
+    unsaid = ~hidden & ~table.is_printed(-1) & (table.rows > 0)
+    counts.low[unsaid], counts.high[unsaid] = rules.min_count, np.inf
+    low, high = np.minimum(counts.low, table.rows), np.maximum(counts.high, table.rows)
+    if figure < 0:
+        return Knowledge(low, high, integral=True)
+    one = table.sums[figure]
+    values = one.magnitude.values.astype(np.float64)
+    unknown = hidden | ~(table.is_printed(figure) | (low == 0) & (high == 0))
+    top = np.full(len(values), np.inf)
+    if one.highest is not None:
+        bounded = np.isfinite(high)
+        top[bounded] = high[bounded] * one.highest
+    least_sum = np.where(unknown, np.minimum(one.lowest * low, values), values)
+    return Knowledge(least_sum, np.where(unknown, np.maximum(top, values), values), integral=one.whole)
+
+
+def needs(table: ProtectedTable, figure: int, cell: int) -> tuple[int, int]:
+    """Return how wide the interval of an unsafe cell must be, and how far above its value it must reach."""
+    value = int(table.values(figure)[cell])
+    width = max(1, ceil(table.rules.interval * value))
+    if figure < 0 or table.sums[figure].whole:
+        return width, 0
+    return width, max(0, upper_protection(table.rules, value, [int(x) for x in table.sums[figure].magnitude.largest[cell]]))
