@@ -182,7 +182,7 @@ def _of_count(
     failing, looked_at = count.failing or 0, count.looked_at
     share, limit = Fraction(failing, looked_at), 1 - _share(check)
     alone = _expectation(check).form.alone
-    if share <= limit and not alone and (said is None or (not said and limit - share > _ROUNDING)):
+    if share <= limit and not alone and (said is None or (not said and (not failing or limit - share > _ROUNDING))):
         return made(Outcome.NOT_EVALUATED, _COULD_NOT if said is None else _DISAGREES)
     shown = _visibility(check, count, places)
     figures = {
