@@ -12,6 +12,7 @@ from privrelease.audit.attacks_model import AttacksFacts
 from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK
 from privrelease.audit.figures import Audience, minimum_of
 from privrelease.audit.model import CheckResult, Outcome, Visibility
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from privrelease.audit.attacks.ground import Ground
@@ -77,7 +78,7 @@ def _control_check(found: Ground) -> list[CheckResult]:
             title=title,
             outcome=Outcome.FAIL if wrong else Outcome.PASS,
             severity="error",
-            message=f"{found.shared_persons} persons of the control file are in the data: what succeeds on them is hidden"
+            message=f"{amount(found.shared_persons, 'person of the control file is', 'persons of the control file are')} in the data: what succeeds on them is hidden"
             if wrong
             else "no person of the control file is in the data",
             visibility=Visibility.INTERNAL if wrong else Visibility.RECIPIENT,
