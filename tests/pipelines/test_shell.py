@@ -1,0 +1,169 @@
+"""The shell in the pipeline templates really runs: exit codes and files for policies that pass, fail, check nothing and are broken."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def reviewed(repository, policies):
+    """A repository in which a change made one policy weaker, broke one, added one and removed one."""
+    base = repository.commit(weaker=policies.failing, broken=policies.passing, gone=policies.passing)
+    repository.commit(weaker=policies.passing, broken=policies.broken, gone=None, new=policies.passing)
+    return repository, base
+
+
+def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(reviewed):
+    repository, base = reviewed
+    job = repository.github("review", {"github.event.pull_request.base.sha": base})
+    assert job.codes == {"validate": 2, "diff": 2}
+    assert "::error title=" in job.said
+    assert "file=policies/broken.yaml" in job.said
+    comment = repository.text("review/comment.md")
+    assert "weaker | threats.t.highest\\_risk: 0.2 becomes 0.5 | policies/weaker.yaml:13:45 |" in comment
+    assert "### `policies/new.yaml`\n\nA new policy" in comment
+    assert "### `policies/gone.yaml`\n\nThe policy was removed." in comment
+    assert "It cannot be compared" in comment
+    assert comment in repository.summary
+    assert str(repository.runner) not in comment
+    found = [json.loads(path.read_text()) for path in sorted((repository.folder / "review" / "sarif").iterdir())]
+    assert len(found) == 3
+    places = [
+        one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for log in found for one in log["runs"][0]["results"]
+    ]
+    assert "policies/broken.yaml" in places
+    assert [action.partition("@")[0] for action in job.uses[-2:]] == [
+        "actions/upload-artifact",
+        "github/codeql-action/upload-sarif",
+    ]
+
+
+def test_a_pull_request_that_weakens_a_policy_stops_where_that_is_asked_for(repository, policies):
+    base = repository.commit(one=policies.failing)
+    repository.commit(one=policies.passing)
+    values = {"github.event.pull_request.base.sha": base}
+    assert repository.github("review", values).codes == {"validate": 0, "diff": 0}
+    repository.git("worktree", "remove", "--force", str(repository.runner / "base"))
+    assert repository.github("review", values, STOP_AT="weaker").codes == {"validate": 0, "diff": 1}
+
+
+@pytest.mark.case("c01-exit-status")
+def test_a_release_job_tells_pass_fail_nothing_checked_and_bad_policy_apart(repository, policies, case_input):
+    (repository.folder / "policies" / "data" / "input.csv").write_bytes(case_input)
+    named = {"fails": policies.failing, "nothing": policies.unchecked, "unknown": policies.broken}
+    repository.commit(
+        passes=policies.passing, **{name: text.replace("out/r.csv", f"out/{name}.csv") for name, text in named.items()}
+    )
+    job = repository.github("release", policies.secrets)
+    said = dict(
+        line.removeprefix("**").split("**: ") for line in repository.summary.splitlines() if line.startswith("**policies/")
+    )
+    assert said["policies/passes.yaml"] == "released (exit 0)"
+    assert said["policies/fails.yaml"].endswith("nothing was released, the report says why (exit 1)")
+    assert said["policies/nothing.yaml"].endswith(("(exit 1)", "(exit 2)"))
+    assert said["policies/unknown.yaml"] == "the policy cannot be used (exit 2)"
+    assert "gg" in job.said
+    assert "did you mean g" in job.said
+    assert job.code == 2
+    out = repository.folder / "policies" / "out"
+    assert sorted(path.name for path in out.glob("*.csv")) == ["r.csv"]
+    reports = sorted((repository.folder / "report").glob("*.html"))
+    assert len(reports) >= 2  # that of what failed is written, too
+    assert len(list((repository.folder / "report" / "sarif").iterdir())) == len(reports)
+    assert sum("Passes its policy" in path.read_text(encoding="utf-8") for path in reports) == 1
+
+
+def test_logs_and_summaries_hold_nothing_for_those_inside_unless_that_is_asked_for(repository, policies):
+    repository.commit(fails=policies.failing)
+    job = repository.github("release", policies.secrets)
+    assert job.codes == {"run": 1}
+    assert "before:" not in job.said
+    assert "not shown in this edition" in next((repository.folder / "report").glob("*.html")).read_text(encoding="utf-8")
+    again = repository.github("release", policies.secrets, EDITION="internal")
+    assert again.codes == {"run": 1}
+    assert "before:" in again.said
+
+
+def test_a_job_that_finds_no_policy_checked_nothing_and_says_so(repository, policies):
+    repository.commit()
+    for job in (
+        repository.github("release", policies.secrets),
+        repository.gitlab("privrelease-release"),
+    ):
+        assert job.code == 2
+        assert "no policy matches policies/*.yaml" in job.said
+
+
+def test_gitlab_reviews_a_change(reviewed):
+    repository, base = reviewed
+    job = repository.gitlab("privrelease-review", CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
+    assert job.code == 2
+    comment = repository.text("review/comment.md")
+    assert "weaker | threats.t.highest" in comment
+    assert "The policy was removed." in comment
+    assert "It cannot be compared" in comment
+    assert all("<testsuite" in path.read_text() for path in (repository.folder / "review" / "junit").iterdir())
+    assert repository.git("worktree", "list").count("\n") == 0
+
+
+def test_gitlab_releases_what_passes_and_reports_what_fails(repository, policies):
+    repository.commit(passes=policies.passing, fails=policies.failing.replace("out/r.csv", "out/f.csv"))
+    job = repository.gitlab("privrelease-release")
+    assert job.code == 1
+    assert "policies/passes.yaml: released (exit 0)" in job.said
+    assert "policies/fails.yaml: a check failed" in job.said
+    assert [path.name for path in (repository.folder / "policies" / "out").glob("*.csv")] == ["r.csv"]
+    report = repository.folder / "report"
+    assert len(list(report.glob("*.html"))) == len(list((report / "junit").iterdir())) == 2
+    assert repository.text("report/summary.md").count("## ") == 2
+
+
+def test_a_ledger_is_reached_by_the_variable_that_the_policy_names(repository, policies):
+    repository.commit(counts=policies.counting)
+    missing = repository.github("release", policies.secrets)
+    assert missing.codes["run"] in {2, 3, 4}
+    assert "exit" in missing.said
+    url = f"sqlite:///{repository.runner / 'ledger.db'}"
+    ready = repository.shell("privrelease ledger init policies/counts.yaml", {"PRIVACY_LEDGER_URL": url})
+    assert ready.returncode == 0, ready.stderr
+    charged = repository.github("release", {**policies.secrets, "secrets.PRIVACY_LEDGER_URL": url})
+    assert charged.codes == {"run": 0}, charged.said
+    assert url not in charged.said + repository.summary
+    assert (repository.folder / "policies" / "out" / "counts.csv").is_file()
+
+
+def test_a_state_folder_and_a_data_root_outside_the_checkout_are_used(repository, policies):
+    elsewhere = repository.runner / "elsewhere"
+    elsewhere.mkdir()
+    (repository.folder / "policies" / "data").rename(elsewhere / "data")
+    repository.commit(passes=policies.passing)
+    state = repository.runner / "state"
+    values = {"vars.PRIVRELEASE_DATA_ROOT": str(elsewhere), "vars.PRIVRELEASE_STATE": str(state)}
+    job = repository.github("release", {**policies.secrets, **values})
+    assert job.codes == {"run": 0}, job.said
+    assert list(state.glob("runs/*/internal/audit.json"))
+
+
+def test_the_pre_commit_hook_checks_every_file_and_ends_as_the_worst(repository, policies, hook):
+    repository.commit(one=policies.passing, two=policies.broken)
+    command = shlex.split(hook["entry"])
+    ends = []
+    for names in (["one"], ["one", "two"], ["two", "one"]):
+        files = [f"policies/{name}.yaml" for name in names]
+        done = repository.shell(shlex.join([*command, *files]), {})
+        ends.append(done.returncode)
+    assert ends == [0, 2, 2]
+    assert "policies/two.yaml:13" in done.stdout + done.stderr
+
+
+def test_the_hook_is_for_policies_and_not_for_what_lies_below_them(hook):
+    import re
+
+    assert re.search(hook["files"], "policies/diabetes.yaml")
+    assert not re.search(hook["files"], "policies/data/codes.yaml")
+    assert {"id", "name", "entry", "language"} <= hook.keys()
+    assert subprocess.run(["bash", "-n", "-c", hook["entry"]], check=False).returncode == 0
