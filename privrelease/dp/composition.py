@@ -1,8 +1,9 @@
 """What the draws of one release cost together: the rule that adds them up, and the parts in which no person can be twice.
 
-Rules, each with those before it: ``pure`` and ``approximate`` add what is charged, exactly; ``zcdp`` also adds rhos and converts the sum;
-``pld`` also composes the distributions of the losses, which needs a plan that is fixed beforehand, as that of a release is. Every one of
-them bounds the truth, and all is known before a row is read, so that the least total counts.
+Rules, each with those before it: ``pure`` and ``approximate`` add what is charged, exactly; ``zcdp`` also adds rhos and converts the sum,
+those of all draws or of those with a delta beside the epsilons of the others; ``pld`` also composes the distributions of the losses,
+which needs a plan that is fixed beforehand, as that of a release is. Every one of them bounds the truth, and all is known before a row is
+read, so that the least total counts.
 
 Parts (:class:`Apart`) are queries under filters of which no row can satisfy two (:func:`~privrelease.relational.disjoint.disjoint`), answered
 in one run: bounding keeps at most ``max_rows`` rows of a person for all of them at once, so that a person who comes or goes changes at
@@ -14,22 +15,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
-from privrelease.dp.accountants import ApproximateAccountant, PldAccountant, ZcdpAccountant
+from privrelease.dp.accountants import ApproximateAccountant, PldAccountant, PureAccountant, ZcdpAccountant
 from privrelease.dp.accountants.events import Parallel, Together
 from privrelease.dp.bounds import float_up
 from privrelease.dp.budget import Budget
 from privrelease.dp.draws import check_joint
 from privrelease.dp.sensitivity import Neighbours
 from privrelease.relational.disjoint import disjoint
-from privrelease.units import Epsilon
+from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from privrelease.dp.accountants.events import Event
-    from privrelease.dp.accountants.protocol import Accountant
     from privrelease.dp.draws import Draw
     from privrelease.dp.queries import Setting
     from privrelease.relational.filters import Filter
@@ -163,7 +163,7 @@ def event_of(draws: Sequence[Draw], apart: Iterable[Apart] = ()) -> Event:
         by_query.setdefault(draw.query, []).append(draw.event)
     families: list[Event] = []
     for one in apart:
-        parts = [Together(tuple(event for query in part.queries for event in by_query.pop(query))) for part in one.parts]
+        parts = [Together(tuple(event for query in part.queries for event in by_query.pop(query, []))) for part in one.parts]
         families.append(Parallel(tuple(parts), one.most))
     return Together((*(event for events in by_query.values() for event in events), *families))
 
@@ -177,25 +177,46 @@ def composed(draws: tuple[Draw, ...], rule: Accounting, budget: Budget, apart: t
     """
     check_joint(draws)
     check_apart(apart, {draw.query for draw in draws})
-    event = event_of(draws, apart)
-    simple = ApproximateAccountant().compose(event)
+    simple = ApproximateAccountant().compose(event_of(draws, apart))
     added = Budget(simple.spent_epsilon, simple.spent_delta)
     best = Composed("pure" if rule == "pure" else "approximate", added, added)
     if rule in {"pure", "approximate"} or budget.delta.value == 0:
         return best
-    kinds: list[Literal["zcdp", "pld"]] = ["zcdp"] if rule == "zcdp" else ["zcdp", "pld"]
-    for kind in kinds:
-        total = _total(kind, draws, event)
-        epsilon = None if total is None else total.epsilon(budget.delta)
-        if total is None or epsilon is None:
-            continue
-        rounded = _rounded(total, epsilon, budget)
-        if rounded.value < best.cost.epsilon.value or not best.cost.delta.value <= budget.delta.value:
-            best = Composed(kind, Budget(rounded, budget.delta), Budget(epsilon, budget.delta))
+    for kind in RULES[2 : RULES.index(rule) + 1]:
+        for total in _totals(kind, draws, apart):
+            epsilon = total.epsilon(budget.delta)
+            if epsilon is None:
+                continue
+            rounded = _rounded(total, epsilon, budget)
+            if rounded.value < best.cost.epsilon.value or not best.cost.delta.value <= budget.delta.value:
+                best = Composed(kind, Budget(rounded, budget.delta), Budget(epsilon, budget.delta))
     return best
 
 
-def _rounded(total: Accountant, epsilon: Epsilon, budget: Budget) -> Epsilon:
+class _Total(Protocol):
+    """A converted total."""
+
+    def epsilon(self, delta: Delta) -> Epsilon | None: ...
+
+    def delta(self, epsilon: Epsilon) -> Delta: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Draws without a delta, whose epsilons add up, beside all others by zCDP: two releases, composed by their sum."""
+
+    added: Fraction
+    others: ZcdpAccountant
+
+    def epsilon(self, delta: Delta) -> Epsilon | None:
+        converted = self.others.epsilon(delta)
+        return None if converted is None else Epsilon(self.added + converted.value)
+
+    def delta(self, epsilon: Epsilon) -> Delta:
+        return Delta(1) if epsilon.value < self.added else self.others.delta(Epsilon(epsilon.value - self.added))
+
+
+def _rounded(total: _Total, epsilon: Epsilon, budget: Budget) -> Epsilon:
     """Return a short epsilon that covers the total at the budget's delta: the budget's own where the total comes near it."""
     if epsilon.value == 0:
         return epsilon
@@ -207,14 +228,20 @@ def _rounded(total: Accountant, epsilon: Epsilon, budget: Budget) -> Epsilon:
     return rounded
 
 
-def _total(kind: Literal["zcdp", "pld"], draws: Sequence[Draw], event: Event) -> Accountant | None:
-    """Return the composition of the event; where PLD has no bound for the parts, of all draws one after the other; else None."""
+def _totals(kind: Accounting, draws: Sequence[Draw], apart: tuple[Apart, ...]) -> Iterator[_Total]:
+    """Yield the totals of one rule: each of them bounds the truth. PLD has none for some draws, and for unequal parts one without parts."""
     if kind == "zcdp":
-        return ZcdpAccountant().compose(event)
-    for one in (event, event_of(draws)):
-        if PldAccountant.supports(one):
-            return PldAccountant().compose(one)
-    return None
+        yield ZcdpAccountant().compose(event_of(draws, apart))
+        pure = [draw for draw in draws if draw.delta.value == 0]
+        if pure and len(pure) < len(draws):
+            others = [draw for draw in draws if draw.delta.value != 0]
+            added = PureAccountant().compose(event_of(pure, apart)).spent.value
+            yield _Beside(added, ZcdpAccountant().compose(event_of(others, apart)))
+        return
+    for event in (event_of(draws, apart), event_of(draws)):
+        if PldAccountant.supports(event):
+            yield PldAccountant().compose(event)
+            return
 
 
 def covers(cost: Budget, draws: tuple[Draw, ...], accountant: str, apart: tuple[Apart, ...] = ()) -> bool:
@@ -227,12 +254,11 @@ def covers(cost: Budget, draws: tuple[Draw, ...], accountant: str, apart: tuple[
         raise ValueError(msg)
     check_joint(draws)
     check_apart(apart, {draw.query for draw in draws})
-    event = event_of(draws, apart)
     if accountant in {"pure", "approximate"}:
-        simple = ApproximateAccountant().compose(event)
+        simple = ApproximateAccountant().compose(event_of(draws, apart))
         return Budget(simple.spent_epsilon, simple.spent_delta).fits(cost)
-    total = _total("zcdp" if accountant == "zcdp" else "pld", draws, event)
-    return total is not None and total.delta(cost.epsilon).value <= cost.delta.value
+    totals = _totals("zcdp" if accountant == "zcdp" else "pld", draws, apart)
+    return any(total.delta(cost.epsilon).value <= cost.delta.value for total in totals)
 
 
 def rho_of(draws: tuple[Draw, ...], apart: tuple[Apart, ...] = ()) -> tuple[Fraction, Fraction]:

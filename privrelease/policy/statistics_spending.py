@@ -24,7 +24,7 @@ from privrelease.policy.statistics_faults import Fault
 from privrelease.units import Epsilon
 
 if TYPE_CHECKING:
-    from privrelease.dp.composition import Accounting
+    from privrelease.dp.composition import Accounting, Composed
     from privrelease.dp.draws import Draw
     from privrelease.dp.queries import Noise, Query
     from privrelease.policy.statistics import QuerySpec, StatisticsRelease
@@ -141,8 +141,8 @@ class _Problem:
     def requests(self) -> list[Request]:
         return [request for _, request, _ in self.asked]
 
-    def fits(self, unit: Fraction) -> bool:
-        """Whether all queries together, with this unit, cost at most the budget."""
+    def cost(self, unit: Fraction) -> Composed | None:
+        """Return what all queries cost together with this unit; None where one of them cannot be."""
         try:
             parts = split(self.whole, self.requests, unit)
             drawn = tuple(
@@ -151,8 +151,13 @@ class _Problem:
                 for draw in draws(query, self.setting, part, noise)
             )
         except PolicyError:
-            return False
-        return composed(drawn, self.rule, self.whole, self.apart).within(self.whole)
+            return None
+        return composed(drawn, self.rule, self.whole, self.apart)
+
+    def fits(self, unit: Fraction) -> bool:
+        """Whether that is at most the budget."""
+        found = self.cost(unit)
+        return found is not None and found.within(self.whole)
 
 
 @lru_cache(maxsize=64)
@@ -201,4 +206,15 @@ def _largest(problem: _Problem, unit: Fraction) -> Fraction:
         else:
             high = middle
     short = rounded_down(low, 10 ** max(0, _DIGITS - math.floor(math.log10(low))))
-    return short if short >= unit and problem.fits(short) else low
+    best = _exact(problem, low) or short
+    return best if best >= unit and problem.fits(best) else low
+
+
+def _exact(problem: _Problem, unit: Fraction) -> Fraction | None:
+    """Return the unit at which a sum meets the budget, on the line through two units; None where no sum states the total."""
+    before = unit * (1 - Fraction(1, 1000))
+    costs = [problem.cost(before), problem.cost(unit)]
+    epsilons = [one.cost.epsilon.value for one in costs if one is not None and one.accountant in {"pure", "approximate"}]
+    if len(epsilons) < len(costs) or epsilons[0] == epsilons[1]:
+        return None
+    return unit + (problem.whole.epsilon.value - epsilons[1]) * (unit - before) / (epsilons[1] - epsilons[0])
