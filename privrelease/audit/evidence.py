@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.linkage import Repeats
     from privrelease.audit.target import AuditTarget
+    from privrelease.engine.across_protocol import SharedValues
     from privrelease.engine.audit_protocol import (
         AuditEngine,
         PersonClasses,
@@ -87,6 +88,8 @@ class Evidence:
     changes: tuple[ColumnChange, ...] | None = None
     tokens: tuple[TokenFacts, ...] | None = None
     same: tuple[SameCells, ...] | None = None
+    values: tuple[tuple[str, str, SharedValues], ...] | None = None
+    """Without a row map: (direct identifier, released column, the values that both have)."""
     repeats: tuple[Repeats, ...] | None = None
     order_breaks: int | None = None
     before: ClassTable | None = None
@@ -217,10 +220,12 @@ def _textual(column_type: ColumnType) -> bool:
     return column_type in {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
 
 
-def identifier_pairs(plan: MicrodataPlan, usable: Sequence[ReleasedColumn]) -> tuple[tuple[str, str], ...]:
-    """Give (direct identifier, released column) pairs of which the second could hold the first under another name."""
+def identifier_pairs(plan: MicrodataPlan, main: ReleasedFile) -> tuple[tuple[str, str], ...]:
+    """Give (direct identifier, column of the file) pairs of which the second could hold the first under another name; columns that nobody
+    planned are among them.
+    """
     direct = [column.name for column in plan.source.columns if column.role is Role.DIRECT]
-    released = [column.name for column in usable if _textual(column.type)]
+    released = [name for name, kind in main.columns if _textual(kind)]
     return tuple((source, name) for source in direct for name in released)
 
 
@@ -371,6 +376,15 @@ def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
     return replace(table, counts=counts)
 
 
+def _with_values(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Compare the values of direct identifiers with those of released columns, where no row leads to its source."""
+    if evidence.source is None or evidence.main is None:
+        return evidence
+    pairs = identifier_pairs(evidence.plan, evidence.main)
+    shared = engine.shared_values(evidence.source, evidence.main, pairs)
+    return replace(evidence, values=tuple((*pair, one) for pair, one in zip(pairs, shared, strict=True)))
+
+
 def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | None) -> LeftRows | None:
     """Count source rows that did not leave; no query where the row map names them all."""
     quasi, faults, source = evidence.plan.quasi_identifiers, evidence.row_map, evidence.source
@@ -391,7 +405,7 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
             evidence = replace(evidence, row_map_refused=error.code)
     evidence = _with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
-        return evidence
+        return _with_values(evidence, engine)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment == "as_is"]
     tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym"]
@@ -400,5 +414,5 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
         left=_left(evidence, engine, row_map, unit),
         changes=engine.changes(source, main, row_map, plain),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
-        same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, evidence.usable)),
+        same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, main)),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.protocol import ReleasedFile, Staged
 
-__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links"]
+__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links", "SharedValues"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,15 @@ class CombinedClasses:
     residual: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """Distinct values of a column of each of two sides, compared as text, and how many of them both have."""
+
+    first: int
+    second: int
+    both: int
+
+
 class AcrossEngine(Protocol):
     """An engine that compares two releases. Files without a row are compared like any other."""
 
@@ -93,6 +102,12 @@ class AcrossEngine(Protocol):
         """Compare the rows of two releases on ``shared`` as multisets; return the sizes of the classes, by ``known``, of what is left over in
         the first and in the second. Rows with every known cell missing are left out.
         """
+        ...
+
+    def shared_values(
+        self, first: Staged | ReleasedFile, second: ReleasedFile, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SharedValues, ...]:
+        """Compare the values of pairs of columns, whatever rows they stand in."""
         ...
 
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:

@@ -349,8 +349,10 @@ def test_a_quasi_identifier_of_another_type_leaves_its_threats_unmeasured(releas
 def test_a_column_added(release):
     schema = pq.read_schema(release.parquet).append(pa.field("ref", pa.string()))
     source = release.source()
-    release.put([row | {"ref": source[row["_source"]]["id"]} for row in release.rows()], schema=schema)
+    release.put([row | {"ref": f"r{row['_source']}"} for row in release.rows()], schema=schema)
     assert release.failing() == {"AUDIT-COLUMNS"}
+    release.put([row | {"ref": source[row["_source"]]["id"]} for row in release.rows()], schema=schema)
+    assert release.failing() == {"AUDIT-COLUMNS", "AUDIT-HIDDEN"}
 
 
 def test_a_column_renamed(release):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.audit.integrity.cells import untraced
-from privrelease.audit.integrity.judged import Judged, failed, passed, unevaluated
+from privrelease.audit.integrity.judged import Judged, failed, passed, unevaluated, warned
 from privrelease.findings import amount
-from privrelease.relational.schema import Role
+from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
     from privrelease.audit.evidence import Evidence
@@ -30,13 +30,36 @@ def no_direct_identifier(evidence: Evidence) -> Judged:
 
 
 def no_hidden_identifier(evidence: Evidence) -> Judged:
-    """No released column holds a direct identifier's value in at least half of the rows where both have one."""
+    """No column of the file holds a direct identifier's value in at least half of the rows where both have one.
+
+    Where no row leads to its source: no column has half of its values in common with a direct identifier. Numbers may by chance.
+    """
     if evidence.same is None:
-        return untraced(evidence)
+        return _hidden_values(evidence)
     hidden = [f"{pair.released} holds {pair.source}" for pair in evidence.same if pair.same and 2 * pair.same >= pair.compared]
     if hidden:
         return failed(f"a direct identifier leaves under another name: {', '.join(hidden)}")
     return passed("no released column repeats a direct identifier")
+
+
+def _hidden_values(evidence: Evidence) -> Judged:
+    if evidence.values is None or evidence.main is None:
+        return untraced(evidence)
+    kinds = dict(evidence.main.columns)
+    sure, perhaps = [], []
+    for direct, released, shared in evidence.values:
+        if not shared.both or 2 * shared.both < min(shared.first, shared.second):
+            continue
+        numbers = ColumnType.INTEGER in {kinds[released], evidence.plan.source.column(direct).type}
+        if not numbers:
+            sure.append(f"{released} holds values of {direct}")
+        elif 2 * shared.second > evidence.main.n_rows:
+            perhaps.append(f"{released} and {direct}")
+    if sure:
+        return failed(f"a direct identifier leaves under another name: {', '.join(sure)}")
+    if perhaps:
+        return warned(f"numbers that stand once each are the same in: {', '.join(perhaps)}")
+    return passed("no released column has the values of a direct identifier")
 
 
 def pseudonyms_keyed(evidence: Evidence) -> Judged:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from privrelease.engine.across_protocol import CombinedClasses, Links
+from privrelease.engine.across_protocol import CombinedClasses, Links, SharedValues
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 
@@ -246,23 +246,29 @@ def only_in_one(
     return left[0][left[0] > 0], left[1][left[1] > 0]
 
 
-def same_coding(connection: Connection, first: Opened, second: Opened, columns: Iterable[str]) -> tuple[str, ...]:
-    """Compare the distinct values of each column."""
-    kept = []
-    for name in columns:
+def shared_values(
+    connection: Connection, first: Opened, second: Opened, pairs: Iterable[tuple[str, str]]
+) -> tuple[SharedValues, ...]:
+    """Join the distinct values of each pair of columns."""
+    found = []
+    for names in pairs:
         sides = []
-        for side, of in ((1, first), (2, second)):
+        for side, (of, name) in enumerate(zip((first, second), names, strict=True), start=1):
             cell = of.cell(name, "t")
-            rows = exp.select(sql.aliased(cell, "v")).distinct().from_(of.rows("t", False))
+            rows = exp.select(sql.aliased(sql.cast(cell, "VARCHAR"), "v")).distinct().from_(of.rows("t", False))
             sides.append(rows.where(exp.Not(this=_missing(cell))).subquery(f"s{side}"))
         on = exp.EQ(this=sql.column("v", "s1"), expression=sql.column("v", "s2"))
         figures = [exp.Count(this=sql.column("v", "s1")), exp.Count(this=sql.column("v", "s2")), sql.count_all()]
-        ours, theirs, every = map(
-            int, connection.row(exp.select(*figures).from_(sides[0]).join(sides[1], on=on, join_type="full"))
-        )
-        if 2 * (ours + theirs - every) >= min(ours, theirs) > 0:
-            kept.append(name)
-    return tuple(kept)
+        joined = exp.select(*figures).from_(sides[0]).join(sides[1], on=on, join_type="full")
+        ours, theirs, every = map(int, connection.row(joined))
+        found.append(SharedValues(ours, theirs, ours + theirs - every))
+    return tuple(found)
+
+
+def same_coding(connection: Connection, first: Opened, second: Opened, columns: Sequence[str]) -> tuple[str, ...]:
+    """Compare the values of each column."""
+    found = zip(columns, shared_values(connection, first, second, [(name, name) for name in columns]), strict=True)
+    return tuple(name for name, one in found if 2 * one.both >= min(one.first, one.second) > 0)
 
 
 class AcrossQueries(ABC):
@@ -309,6 +315,12 @@ class AcrossQueries(ABC):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return class sizes of what only one release has."""
         return only_in_one(self._connection, self._opened(first), self._opened(second), shared, known)
+
+    def shared_values(
+        self, first: Staged | ReleasedFile, second: ReleasedFile, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SharedValues, ...]:
+        """Compare the values of pairs of columns."""
+        return shared_values(self._connection, self._opened(first), self._opened(second), pairs)
 
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns whose values are written alike."""
