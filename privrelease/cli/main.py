@@ -105,6 +105,10 @@ def plan(
             "--sweep", metavar="epsilon=A,B,…", help="Statistics: standard deviations for several budgets, both mechanisms."
         ),
     ] = None,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", metavar="FILE.svg", help="With --sweep: draw it, both mechanisms side by side.")
+    ] = None,
+    force: o.Force = False,
     release: o.Releases = None,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
@@ -117,7 +121,7 @@ def plan(
 ) -> Ending:
     """Say what `run` will do: steps, and the class size k that each threshold means. Reads no row, unless --data is given.
 
-    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2`
+    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
     """
     from privrelease.cli.plan import plan as work
     from privrelease.cli.settings import Settings
@@ -131,21 +135,33 @@ def plan(
             data,
             console,
             sweep,
+            chart,
+            force=force,
         )
     )
 
 
 @app.command()
 def simulate(
-    policy: o.PolicyFile,
+    policy: Annotated[
+        Path | None, typer.Argument(metavar="[POLICY]", help="The policy file; without one, a study of 10,000 made patients.")
+    ] = None,
     *,
     sweep: Annotated[
         str, typer.Option("--sweep", metavar="epsilon=A,B,…", help="Budgets that each query gets.")
     ] = "epsilon=0.1,0.5,1,2",
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", metavar="DELTA", help="Delta of Gaussian noise, in place of the release's (study: 1e-5)."),
+    ] = None,
     repetitions: Annotated[
         int, typer.Option(min=10, max=100_000, metavar="N", help="How often each figure is released.")
     ] = 1000,
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, metavar="N", help="Made rows in a group.")] = 1500,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with charts to this file.")
+    ] = None,
+    force: o.Force = False,
     release: o.Releases = None,
     env: o.Environment = None,
     form: o.PlainFormatOption = PlainFormat.TEXT,
@@ -154,14 +170,15 @@ def simulate(
 ) -> Ending:
     """Release statistics of made data again and again, by both mechanisms: observed noise beside theory. Reads no row, spends nothing.
 
-    Example: `privrelease simulate policy.yaml --release statistics --repetitions 1000 --sweep epsilon=0.1,0.5,1,2`
+    Examples: `privrelease simulate --html noise.html` · `privrelease simulate policy.yaml --release statistics --delta 1e-5 --sweep epsilon=0.1,0.5,1,2`
     """
     from privrelease.cli.settings import Settings
+    from privrelease.cli.simulate import Asked
     from privrelease.cli.simulate import simulate as work
 
     console = Console(form, -1 if quiet else verbose)
     settings = Settings(env, None, None, o.checked_memory("1GiB"), None, None)
-    return ended(lambda: work(policy, settings, release or (), sweep, (repetitions, rows), console))
+    return ended(lambda: work(policy, settings, release or (), Asked(sweep, repetitions, rows, delta, html, force), console))
 
 
 @app.command()

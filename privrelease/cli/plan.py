@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from privrelease.cli.ending import Ending
 from privrelease.cli.machine import finding_value
 from privrelease.cli.plan_statistics import spendings
-from privrelease.cli.plan_sweep import header, read_sweep, sweep, table_rows
+from privrelease.cli.plan_sweep import check_chart, draw, header, read_sweep, sweep, table_rows
 from privrelease.cli.settings import chosen
 from privrelease.cli.steps import Steps
 from privrelease.findings import Severity
@@ -30,18 +30,30 @@ _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the colu
 
 
 def plan(
-    policy: Path, settings: Settings, ids: Sequence[str], data: bool, console: Console, sweeping: str | None = None
+    policy: Path,
+    settings: Settings,
+    ids: Sequence[str],
+    data: bool,
+    console: Console,
+    sweeping: str | None = None,
+    chart: Path | None = None,
+    *,
+    force: bool = False,
 ) -> Ending:
     """Explain every release, and forecast it on its data where that was asked for."""
     from dataclasses import replace
 
+    from privrelease.cli.writing import Writer, kept_of_policy
     from privrelease.plan.explain import explain
     from privrelease.plan.model import MicrodataPlan
 
     epsilons = () if sweeping is None else read_sweep(sweeping)
+    check_chart(chart, epsilons)
     loaded, planned = settings.load(policy)
     for finding in loaded.warnings:
         console.log(str(finding))
+    writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)
+    writer.check(chart)
     releases = chosen(planned, ids)
     explained = explain(replace(planned, releases=releases))
     if not console.json:
@@ -57,6 +69,8 @@ def plan(
             "standard deviations, if the query had that epsilon and the release's delta",
             console,
         )
+    if chart is not None:
+        draw(swept, epsilons, chart, writer)
     forecasts: list[Forecast] = []
     for release in releases if data else ():
         if not isinstance(release, MicrodataPlan):
@@ -74,7 +88,8 @@ def plan(
     short = [one.release for one in forecasts if _would_fail(one)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
-    return Ending(0, "a forecast; nothing was written" if data else "no row was read, and nothing was written")
+    written = "nothing was written" if chart is None else f"the chart stands in {chart}"
+    return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
 
 
 def _forecast(release: MicrodataPlan, settings: Settings, console: Console) -> Forecast:

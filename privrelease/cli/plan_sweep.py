@@ -9,11 +9,13 @@ from privrelease.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from privrelease.cli.writing import Writer
     from privrelease.plan.model import ReleasePlan
     from privrelease.units import Epsilon
 
-__all__ = ["Swept", "header", "read_sweep", "sweep", "table_rows"]
+__all__ = ["Swept", "check_chart", "draw", "header", "read_sweep", "sweep", "table_rows"]
 
 _MOST: Final = 20
 
@@ -85,6 +87,28 @@ def sweep(releases: Iterable[ReleasePlan], epsilons: Sequence[Epsilon]) -> tuple
                     names = tuple(str(epsilon) for epsilon in epsilons)
                     found.append(Swept(plan.id, query.id, figure, noise, names, tuple(deviations)))
     return tuple(found)
+
+
+def check_chart(chart: Path | None, epsilons: Sequence[Epsilon]) -> None:
+    """Raise UsageError (C120) where a chart is asked for and cannot be drawn."""
+    if chart is not None and (not epsilons or chart.suffix.lower() != ".svg"):
+        hint = "write --sweep epsilon=0.1,0.5,1,2 --chart noise.svg"
+        raise UsageError(code="C120", message="--chart draws a sweep into an .svg file", hint=hint)
+
+
+def draw(swept: Iterable[Swept], epsilons: Sequence[Epsilon], chart: Path, writer: Writer) -> None:
+    """Write the chart. Raises UsageError (C120): there is nothing to draw."""
+    from privrelease.report.sweep import SweptFigure, render_sweep
+
+    found: dict[tuple[str, str, str], dict[str, Sequence[float | None]]] = {}
+    for one in swept:
+        found.setdefault((one.release, one.query, one.figure), {})[one.mechanism] = one.deviations
+    if not found:
+        raise UsageError(
+            code="C120", message="no query of these releases has noise to draw", hint="name a release of statistics"
+        )
+    figures = [SweptFigure(*names, deviations) for names, deviations in found.items()]
+    writer.write(chart, render_sweep([str(epsilon) for epsilon in epsilons], figures).encode())
 
 
 def header(epsilons: Sequence[Epsilon]) -> tuple[str, ...]:

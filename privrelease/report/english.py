@@ -7,6 +7,7 @@ from typing import Final
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
+from privrelease.report.english_simulation import ENGLISH_SIMULATION
 from privrelease.report.english_utility import ENGLISH_UTILITY
 
 __all__ = ["ENGLISH"]
@@ -258,6 +259,7 @@ ENGLISH: Final[dict[str, str]] = {
     # 9 to 12
     **ENGLISH_ATTACKS,
     **ENGLISH_PRIVACY,
+    **ENGLISH_SIMULATION,
     "tables.heading": "Tables",
     **ENGLISH_INDEX,
     "tables.basis": "ACRO, tau-Argus",

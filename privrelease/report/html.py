@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.report.edition import Edition
     from privrelease.report.index import IndexPage
 
-__all__ = ["print_style", "render_html", "render_index"]
+__all__ = ["print_style", "render", "render_html", "render_index"]
 
 
 def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | None = None) -> str:
@@ -31,32 +31,26 @@ def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | Non
     content security policy that admits its own style sheet only, by digest.
     """
     texts = catalogue or english()
-    environment = _environment()
-    page = build_page(audit, edition, texts, SECTIONS)
-    css = _style()
-    return environment.get_template("page.html.j2").render(
-        page=page,
-        style=Markup(css),  # noqa: S704 -- our own style sheet
-        style_digest=b64encode(sha256(css.encode()).digest()).decode(),
-        t=texts.html,
-        tt=texts.text,
-    )
+    return render("page.html.j2", texts, page=build_page(audit, edition, texts, SECTIONS))
 
 
 def render_index(page: IndexPage, catalogue: Catalogue | None = None) -> str:
     """Render the index over many releases, as self-contained and as locked as :func:`render_html`; its links lead to reports beside it."""
-    texts = catalogue or english()
+    return render("index.html.j2", catalogue or english(), page=page, number=number)
+
+
+def render(template: str, catalogue: Catalogue, **values: object) -> str:
+    """Render one of our templates with our style sheet (``style``, ``style_digest``) and texts (``t`` as markup, ``tt`` plain)."""
     css = _style()
     return (
         _environment()
-        .get_template("index.html.j2")
+        .get_template(template)
         .render(
-            page=page,
-            number=number,
+            **values,
             style=Markup(css),  # noqa: S704 -- our own style sheet
             style_digest=b64encode(sha256(css.encode()).digest()).decode(),
-            t=texts.html,
-            tt=texts.text,
+            t=catalogue.html,
+            tt=catalogue.text,
         )
     )
 
