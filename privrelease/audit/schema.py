@@ -26,8 +26,11 @@ def audit_schema() -> dict[str, object]:
 
 
 def audit_bytes(result: AuditResult) -> bytes:
-    """Return ``audit.json``: sorted keys, UTF-8, one newline at the end; equal results give equal bytes."""
-    return canonical_json(result.model_dump(mode="json"))
+    """Return ``audit.json``: sorted keys, UTF-8, one newline at the end; equal results give equal bytes.
+
+    ``<`` is written by its number, so that whoever puts the text into a page opens no element with it.
+    """
+    return canonical_json(result.model_dump(mode="json")).replace(b"<", b"\\u003c")
 
 
 def read_audit(path: Path) -> AuditResult:
