@@ -3,10 +3,11 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+ORACLE ?= .oracle
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench golden reports constraints clean
+.PHONY: help demo test test-slow test-oracle lint format bench golden reports constraints clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +32,15 @@ test: $(VENV)/.dev ## set up and run the tests
 test-slow: $(VENV)/.dev ## the slow lane: statistical sweeps and large data
 	$(BIN)/python -m pytest -m slow
 
+# Anonymeter pins what we have newer: it never shares an environment with us.
+$(ORACLE)/.ready: constraints/oracle.txt
+	$(PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints/oracle.txt
+	@touch $@
+
+test-oracle: $(VENV)/.dev $(ORACLE)/.ready ## compare attacks with Anonymeter, in an environment of its own
+	PRIVRELEASE_ORACLE=$(abspath $(ORACLE))/bin/python $(BIN)/python -m pytest tests/reference/test_anonymeter.py
+
 lint: $(VENV)/.dev ## formatting, lint rules, types, import contracts, what must not stand in the repository
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -54,6 +64,7 @@ reports: $(VENV)/.dev ## run the examples and make reports/ anew (needs the cens
 constraints: ## resolve the pinned versions anew (needs pip-tools)
 	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --extra dev --constraint constraints/limits.in --output-file constraints/dev.txt pyproject.toml
 	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --constraint constraints/dev.txt --output-file constraints/run.txt pyproject.toml constraints/build.in
+	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --output-file constraints/oracle.txt constraints/oracle.in
 
 clean: ## remove what was built, not what was released
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -25,6 +25,7 @@ __all__ = [
     "KnowingPlan",
     "LinkabilityPlan",
     "SinglingOutPlan",
+    "attack_words",
     "attacks_plan",
 ]
 
@@ -162,3 +163,28 @@ def _like(source: TableSource, place: SourcePlace, columns: tuple[str, ...], uni
         unread=(),
         unlisted_columns="drop",
     )
+
+
+def attack_words(plan: AttacksPlan) -> tuple[str, ...]:
+    """Say each attack and its limits in words."""
+    said: list[tuple[str, AttackLimits]] = []
+    if plan.singling_out is not None:
+        said.append((f"singling out by one column and by {plan.singling_out.combine}", plan.singling_out.limits))
+    if plan.linkability is not None:
+        sides = f"{', '.join(plan.linkability.first)} with {', '.join(plan.linkability.second)}"
+        said.append((f"linking two lists: {sides}", plan.linkability.limits))
+    said += [(f"guessing {guess.target} from {', '.join(guess.knows)}", guess.limits) for guess in plan.inference]
+    if plan.record_linkage is not None:
+        said.append((f"finding a person's record by {', '.join(plan.record_linkage.knows)}", plan.record_linkage.limits))
+    if plan.membership is not None:
+        said.append((f"telling who was in the data by {', '.join(plan.membership.knows)}", plan.membership.limits))
+    return tuple(f"{words}: {_limit_words(limits)}" for words, limits in said)
+
+
+def _limit_words(limits: AttackLimits) -> str:
+    found = [
+        f"{name} at most {float(limit):g}"
+        for name, limit in (("risk", limits.max_risk), ("advantage", limits.max_advantage))
+        if limit is not None
+    ]
+    return ", ".join(found) or "no limit, for information"

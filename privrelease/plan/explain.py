@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
+from privrelease.plan.attacks import attack_words
 from privrelease.plan.explain_statistics import StatisticsExplanation, explain_statistics
 from privrelease.plan.explain_tables import TableExplanation, explain_table
 from privrelease.plan.statistics import StatisticsPlan
@@ -53,6 +54,7 @@ class ReleaseExplanation:
     threats: tuple[ThreatExplanation, ...]
     steps: tuple[str, ...]
     checks: tuple[str, ...]
+    attacks: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
@@ -152,6 +154,7 @@ def _release(release: MicrodataPlan) -> ReleaseExplanation:
         threats=tuple(_threat(threat) for threat in release.threats),
         steps=tuple(_steps(release)),
         checks=tuple(map(check_words, release.checks)),
+        attacks=() if release.attacks is None else attack_words(release.attacks),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
     )
 
@@ -264,5 +267,6 @@ def _release_lines(release: ReleaseExplanation) -> list[str]:
             lines.append(f"          {limit.threshold} {limit.value}: {k}{limit.meaning}")
     lines += [f"  {number:>4}.   {step}" for number, step in enumerate(release.steps, 1)]
     lines += [f"  check   {check}" for check in release.checks]
+    lines += [f"  attack  {attack}" for attack in release.attacks]
     lines += [f"  output  {output}" for output in release.outputs]
     return lines
