@@ -25,6 +25,8 @@ from privrelease.audit.aggregates import (
 )
 from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.decision import decide
+from privrelease.audit.earlier.across import with_earlier
+from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.table_cells import cells_of
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.aggregates import Need
+    from privrelease.audit.earlier.release import EarlierReleases
+    from privrelease.audit.earlier.tables import CellKeys
     from privrelease.disclosure.tables.judgement import Weakness
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
@@ -125,8 +129,12 @@ def audit_table(
     engine: AuditEngine,
     audited_at: str,
     versions: Mapping[str, str],
+    earlier: EarlierReleases | None = None,
 ) -> AuditResult:
-    """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read."""
+    """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read.
+
+    ``earlier``: releases of the same persons that went before.
+    """
     evidence = _evidence(plan, target, engine)
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
     if evidence.cells is None:
@@ -138,7 +146,7 @@ def audit_table(
     facts = _facts(evidence)
     outputs = output_facts(target.files, evidence.tables)
     used = {*plan.by, *(one.column for one in plan.measures)}
-    return AuditResult(
+    audit = AuditResult(
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
@@ -151,6 +159,20 @@ def audit_table(
         findings=found,
         sections={} if facts is None else {TABLES: facts.model_dump(mode="json")},
     )
+    if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
+        return audit
+    return with_earlier(audit, beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier), plan)
+
+
+def _printed(evidence: _Evidence) -> dict[CellKeys, dict[str, Fraction | None]]:
+    """The cells of the file by what they are of, in their order."""
+    names = [one.name for one in evidence.plan.measures]
+    found = {}
+    for row in evidence.rows:
+        totals = row.over.split(" ")
+        keys = frozenset((name, key) for name, key in zip(evidence.plan.by, row.keys, strict=True) if name not in totals)
+        found[keys] = dict(zip(names, row.figures, strict=True))
+    return found
 
 
 def _evidence(plan: TablePlan, target: TableTarget, engine: AuditEngine) -> _Evidence:

@@ -160,6 +160,7 @@ def _charged(target: StatisticsTarget, plan: Plan, settings: Settings, console: 
 def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
     """A table is audited against the plan, the run that made it and, unless that is not wanted, the source."""
     from privrelease.audit.tables import TableTarget, audit_table
+    from privrelease.cli.earlier import named_releases
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
     from privrelease.release.store import now
@@ -171,8 +172,9 @@ def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, c
         target = TableTarget(origin.files, origin.manifest, origin.run.id, not asked.source, origin.altered)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    earlier = named_releases(asked.against, release, plan, settings)
     with DuckDBEngine(settings.engine(limits)) as engine:
-        return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions())
+        return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 
 def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:

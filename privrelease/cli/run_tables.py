@@ -22,6 +22,7 @@ def audited_table(
 ) -> AuditResult:
     """Run a table in ``folder`` and audit what was parked, on an engine of its own that may write nothing."""
     from privrelease.audit.tables import TableTarget, audit_table
+    from privrelease.cli.earlier import published_before
     from privrelease.cli.settings import versions
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
@@ -36,5 +37,6 @@ def audited_table(
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
     target = TableTarget(files, manifest, folder.id)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    earlier = published_before(store, plan, policy, folder.id)
     with DuckDBEngine(replace(limits, writable=())) as engine:
-        return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions())
+        return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
