@@ -56,7 +56,7 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
         name = _CHECK_OF[one.attack]
         seen[name] += 1
         excused = evidence.target.run is None and (absent or (one.missing is not None and found is not None))
-        check = check_of(said, one, name, absent=excused)
+        check = check_of(said, one, name, absent=excused, decides=plan.decides)
         if check is not None:
             number = seen[name]
             checks.append(check if number == 1 else check.model_copy(update={"id": f"{name}-{number}"}))

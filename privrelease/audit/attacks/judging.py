@@ -67,7 +67,7 @@ def facts_of(one: Tried, confidence: Fraction, audience: Audience, *, decides: b
     )
 
 
-def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool) -> CheckResult | None:
+def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
     """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others."""
     if facts.outcome is None:
         return None
@@ -85,8 +85,9 @@ def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool) -> Chec
         message=facts.said,
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
         limit=limited,
-        visibility=Visibility.RECIPIENT if facts.outcome is Outcome.PASS else Visibility.INTERNAL,
+        visibility=Visibility.RECIPIENT if decides and facts.outcome is Outcome.PASS else Visibility.INTERNAL,
         line=0 if one.limits.location is None else one.limits.location.line,
+        private=not decides,
     )
 
 

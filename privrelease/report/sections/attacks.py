@@ -142,6 +142,8 @@ def _rate(rate: RateFacts | None, texts: Catalogue) -> str:
         return texts.text("attacks.not_made")
     successes, attempts = exact(rate.successes), exact(rate.attempts)
     bounds = rate.rate
+    if rate.attempts is None:
+        return shown(bounds.value, texts).text
     if successes is None or attempts is None or exact(bounds.value) is None:
         return _bounded(bounds, texts)
     return texts.plain(

@@ -98,7 +98,7 @@ def test_rates_are_drawn_with_their_intervals(page):
     assert (
         chart[: chart.index("</svg>")].count('class="spread"') == 6
     )  # main of four, control of two; nothing where nothing was tried
-    assert "Highest: Singling out, 2 columns: main, 93.3 %" in html
+    assert "Highest: Singling out by 2: main, 93.3 %" in html
 
 
 def test_distances_are_information_and_no_evidence(page):

@@ -106,6 +106,10 @@ def test_under_differential_privacy_an_attack_warns_and_decides_nothing():
     found = facts(one, decides=False)
     assert found.outcome is Outcome.WARN
     assert found.visibility is Visibility.INTERNAL
+    check = check_of(found, one, NAME, absent=False, decides=False)
+    assert (check.outcome, check.private, check.visibility) == (Outcome.WARN, True, Visibility.INTERNAL)
+    legal = LegalFacts(profile=None, stated={}, missing=())
+    assert decide((), None, (check,), (), legal).outcome is Outcome.PASS
     section = AttacksFacts(sample=9, confidence="19/20", decides=False, control=None, auxiliary=None, attacks=(found,))
     assert for_recipients(section) is None
 
