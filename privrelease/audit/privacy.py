@@ -120,7 +120,8 @@ def _domain(query: StatisticPlan) -> str | None:
     domain = getattr(asked, "domain", None)
     if domain is not None:
         low, high, grid = (f"{float(number):.15g}" for number in (domain.low, domain.high, domain.grid))
-        return f"[{low}, {high}], grid {grid}"
+        fill = getattr(asked, "fill", None)
+        return f"[{low}, {high}], grid {grid}" + ("" if fill is None else f", missing values as {float(fill):.15g}")
     cells = cells_of(query)
     return None if not query.columns or cells is None else f"{cells} groups"
 

@@ -110,7 +110,7 @@ class CountPersons(_Common):
 
 @dataclass(frozen=True, slots=True)
 class _OnNumbers:
-    """``complete``: no value can be missing (a declared constant fills it in); otherwise missing ones are left out."""
+    """``complete``: no value can be missing, since ``fill``, a declared constant, stands for what is; otherwise missing ones are left out."""
 
     id: str
     column: str
@@ -118,6 +118,7 @@ class _OnNumbers:
     by: Keys | None = None
     where: str | None = None
     complete: bool = False
+    fill: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from privrelease.dp.domains import CategoryDomain
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.quantiles import scores
-from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys, Quantile
+from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Sum, Variance
 from privrelease.errors import BudgetError
 from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
@@ -169,10 +169,10 @@ def _aggregate(plan: StatisticsPlan, query: StatisticPlan) -> Aggregate:
     contribution = plan.setting.contribution
     few = contribution.max_groups is not None and contribution.max_groups < contribution.max_rows and bool(query.columns)
     return Aggregate(
-        measures=tuple(dict.fromkeys(_measure(draw) for draw in query.draws)),
+        measures=tuple(dict.fromkeys(replace(_measure(draw), fill=_fill(query, draw)) for draw in query.draws)),
         keys=keys,
         where=query.where,
-        complete=() if asked.column is None else (asked.column,),
+        complete=() if asked.column is None or getattr(asked, "fill", None) is not None else (asked.column,),
         max_groups=contribution.max_groups if few else None,
     )
 
@@ -195,6 +195,18 @@ def _measure(draw: Draw) -> Measure:
         return Measure("squares", target.column, target.low, target.high, target.centre, target.offset, root)
     kind = "sum" if target.figure == "sum" else "steps"
     return Measure(kind, target.column, target.low, target.high, target.centre, grid=draw.grid)  # type: ignore[arg-type]  # both are kinds
+
+
+def _fill(query: StatisticPlan, draw: Draw) -> int | None:
+    """The step that a missing value counts as, for what is about values."""
+    asked = query.query
+    if (
+        not isinstance(asked, Sum | Mean | Variance | Quantile)
+        or asked.fill is None
+        or draw.target.figure in {"rows", "persons"}
+    ):
+        return None
+    return int(asked.fill / asked.domain.grid)
 
 
 def _root(square: int) -> int:

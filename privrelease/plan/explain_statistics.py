@@ -173,10 +173,12 @@ def _query(query: StatisticPlan) -> QueryExplanation:
     rows = "a row for each published key" if isinstance(query.keys, PrivateKeys) else f"{cells} row{'s' if cells != 1 else ''}"
     column = f" of {query.query.column}" if query.query.column is not None else ""
     by = f" by {', '.join(query.columns)}" if query.columns else ""
+    fill = getattr(query.query, "fill", None)
+    filled = "" if fill is None else f", missing values as {float(fill):g}"
     cost = query.cost
     return QueryExplanation(
         id=query.id,
-        figure=f"{query.figure}{column}{by}",
+        figure=f"{query.figure}{column}{by}{filled}",
         rows=rows,
         epsilon=str(cost.epsilon),
         delta=_decimal(cost.delta.value),

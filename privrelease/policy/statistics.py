@@ -25,6 +25,8 @@ from privrelease.policy.values import (
 
 __all__ = ["FIGURES", "BinsSpec", "BudgetSpec", "CountSpec", "KeysSpec", "QuerySpec", "StatisticsRelease"]
 
+#: Figures of numbers, of which one can stand for those that are missing.
+FILLED = ("sum", "mean", "variance", "stddev", "median", "quantile")
 #: What a query can ask for: exactly one of these keys stands in it.
 FIGURES = ("count", "count_persons", "sum", "mean", "variance", "stddev", "median", "quantile", "histogram")
 
@@ -130,6 +132,8 @@ class QuerySpec(Frozen):
     """Which quantile, between 0 and 1."""
     interval: Flag = False
     """A 95 % interval for a median or quantile, which takes two draws more: each third of the query's budget pays for one of them."""
+    fill: Exact | None = None
+    """The number that a missing value counts as; otherwise rows in which the column is missing are left out."""
     bins: BinsSpec | None = None
     """Bins of a histogram."""
     by: tuple[ColumnName, ...] = ()
@@ -169,27 +173,35 @@ class QuerySpec(Frozen):
         if (self.at is not None) != (figure == "quantile"):
             message = "does not say which quantile" if figure == "quantile" else f"says `at`, and is a {figure}"
             raise problem(message, code="P204", hint="write `quantile: column, at: 0.9`")
-        if self.interval and figure not in {"median", "quantile"}:
-            message = f"asks for an interval, and is a {figure}"
-            raise problem(message, code="P204", hint="remove it: this figure has its interval for nothing")
-        if self.expected_rows is not None and figure != "mean":
-            message = f"says `expected_rows`, and is a {figure}"
-            raise problem(
-                message, code="P204", hint="remove it: the noise of this figure does not depend on the number of rows"
-            )
         if self.keys is not None and not self.by:
             message = "has keys, and no `by`"
             raise problem(message, code="P204", hint="write `by: [column]`")
-        listed = bool(self.by) and (self.keys is None or not self.keys.private)
-        if self.other and not listed and figure != "histogram":
-            message = "says `other`, and has no declared keys or bins"
-            raise problem(message, code="P204", hint="write `by: [column]`, or remove it")
         if self.epsilon is not None and self.share is not None:
             message = "has an epsilon and a share"
             raise problem(message, code="P204", hint="write one of them")
         if self.where is not None and self.counted is not None and self.counted.where is not None:
             message = "has two filters"
             raise problem(message, code="P204", hint="join them by AND")
+        return self
+
+    @model_validator(mode="after")
+    def _what_the_figure_can_have(self) -> QuerySpec:
+        figure = self.figure
+        if self.interval and figure not in {"median", "quantile"}:
+            message = f"asks for an interval, and is a {figure}"
+            raise problem(message, code="P204", hint="remove it: this figure has its interval for nothing")
+        if self.fill is not None and figure not in FILLED:
+            message = f"says `fill`, and is a {figure}"
+            raise problem(message, code="P204", hint=f"it is for {', '.join(FILLED)}")
+        if self.expected_rows is not None and figure != "mean":
+            message = f"says `expected_rows`, and is a {figure}"
+            raise problem(
+                message, code="P204", hint="remove it: the noise of this figure does not depend on the number of rows"
+            )
+        listed = bool(self.by) and (self.keys is None or not self.keys.private)
+        if self.other and not listed and figure != "histogram":
+            message = "says `other`, and has no declared keys or bins"
+            raise problem(message, code="P204", hint="write `by: [column]`, or remove it")
         return self
 
     @property

@@ -211,15 +211,27 @@ def _query(spec: QuerySpec, dataset: Dataset) -> Query:
 
 
 def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: PublicKeys | PrivateKeys | None) -> Query:
-    where = spec.filter
+    where, fill = spec.filter, _fill(spec, column, domain)
+    whole = fill is not None
     if spec.figure in {"sum", "mean"}:
-        return (Sum if spec.figure == "sum" else Mean)(spec.id, column, domain, keys, where)
+        return (Sum if spec.figure == "sum" else Mean)(spec.id, column, domain, keys, where, whole, fill)
     if spec.figure in {"variance", "stddev"}:
-        return Variance(spec.id, column, domain, keys, where, root=spec.figure == "stddev")
+        return Variance(spec.id, column, domain, keys, where, whole, fill, root=spec.figure == "stddev")
     if spec.figure == "histogram":
         return Histogram(spec.id, column, _bins(spec, domain, column), _public_only(spec, keys), where)
     at = _HALF if spec.at is None else Fraction(spec.at)
-    return Quantile(spec.id, column, domain, _public_only(spec, keys), where, at=at, interval=spec.interval)
+    return Quantile(spec.id, column, domain, _public_only(spec, keys), where, whole, fill, at=at, interval=spec.interval)
+
+
+def _fill(spec: QuerySpec, column: str, domain: NumericDomain) -> Fraction | None:
+    """The number that stands for a missing value: one that a value could be."""
+    if spec.fill is None:
+        return None
+    fill = Fraction(spec.fill)
+    if not domain.low <= fill <= domain.high or (fill / domain.grid).denominator != 1:
+        message = f"{shown(str(spec.fill))} is no value of {shown(column)}: it is outside its domain, or not on its grid"
+        fail("DP115", message, "fill", hint=f"write a number from {float(domain.low):g} to {float(domain.high):g} on its grid")
+    return fill
 
 
 def _public_only(spec: QuerySpec, keys: PublicKeys | PrivateKeys | None) -> PublicKeys | None:

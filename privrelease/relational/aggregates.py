@@ -62,7 +62,8 @@ class BinKey:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """An integer by cell. ``rows``, ``persons``: how many. ``sum``: of x - centre, x in steps clamped to [low, high]. ``squares``: of
-    (x - centre)^2 - offset. ``steps``: how many rows at each step from low to high.
+    (x - centre)^2 - offset. ``steps``: how many rows at each step from low to high. ``fill``: the step of a missing x; where there is
+    none, rows without x must be left out (``complete``).
     """
 
     kind: Literal["rows", "persons", "sum", "squares", "steps"]
@@ -72,6 +73,7 @@ class Measure:
     centre: int = 0
     offset: int = 0
     grid: Fraction = Fraction(1)
+    fill: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,9 +300,16 @@ def _figure(measure: Measure, rows: _Rows, test: exp.Expr | None) -> exp.Expr:
     return sql.call("coalesce", figure, sql.integer(0))
 
 
-def _term(measure: Measure, table: StagedTable) -> exp.Expr:
+def _filled(measure: Measure, table: StagedTable) -> exp.Expr:
+    """The step of a row, that of a missing value being the measure's."""
     assert measure.column is not None
     steps = _steps(measure.column, table, measure.low, measure.high, measure.grid)
+    return steps if measure.fill is None else sql.call("coalesce", steps, _integer(measure.fill))
+
+
+def _term(measure: Measure, table: StagedTable) -> exp.Expr:
+    assert measure.column is not None
+    steps = _filled(measure, table)
     distance = exp.paren(exp.Sub(this=steps, expression=_integer(measure.centre))) if measure.centre else steps
     if measure.kind == "sum":
         return distance
@@ -360,7 +367,7 @@ def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: lis
     """How many rows at each step, by cell: what scores of quantiles are made of."""
     (measure,) = asked.measures
     assert measure.column is not None
-    steps = _steps(measure.column, rows.table, measure.low, measure.high, measure.grid)
+    steps = _filled(measure, rows.table)
     named = [*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), sql.aliased(steps, "s")]
     grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source.subquery("r"))
     grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))), sql.column("s"))

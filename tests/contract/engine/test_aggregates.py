@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -342,3 +343,19 @@ def test_one_run_keeps_the_same_rows_of_a_person_for_every_query(bench):
             assert sum(one.figures[0][0] for one in found[:5]) == 40 * most
             persons = sum(one.figures[1][0] for one in found[:5])
             assert persons == 40 if most == 1 else 40 <= persons <= 80
+
+
+def test_a_missing_value_counts_as_the_number_that_stands_for_it(bench):
+    rows = table(19)
+    filled = [steps(0.5 if row["x"] is None else row["x"], -50, 500) for row in rows]
+    sums, by_step = run(
+        bench,
+        rows,
+        Aggregate((ROWS, replace(SUM, fill=5), replace(SQUARES, fill=5))),
+        Aggregate((Measure("steps", "x", -50, 500, grid=TENTH, fill=5),)),
+    )
+    assert None in [row["x"] for row in rows]
+    assert sums.figures == ((400,), (sum(x - 225 for x in filled),), (sum((x - 225) ** 2 - 1000 for x in filled),))
+    ((step, count),) = by_step.steps
+    assert step.tolist() == sorted(set(filled))
+    assert count.tolist() == [filled.count(one) for one in sorted(set(filled))]
