@@ -67,6 +67,7 @@ TABLE_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-TABLE-INTERVAL", "A259", "Unsafe cells stay uncertain"),
     ("AUDIT-TABLE-GROUP", "A260", "No unsafe group can be worked out"),
     ("AUDIT-TABLE-CLASS", "A261", "No group shares one key"),
+    ("AUDIT-TABLE-IMPOSSIBLE", "A262", "Nobody is in an impossible cell"),
 )
 
 #: Id, code and title of the check of each attack that has a limit.

@@ -21,17 +21,22 @@ def cells_of(found: Contributions, asked: TableQuery) -> TableCells:
     """Return every cell, totals included.
 
     >>> from privrelease.relational.tables import Contributions, TableQuery
-    >>> one = Contributions(np.array([0, 1, 1]), np.array([7, 7, 8]), np.array([1, 1, 1]), np.array([[5, 2, 4]]), 0)
+    >>> one = Contributions(
+    ...     np.array([0, 1, 1]), np.array([7, 7, 8]), np.array([1, 1, 1]), np.array([[5, 2, 4]]), np.array([[1, 1, 1]]), 0
+    ... )
     >>> cells = cells_of(one, TableQuery(("sex",), (("F", "M"),), ("x",), "id", largest=2))
     >>> cells.rows.tolist(), cells.persons.tolist(), cells.sums.tolist(), cells.largest[0].tolist()
     ([1, 2, 3], [1, 2, 2], [[5, 6, 11]], [[5, 0], [4, 2], [7, 4]])
+    >>> cells.known_rows.tolist(), cells.known_persons.tolist()
+    ([[1, 2, 3]], [[1, 2, 2]])
     """
     shape = asked.shape
     size = int(np.prod(shape))
-    inner = tuple(map(len, asked.keys))
+    inner = asked.inner
     rows, persons = np.zeros(size, np.int64), np.zeros(size, np.int64)
     sums = np.zeros((len(asked.sums), size), np.int64)
     largest = np.zeros((len(asked.sums), size, asked.largest), np.int64)
+    known, holders = np.zeros_like(sums), np.zeros_like(sums)
     places = np.unravel_index(found.cells, inner)
     for over in product((False, True), repeat=len(inner)) if asked.margins else [(False,) * len(inner)]:
         along = [np.full_like(place, keys) if total else place for place, keys, total in zip(places, inner, over, strict=True)]
@@ -47,8 +52,11 @@ def cells_of(found: Contributions, asked: TableQuery) -> TableCells:
         for i, values in enumerate(found.sums):
             each = np.add.reduceat(values[order], first)
             np.add.at(sums[i], held, each)
-            _largest(largest[i], held, each)
-    return TableCells(rows, persons, sums, largest, found.left_out)
+            values_there = np.add.reduceat(found.known[i][order], first)
+            np.add.at(known[i], held, values_there)
+            np.add.at(holders[i], held, values_there > 0)
+            _largest(largest[i], held[values_there > 0], each[values_there > 0])
+    return TableCells(rows, persons, sums, largest, known, holders, found.left_out)
 
 
 def _largest(into: NDArray[np.int64], cells: NDArray[np.int64], values: NDArray[np.int64]) -> None:

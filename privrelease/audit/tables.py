@@ -6,16 +6,14 @@ suppressed is read from the file. Intervals are the attacker's, by linear progra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from privrelease.audit.aggregates import (
     Check,
-    cells_of_file,
     check_findings,
     data_of,
     made,
@@ -30,10 +28,10 @@ from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.table_cells import cells_of
+from privrelease.audit.table_rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
-from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.judgement import Attack, weaknesses
-from privrelease.disclosure.tables.rules import Magnitude
+from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,14 +39,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.aggregates import Need
-    from privrelease.audit.earlier.release import EarlierReleases
+    from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
     from privrelease.audit.earlier.tables import CellKeys
+    from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.judgement import Weakness
+    from privrelease.disclosure.tables.linked import Linked
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.plan.tables import MeasurePlan, TablePlan
     from privrelease.relational.schema import Sink
-    from privrelease.relational.tables import Contributions, TableCells
+    from privrelease.relational.tables import Contributions, TableCells, TableQuery
     from privrelease.release.manifest import Manifest
 
 __all__ = ["TableTarget", "audit_table"]
@@ -75,39 +75,32 @@ class TableTarget:
     altered: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    keys: tuple[str, ...]
-    over: str
-    figures: tuple[Fraction | None, ...]
-    status: str
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class _Evidence:
+    """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
+    ``own`` are the numbers of its cells.
+    """
+
     plan: TablePlan
     target: TableTarget
-    tables: tuple[tuple[_Row, ...] | None, ...]
+    tables: tuple[tuple[TableRow, ...] | None, ...]
     cells: TableCells | None
-    judged: ProtectedTable | None
-    suppressed: NDArray[np.bool_] | None
-    weak: tuple[Weakness, ...]
-    attack: Attack | None
-    rows_of_one: int
+    judged: ProtectedTable | None = None
+    suppressed: NDArray[np.bool_] | None = None
+    weak: tuple[Weakness, ...] = ()
+    attack: Attack | None = None
+    own: NDArray[np.int64] | None = None
+    beside: tuple[str, ...] = ()
+    rows_of_one: int = 1
 
     @property
-    def rows(self) -> tuple[_Row, ...]:
+    def rows(self) -> tuple[TableRow, ...]:
         return next((table for table in self.tables if table is not None), ())
 
     @property
     def places(self) -> list[tuple[tuple[str, ...], str]]:
         """Keys and totals of every cell, in order."""
-        sides = [(*keys, None) if self.plan.margins else keys for keys in self.plan.keys]
-        found = []
-        for place in product(*sides):
-            over = " ".join(name for name, key in zip(self.plan.by, place, strict=True) if key is None)
-            found.append((tuple(key or "" for key in place), over))
-        return found
+        return places_of(self.plan)
 
     def named(self, cells: Iterable[int]) -> str:
         """The first cells by their keys, which the policy declares."""
@@ -119,6 +112,18 @@ class _Evidence:
             words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
         more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
         return "; ".join(words) + more
+
+    def exposed(self, kind: str) -> str | None:
+        """The cells of weaknesses of a kind; those that are none of this table are only counted."""
+        assert self.own is not None
+        place = {int(number): cell for cell, number in enumerate(self.own)}
+        weak = [one for one in self.weak if one.kind == kind]
+        mine = dict.fromkeys(place[cell] for one in weak for cell in one.cells if cell in place)
+        if not weak:
+            return None
+        others = sum(not any(cell in place for cell in one.cells) for one in weak)
+        beside = f"what follows from {', '.join((self.plan.id, *self.beside))} together ({others})" if others else ""
+        return "; ".join(text for text in (self.named(mine), beside) if text)
 
 
 def audit_table(
@@ -135,7 +140,7 @@ def audit_table(
 
     ``earlier``: releases of the same persons that went before.
     """
-    evidence = _evidence(plan, target, engine)
+    evidence = _evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
     if evidence.cells is None:
         lacking["source"] = _NO_SOURCE
@@ -175,22 +180,67 @@ def _printed(evidence: _Evidence) -> dict[CellKeys, dict[str, Fraction | None]]:
     return found
 
 
-def _evidence(plan: TablePlan, target: TableTarget, engine: AuditEngine) -> _Evidence:
-    tables = tuple(_read(plan, sink) for sink in target.files)
+def _evidence(
+    plan: TablePlan, policy: Plan, target: TableTarget, engine: AuditEngine, earlier: Sequence[EarlierRelease]
+) -> _Evidence:
+    tables = tuple(read_table(plan, sink) for sink in target.files)
     rows = next((table for table in tables if table is not None), None)
-    evidence = _Evidence(plan, target, tables, None, None, None, (), None, 1)
+    evidence = _Evidence(plan, target, tables, None)
     if target.without_source:
         return evidence
-    found = engine.contributions(engine.stage(plan.source), plan.query)
-    cells, most = cells_of(found, plan.query), _rows_of_one(found)
-    judged = _judged(plan, cells, most)
-    evidence = _Evidence(plan, target, tables, cells, judged, None, (), None, most)
+    others = _others(plan, policy, earlier)
+    staged = engine.stage(joint_source((plan, *(other for other, _ in others))))
+    found = engine.contributions(staged, plan.query)
+    most = _rows_of_one(found)
+    declared = 1 if plan.unit is None else plan.unit.max_rows
+    at_most = declared if declared is not None and most <= declared else float("inf")
+
+    def fetch(asked: TableQuery) -> TableCells:
+        return cells_of(engine.contributions(staged, asked), asked)
+
+    alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
+    cells = cells_of(found, plan.query)
+    judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
+    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most)
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
-    suppressed = np.array([any(figure is None for figure in row.figures) for row in rows], np.bool_)
-    attack = Attack(judged, suppressed)
-    weak = tuple(weaknesses(judged, suppressed, attack))
-    return _Evidence(plan, target, tables, cells, judged, suppressed, weak, attack, most)
+    suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
+    together = joined((plan, *(other for other, _ in others)), most=at_most, fetch=fetch)
+    same = [(other, table) for number, (other, table) in enumerate(others, start=1) if _is_of(other, table, together, number)]
+    if len(same) < len(others):
+        together = joined((plan, *(other for other, _ in same)), most=at_most, fetch=fetch)
+    patterns = [suppressed, *(np.array([row.status != "shown" for row in table], np.bool_) for _, table in same)]
+    attack = Attack(together.table, together.hidden(patterns))
+    return replace(
+        evidence,
+        suppressed=suppressed,
+        weak=tuple(weaknesses(together.table, attack.suppressed, attack)),
+        attack=attack,
+        own=together.places[0],
+        beside=tuple(other.id for other, _ in same),
+    )
+
+
+def _others(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease]) -> list[tuple[TablePlan, tuple[TableRow, ...]]]:
+    """Tables of the same rows that are out, with what their files print."""
+    tables = {one.id: one for one in tables_of_same_rows(plan, policy) if one.id != plan.id}
+    found: dict[str, tuple[TablePlan, tuple[TableRow, ...]]] = {}
+    for one in earlier:
+        other = None if one.kind != "table" or one.manifest is None else tables.get(one.manifest.release)
+        rows = None if other is None else read_table(other, one.file)
+        if other is not None and rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
+            found.setdefault(other.id, (other, rows))
+    return list(found.values())
+
+
+def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], together: Linked, number: int) -> bool:
+    """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
+    cells = together.cells
+    return all(
+        figure is None or _agrees(figure, _value(plan, one, together.names, cells, int(mine)))
+        for row, mine in zip(rows, together.places[number], strict=True)
+        for one, figure in zip(plan.measures, row.figures, strict=True)
+    )
 
 
 def _rows_of_one(found: Contributions) -> int:
@@ -199,46 +249,6 @@ def _rows_of_one(found: Contributions) -> int:
         return 0
     _, code = np.unique(found.persons, return_inverse=True)
     return int(np.bincount(code, weights=found.rows).max())
-
-
-def _judged(plan: TablePlan, cells: TableCells, most: int) -> ProtectedTable:
-    declared = 1 if plan.unit is None else plan.unit.max_rows
-    return ProtectedTable(
-        layout=plan.layout,
-        rules=plan.rules,
-        contributors=cells.persons,
-        rows=cells.rows,
-        sums=tuple(
-            SumFigure(Magnitude(cells.sums[i], cells.largest[i] * (one.kind == "sum")), one.low, one.high)
-            for i, one in enumerate(plan.added)
-        ),
-        counted=any(one.kind == "count" for one in plan.measures),
-        round_up=plan.round_up,
-        most=declared if declared is not None and most <= declared else float("inf"),
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------------------- reading
-
-
-def _read(plan: TablePlan, sink: Sink) -> tuple[_Row, ...] | None:
-    """The rows of a file as they are; None where it is no such table."""
-    try:
-        names, rows = cells_of_file(sink)
-        if tuple(names) != tuple(name for name, _ in plan.columns):
-            return None
-        return tuple(_row(plan, row) for row in rows)
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _row(plan: TablePlan, cells: Sequence[object]) -> _Row:
-    if len(cells) != len(plan.columns):
-        raise ValueError
-    width = len(plan.by)
-    keys = tuple("" if key is None else str(key) for key in cells[:width])
-    figures = tuple(None if cell in {None, ""} else Fraction(str(cell)) for cell in cells[width + 1 : -1])
-    return _Row(keys, str(cells[width]), figures, str(cells[-1]))
 
 
 # ----------------------------------------------------------------------------------------------------------------------- checks
@@ -258,7 +268,7 @@ def _digests(evidence: _Evidence) -> str | None:
 
 
 def _same(evidence: _Evidence) -> str | None:
-    def rounded(table: tuple[_Row, ...] | None) -> object:
+    def rounded(table: tuple[TableRow, ...] | None) -> object:
         if table is None:
             return None
         return [(row.keys, row.over, tuple(x if x is None else float(x) for x in row.figures), row.status) for row in table]
@@ -274,25 +284,44 @@ def _keys(evidence: _Evidence) -> str | None:
 
 
 def _blanks(evidence: _Evidence) -> str | None:
+    """A mean of no value is blank too; whether there is none is seen with the figures."""
+    means = [one.kind == "mean" for one in evidence.plan.measures]
     for row in evidence.rows:
         blank = [figure is None for figure in row.figures]
-        if row.status not in {"shown", "suppressed"} or blank != [row.status == "suppressed"] * len(blank):
+        hidden = row.status == "suppressed"
+        if row.status not in {"shown", "suppressed"} or any(
+            one != hidden and not (one and mean) for one, mean in zip(blank, means, strict=True)
+        ):
             return "a row does not say whether its figures are suppressed, or says it wrongly"
     return None
+
+
+def _value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: TableCells, cell: int) -> Fraction | None:
+    """What should be printed in a cell; None for the mean of no value."""
+    if one.column is None:
+        steps = -(-int(cells.rows[cell]) // plan.round_up)
+        return Fraction(steps * plan.round_up)
+    column = names.index(one.column)
+    value = int(cells.sums[column, cell]) * one.grid
+    rows = int(cells.known_rows[column, cell])
+    if one.kind == "mean":
+        return round_half_up(value / rows, one.unit) if rows else None
+    return value
+
+
+def _agrees(printed: Fraction, value: Fraction | None) -> bool:
+    return value is not None and (printed == value or float(printed) == float(value))
 
 
 def _figures(evidence: _Evidence) -> str | None:
     plan, cells = evidence.plan, evidence.cells
     assert cells is not None
-    added = {one.name: i for i, one in enumerate(plan.added)}
     wrong = []
     for cell, row in enumerate(evidence.rows[: len(cells.rows)]):
         for one, figure in zip(plan.measures, row.figures, strict=True):
-            if one.column is None:
-                value = Fraction(-(-int(cells.rows[cell]) // plan.round_up) * plan.round_up)
-            else:
-                value = int(cells.sums[added[one.name], cell]) * one.grid
-            if figure is not None and figure != value and float(figure) != float(value):
+            value = _value(plan, one, plan.query.sums, cells, cell)
+            missing = figure is None and row.status == "shown" and value is not None
+            if missing or (figure is not None and not _agrees(figure, value)):
                 wrong.append(cell)
     return f"not the figures of the source: {evidence.named(dict.fromkeys(wrong))}" if wrong else None
 
@@ -316,29 +345,31 @@ def _primary(evidence: _Evidence) -> str | None:
 
 
 def _intervals(evidence: _Evidence) -> str | None:
-    if evidence.suppressed is None:
-        return "the file could not be compared with the cells of the plan"
-    weak = dict.fromkeys(cell for one in evidence.weak if one.kind == "cell" for cell in one.cells)
-    return f"what is printed gives suppressed cells back: {evidence.named(weak)}" if weak else None
+    return _exposed(evidence, "cell", "what is printed gives suppressed cells back")
 
 
 def _groups(evidence: _Evidence) -> str | None:
-    if evidence.suppressed is None:
-        return "the file could not be compared with the cells of the plan"
-    weak = next((one for one in evidence.weak if one.kind == "group"), None)
-    if weak is None:
-        return None
-    return f"what is printed gives the sum of suppressed cells, which is unsafe itself: {evidence.named(weak.cells)}"
+    return _exposed(evidence, "group", "what is printed gives the sum of suppressed cells, which is unsafe itself")
 
 
 def _classes(evidence: _Evidence) -> str | None:
+    return _exposed(evidence, "class", "whoever is in a group is known to have its only key, since these are known to be empty")
+
+
+def _exposed(evidence: _Evidence, kind: str, words: str) -> str | None:
     if evidence.suppressed is None:
         return "the file could not be compared with the cells of the plan"
-    weak = next((one for one in evidence.weak if one.kind == "class"), None)
-    if weak is None:
-        return None
+    weak = evidence.exposed(kind)
+    return None if weak is None else f"{words}: {weak}"
+
+
+def _impossible(evidence: _Evidence) -> str | None:
+    impossible, cells = evidence.plan.impossible_cells, evidence.cells
+    assert cells is not None
     return (
-        f"whoever is in a group is known to have its only key, since these are known to be empty: {evidence.named(weak.cells)}"
+        None
+        if impossible is None or not cells.rows[impossible].any()
+        else "the source has rows in a cell that is called impossible"
     )
 
 
@@ -355,6 +386,7 @@ CHECKS: tuple[Check[_Evidence], ...] = (
     Check(_intervals, "source"),
     Check(_groups, "source"),
     Check(_classes, "source"),
+    Check(_impossible, "source"),
 )
 
 
@@ -363,7 +395,7 @@ CHECKS: tuple[Check[_Evidence], ...] = (
 
 def _facts(evidence: _Evidence) -> TableFacts | None:
     plan, judged, suppressed = evidence.plan, evidence.judged, evidence.suppressed
-    if judged is None or suppressed is None or evidence.cells is None:
+    if judged is None or suppressed is None or evidence.cells is None or evidence.attack is None:
         return None
     primary = judged.primaries()
     unsafe = np.logical_or.reduce(list(primary.values()))
@@ -384,21 +416,22 @@ def _facts(evidence: _Evidence) -> TableFacts | None:
         unsafe={rule: Figure.of(int(cells.sum()), "count") for rule, cells in primary.items()},
         secondary=Figure.of(int((suppressed & ~unsafe).sum()), "count"),
         left_out=Figure.of(evidence.cells.left_out, "count"),
-        intervals=tuple(_interval(evidence, figure) for figure in judged.figures),
+        beside=evidence.beside,
+        intervals=tuple(_interval(evidence, figure) for figure in evidence.attack.table.figures),
     )
 
 
 def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
-    judged, attack = evidence.judged, evidence.attack
-    assert judged is not None
+    attack = evidence.attack
     assert attack is not None
-    unsafe = np.logical_or.reduce(list(judged.primaries().values())) & attack.suppressed
+    unsafe = np.logical_or.reduce(list(attack.table.primaries().values())) & (attack.suppressed | attack.table.silent)
     width = attack.narrowest(figure)
-    one = evidence.plan.added[figure] if figure >= 0 else None
+    one = attack.table.sums[figure] if figure >= 0 else None
+    grid = next((measure.grid for measure in evidence.plan.added if one is not None and measure.column == one.column), None)
     if width is None or width == float("inf"):
         narrowest = Figure.of(None, note="no unsafe cell" if width is None else "no upper bound")
     else:
-        narrowest = Figure.of(round(width) if one is None else width * float(one.grid))
+        narrowest = Figure.of(round(width) if one is None or one.whole else width * float(grid or 1))
     return IntervalFacts(
         figure="count" if one is None else one.name,
         unsafe=Figure.of(int(unsafe.sum()), "count"),

@@ -49,4 +49,6 @@ class TableFacts(_Model):
     """Suppressed cells that are safe by themselves."""
     left_out: Figure
     """Rows that are in no cell: a key is missing or not declared."""
+    beside: tuple[str, ...] = ()
+    """Tables of the same rows that are out already, with which it was judged together."""
     intervals: tuple[IntervalFacts, ...]

@@ -6,20 +6,21 @@ What is parked is not yet safe: the audit judges the files anew. Exact figures o
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import floor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
-from privrelease.disclosure.tables.rules import Magnitude
+from privrelease.errors import InputError
 from privrelease.execute.describing import manifest_of
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.persons import person_sizes
 from privrelease.execute.progress import silent
 from privrelease.execute.table_files import write_table
+from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import InternalStatistics, Manifest, ManifestColumn
 
@@ -28,17 +29,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.tables.linked import Linked
     from privrelease.engine.protocol import Engine
     from privrelease.execute.inputs import InputFiles
     from privrelease.execute.progress import Progress
     from privrelease.execute.table_files import Row
     from privrelease.plan.model import Plan
-    from privrelease.plan.tables import TablePlan
-    from privrelease.relational.tables import TableCells
+    from privrelease.plan.tables import MeasurePlan, TablePlan
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["run_table"]
+__all__ = ["PublishedTable", "run_table"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PublishedTable:
+    """A table of the same rows that is out already: figures of every cell in its order (None: suppressed), in the order of its measures."""
+
+    plan: TablePlan
+    rows: tuple[tuple[Fraction | None, ...], ...]
+    suppressed: NDArray[np.bool_]
 
 
 def run_table(
@@ -50,62 +60,88 @@ def run_table(
     run: RunFolder,
     progress: Progress = silent,
     environment: Mapping[str, str] | None = None,
+    published: Sequence[PublishedTable] = (),
 ) -> Manifest:
-    """Execute one table and park it in ``run``. Raises InputError where the source cannot be read, or rows lack a person or persons have too many."""
+    """Execute one table and park it in ``run``. What it suppresses holds against it together with every other table of the same rows, those of
+    the policy and those that are ``published`` already.
+
+    Raises InputError where the source cannot be read, rows lack a person, persons have too many, or too many columns are linked.
+    """
+    tables = tables_of_same_rows(plan, policy)
+    source = joint_source(tables)
     progress("digest", None)
-    inputs = digest_inputs((plan.source,), digest_key(store.state, os.environ if environment is None else environment))
+    inputs = digest_inputs((source,), digest_key(store.state, os.environ if environment is None else environment))
     progress("read", None)
-    staged = engine.stage(plan.source)
+    staged = engine.stage(source)
     inputs.check_unchanged()
     if plan.unit is not None:
-        person_sizes(plan.unit, plan.source, engine, staged)
+        person_sizes(plan.unit, source, engine, staged)
     progress("aggregate", None)
-    cells = engine.table_cells(staged, plan.query)
+    unit = plan.unit
+    together = joined(
+        tables, most=1 if unit is None else unit.max_rows or float("inf"), fetch=lambda asked: engine.table_cells(staged, asked)
+    )
+    mine = tables.index(plan)
+    _refuse_impossible(plan, together.table.rows[together.places[mine]])
     progress("suppress", None)
-    rows = list(_rows(plan, cells, _suppressed(plan, cells)))
+    suppressed = _suppressed(plan, together, tables, published)[together.places[mine]]
+    rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows)
 
 
-def _suppressed(plan: TablePlan, cells: TableCells) -> NDArray[np.bool_]:
+def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
+    impossible = plan.impossible_cells
+    if impossible is not None and rows[impossible].any():
+        raise InputError(
+            code="D631",
+            message=f"release {plan.id}: the source has rows in a cell that its policy calls impossible",
+            hint="correct `impossible`, or the source",
+        )
+
+
+def _suppressed(
+    plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
+) -> NDArray[np.bool_]:
+    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these."""
     from privrelease.disclosure.tables.secondary import suppressed_cells
 
-    unit = plan.unit
-    sums = [
-        SumFigure(Magnitude(cells.sums[i], cells.largest[i] * (one.kind == "sum")), one.low, one.high)
-        for i, one in enumerate(plan.added)
-    ]
-    table = ProtectedTable(
-        layout=plan.layout,
-        rules=plan.rules,
-        contributors=cells.persons,
-        rows=cells.rows,
-        sums=tuple(sums),
-        counted=any(one.kind == "count" for one in plan.measures),
-        round_up=plan.round_up,
-        most=1 if unit is None else unit.max_rows or float("inf"),
-    )
+    size = together.table.layout.size
+    kept, hidden = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    for one in published:
+        if one.plan.id == plan.id or one.plan not in tables:
+            continue
+        number = tables.index(one.plan)
+        made = [row[len(one.plan.by) + 1 : -1] for row in _rows(one.plan, together, number, one.suppressed)]
+        if made == list(one.rows):
+            kept[together.places[number][~one.suppressed]] = True
+            hidden[together.places[number][one.suppressed]] = True
     if plan.secondary:
-        return suppressed_cells(table)
-    unsafe: NDArray[np.bool_] = np.logical_or.reduce(list(table.primaries().values()))
+        return suppressed_cells(together.table, kept, hidden & ~kept)
+    unsafe: NDArray[np.bool_] = np.logical_or.reduce(list(together.table.primaries().values()))
     return unsafe
 
 
-def _rows(plan: TablePlan, cells: TableCells, suppressed: NDArray[np.bool_]) -> Iterator[Row]:
+def _rows(plan: TablePlan, together: Linked, number: int, suppressed: NDArray[np.bool_]) -> Iterator[Row]:
     """Every cell in the order of the box, the totals of a column after its keys."""
     places = [(*keys, None) if plan.margins else keys for keys in plan.keys]
-    added = {one.name: i for i, one in enumerate(plan.added)}
-    for cell, keys in enumerate(product(*places)):
+    for cell, (keys, mine) in enumerate(zip(product(*places), together.places[number], strict=True)):
         over = " ".join(name for name, key in zip(plan.by, keys, strict=True) if key is None)
-        figures: list[Fraction | None] = []
-        for one in plan.measures:
-            if suppressed[cell]:
-                figures.append(None)
-            elif one.column is None:
-                figures.append(Fraction(-(-int(cells.rows[cell]) // plan.round_up) * plan.round_up))
-            else:
-                figures.append(int(cells.sums[added[one.name], cell]) * one.grid)
+        figures = [None if suppressed[cell] else _figure(one, plan, together, int(mine)) for one in plan.measures]
         yield (*keys, over, *figures, "suppressed" if suppressed[cell] else "shown")
+
+
+def _figure(one: MeasurePlan, plan: TablePlan, together: Linked, cell: int) -> Fraction | None:
+    """A figure as it is printed; a mean of no value is none."""
+    cells = together.cells
+    if one.column is None:
+        return Fraction(-(-int(cells.rows[cell]) // plan.round_up) * plan.round_up)
+    column = together.names.index(one.column)
+    value = int(cells.sums[column, cell]) * one.grid
+    if one.kind != "mean":
+        return value
+    rows = int(cells.known_rows[column, cell])
+    return floor(value / rows / one.unit + Fraction(1, 2)) * one.unit if rows else None
 
 
 def _park(

@@ -181,7 +181,7 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
     dataset = loaded.policy.datasets[release.from_]
     source = _source(loaded, release.from_, dataset, dataset.columns)
     place = loaded.location("releases", number)
-    return table_plan(release, dataset, loaded.policy.tables, source, tuple(_sinks(loaded, release)), place)
+    return table_plan(release, dataset, loaded.policy.tables, source, tuple(_sinks(loaded, release)), place, loaded.roots)
 
 
 def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:

@@ -23,6 +23,7 @@ class TableExplanation:
     figures: tuple[str, ...]
     cells: int
     rules: tuple[str, ...]
+    rows: str
     outputs: tuple[str, ...]
 
     def as_data(self) -> dict[str, object]:
@@ -32,7 +33,7 @@ class TableExplanation:
     def as_lines(self) -> tuple[str, ...]:
         """Return it as lines of text."""
         lines = [f"release {self.id}", f"  source  {self.source}", f"  unit    {self.unit}"]
-        lines.append(f"  table   {', '.join(self.figures)} by {', '.join(self.by)}: {self.cells} cells")
+        lines.append(f"  table   {', '.join(self.figures)} by {', '.join(self.by)}: {self.cells} cells{self.rows}")
         lines += [f"  rule    {rule}" for rule in self.rules]
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
@@ -49,6 +50,7 @@ def explain_table(plan: TablePlan) -> TableExplanation:
         figures=tuple(one.name for one in plan.measures),
         cells=plan.layout.size,
         rules=tuple(_rules(plan)),
+        rows="" if plan.where is None else ", of the rows where the filter holds",
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
     )
 
@@ -70,6 +72,8 @@ def _rules(plan: TablePlan) -> list[str]:
         words.append(f"a suppressed figure stays uncertain by at least {float(rules.interval):g} of its value")
     if rules.class_disclosure:
         words.append("nobody can be sure that all members of a group share one key")
+    if plan.impossible is not None:
+        words.append("cells that are empty by nature are printed as 0")
     if plan.round_up > 1:
         words.append(f"printed counts are rounded up to multiples of {plan.round_up}")
     return words

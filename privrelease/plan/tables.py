@@ -7,39 +7,59 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.tables.layout import Layout
+from privrelease.disclosure.tables.linked import PrintedSum, PrintedTable, TooManyCellsError, linked
 from privrelease.disclosure.tables.rules import CellRules
+from privrelease.errors import InputError
 from privrelease.plan.model import UnitPlan
-from privrelease.policy.meaning_tables import table_keys
+from privrelease.policy.table_keys import keys_of
+from privrelease.relational.filter_truth import cells_where
+from privrelease.relational.filters import columns_of, parse_filter
 from privrelease.relational.tables import TableQuery
 
 if TYPE_CHECKING:
-    from privrelease.findings import Location
-    from privrelease.plan.model import CheckPlan
-    from privrelease.policy.datasets import Dataset
-    from privrelease.policy.tables import TableMeasure, TableRelease, TableRules
-    from privrelease.relational.schema import Sink, TableSource
+    from collections.abc import Callable, Sequence
 
-__all__ = ["MeasurePlan", "TablePlan", "table_plan"]
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.linked import Linked
+    from privrelease.findings import Location
+    from privrelease.plan.model import CheckPlan, Plan
+    from privrelease.policy.datasets import Dataset
+    from privrelease.policy.paths import Roots
+    from privrelease.policy.tables import TableMeasure, TableRelease, TableRules
+    from privrelease.relational.filters import Filter
+    from privrelease.relational.schema import Sink, TableSource
+    from privrelease.relational.tables import TableCells
+
+__all__ = ["MeasurePlan", "TablePlan", "joined", "joint_source", "table_plan", "tables_of_same_rows"]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """A figure of every cell. ``name``: its column in the output. ``low``, ``high``: of one row, in steps of ``grid``; both of a sum only.
+    """A figure of every cell. ``name``: its column in the output. ``low``, ``high``: of one row, in steps of ``grid``; of no plain count.
 
     Dominance and p-percent are about sums: a weight is no contribution.
     """
 
-    kind: Literal["count", "weighted_count", "sum"]
+    kind: Literal["count", "weighted_count", "sum", "mean"]
     name: str
     column: str | None = None
     grid: Fraction = Fraction(1)
     low: int = 0
     high: int | None = None
 
+    @property
+    def unit(self) -> Fraction:
+        """What printed figures are multiples of: a mean is rounded to a thousandth of a step."""
+        return self.grid / 1000 if self.kind == "mean" else self.grid
+
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """One table. ``keys``: of each column of ``by``, in their order. ``secondary``: cells may be suppressed to protect others."""
+    """One table. ``keys``: of each column of ``by``, in their order. ``secondary``: cells may be suppressed to protect others. ``where``: the
+    rows that it is made of; ``impossible``: cells that are empty by nature.
+    """
 
     id: str
     source: TableSource
@@ -57,6 +77,8 @@ class TablePlan:
     recipients_hold_previous: bool = True
     checks: tuple[CheckPlan, ...] = ()
     location: Location | None = None
+    where: Filter | None = None
+    impossible: Filter | None = None
 
     @property
     def layout(self) -> Layout:
@@ -70,15 +92,42 @@ class TablePlan:
 
     @property
     def query(self) -> TableQuery:
-        """What an engine is asked."""
-        sums = tuple(measure.column for measure in self.added if measure.column is not None)
+        """What an engine is asked: every column that is added up, once."""
+        sums = tuple(dict.fromkeys(measure.column for measure in self.added if measure.column is not None))
         unit = None if self.unit is None else self.unit.column
-        return TableQuery(self.by, self.keys, sums, unit, self.margins, self.rules.largest)
+        return TableQuery(self.by, self.keys, sums, unit, self.margins, self.rules.largest, self.where)
+
+    @property
+    def impossible_cells(self) -> NDArray[np.bool_] | None:
+        """Cells of its box that are empty by nature, (n,) bool; no totals."""
+        if self.impossible is None:
+            return None
+        types = {column.name: column.type for column in self.source.columns}
+        sides = [(*keys, None) if self.margins else keys for keys in self.keys]
+        return cells_where(self.impossible, self.by, [types[name] for name in self.by], sides)
+
+    @property
+    def printed(self) -> PrintedTable:
+        """What it prints, as an attacker sees it."""
+        return PrintedTable(
+            self.by,
+            self.keys,
+            self.margins,
+            self.where,
+            counted=any(one.kind == "count" for one in self.measures),
+            round_up=self.round_up,
+            sums=tuple(
+                PrintedSum(one.column, one.low, one.high, one.kind == "weighted_count", one.kind == "mean")
+                for one in self.added
+                if one.column is not None
+            ),
+            impossible=self.impossible_cells,
+        )
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Columns of the output and their types: the keys, which of them are summed over, the figures, and whether they are shown."""
-        figures = ((one.name, "integer" if one.grid == 1 else "number") for one in self.measures)
+        figures = ((one.name, "integer" if one.unit == 1 else "number") for one in self.measures)
         return (*((name, "string") for name in self.by), ("total_over", "string"), *figures, ("status", "string"))
 
 
@@ -89,12 +138,16 @@ def table_plan(
     source: TableSource,
     sinks: tuple[Sink, ...],
     location: Location | None,
+    roots: Roots,
 ) -> TablePlan:
     """Return the plan of a table of a policy without faults."""
-    keys = tuple(table_keys(dataset.columns[name]) or () for name in release.by)
+    keys = tuple(keys_of(release, name, dataset.columns[name], roots) or () for name in release.by)
+    types = {name: column.type for name, column in dataset.columns.items()}
+    where = None if release.where is None else parse_filter(release.where, types)
     measures = tuple(_measure(one, dataset) for one in release.measures)
     unit = None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows)
     needed = {*release.by, *(one.column for one in measures), None if unit is None else unit.column}
+    needed |= set() if where is None else columns_of(where)
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
     read = tuple(column for column in source.columns if column.name in needed | dropping)
     unread = tuple(column for column in source.columns if column not in read)
@@ -114,6 +167,41 @@ def table_plan(
         population_id=dataset.population,
         recipients_hold_previous=release.recipients_hold_previous,
         location=location,
+        where=where,
+        impossible=None if release.impossible is None else parse_filter(release.impossible, types),
+    )
+
+
+def tables_of_same_rows(plan: TablePlan, policy: Plan) -> tuple[TablePlan, ...]:
+    """Return the tables of a policy that are of the same dataset, this one too, in the policy's order."""
+    return tuple(one for one in policy.releases if isinstance(one, TablePlan) and one.source.dataset == plan.source.dataset)
+
+
+def joined(tables: Sequence[TablePlan], *, most: float, fetch: Callable[[TableQuery], TableCells]) -> Linked:
+    """Return tables of the same rows together. ``most``: rows of one person; ``fetch`` gives the cells of a query.
+
+    Raises InputError (D632) where they are linked in a ring over too many columns.
+    """
+    unit = None if tables[0].unit is None else tables[0].unit.column
+    try:
+        return linked([one.printed for one in tables], tables[0].rules, unit, most, fetch)
+    except TooManyCellsError as error:
+        raise InputError(
+            code="D632",
+            message=f"the tables of {tables[0].source.dataset} are linked in a ring: {error}",
+            hint="group by fewer or coarser keys, or leave out a table",
+        ) from None
+
+
+def joint_source(tables: tuple[TablePlan, ...]) -> TableSource:
+    """Return their source with the columns that any of them needs."""
+    first = tables[0].source
+    needed = {column.name for table in tables for column in table.source.columns}
+    every = (*first.columns, *first.unread)
+    return replace(
+        first,
+        columns=tuple(column for column in first.declared if column.name in needed),
+        unread=tuple(column for column in every if column.name not in needed),
     )
 
 
@@ -125,7 +213,9 @@ def _measure(one: TableMeasure, dataset: Dataset) -> MeasurePlan:
     assert spec.domain is not None
     assert spec.domain.range is not None
     low, high = (Fraction(text) / grid for text in spec.domain.range)
-    kind: Literal["weighted_count", "sum"] = "sum" if one.sum is not None else "weighted_count"
+    kind: Literal["weighted_count", "sum", "mean"] = (
+        "sum" if one.sum is not None else "mean" if one.mean is not None else "weighted_count"
+    )
     return MeasurePlan(kind, f"{kind}_{one.column}", one.column, grid, int(low), int(high))
 
 

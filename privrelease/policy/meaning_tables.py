@@ -1,4 +1,4 @@
-"""Rules of tables: keys that are declared, sums that are exact, a minimum count, and no second table to compare with."""
+"""Rules of tables: keys that are declared, sums that are exact, a minimum count, and the same rules for tables that can be compared."""
 
 from __future__ import annotations
 
@@ -7,60 +7,53 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.context import twice
+from privrelease.policy.paths import PathFault
+from privrelease.policy.table_keys import MOST_KEYS, KeysFault, keys_of
 from privrelease.policy.tables import TableRelease
 from privrelease.policy.values import shown
+from privrelease.relational.filters import FilterFault, parse_filter
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from privrelease.findings import Finding
     from privrelease.policy.context import Reading
     from privrelease.policy.datasets import ColumnSpec, Dataset
 
-__all__ = ["MOST_CELLS", "table_keys", "table_rules"]
+__all__ = ["MOST_CELLS", "table_rules"]
 
 MOST_CELLS: Final = 5_000
 _LEAST: Final = 3
-_MOST_KEYS: Final = 1_000
-
-
-def table_keys(spec: ColumnSpec) -> tuple[str, ...] | None:
-    """Return the declared keys of a column, as the engine writes them; None where they are not declared, or too many."""
-    domain = spec.domain
-    if spec.type is ColumnType.BOOLEAN:
-        return ("false", "true")
-    if domain is None:
-        return None
-    if spec.type in {ColumnType.STRING, ColumnType.CATEGORY}:
-        return domain.values
-    if spec.type is not ColumnType.INTEGER:
-        return None
-    if domain.values is not None:
-        return domain.values
-    assert domain.range is not None
-    low, high = (Decimal(text) for text in domain.range)
-    return tuple(str(key) for key in range(int(low), int(high) + 1)) if high - low < _MOST_KEYS else None
 
 
 def table_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with tables."""
-    seen: dict[str, str] = {}
+    seen: dict[str, TableRelease] = {}
     rules = reading.policy.tables
     if rules is not None and rules.min_count is not None and rules.min_count < _LEAST:
         yield reading.error("P440", f"min_count must be at least {_LEAST}", "tables", "min_count", hint=_WHY)
     for number, release in enumerate(reading.policy.releases):
         if not isinstance(release, TableRelease):
             continue
-        if release.from_ in seen:
-            message = f"this version protects one table of a dataset at a time, and {seen[release.from_]} is one of it already"
-            yield reading.error("P444", message, "releases", number, "from", hint="put both into one table")
-        seen.setdefault(release.from_, release.id)
+        first = seen.setdefault(release.from_, release)
+        if first is not release and (other := _other_rule(first, release)) is not None:
+            message = f"{other} is not that of {first.id}, a table of the same rows: what one hides the other could tell"
+            yield reading.error("P444", message, "releases", number, "protect", hint="write the same `protect` in both")
         yield from _thresholds(reading, number, release)
         yield from _names(reading, number, release)
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and not any(item[:2] == ("columns", release.from_) for item in reading.broken):
             yield from _columns(reading, number, release, dataset)
+            yield from _sums(reading, number, release, dataset)
+            yield from _filters(reading, number, release, dataset)
+
+
+def _other_rule(first: TableRelease, second: TableRelease) -> str | None:
+    """The first key of `protect` in which two tables differ."""
+    return next(
+        (key for key in type(first.protect).model_fields if getattr(first.protect, key) != getattr(second.protect, key)), None
+    )
 
 
 _WHY: Final = "a suppressed count is known to be at least 1 and below the minimum"
@@ -90,12 +83,41 @@ def _names(reading: Reading, number: int, release: TableRelease) -> Iterator[Fin
     path = ("releases", number)
     for index, name in twice(release.by):
         yield reading.error("P446", f"{shown(name)} stands twice", *path, "by", index, hint="remove one")
-    for index, _ in twice(repr((one.count, one.weight, one.sum)) for one in release.measures):
+    for index, _ in twice(repr((one.count, one.weight, one.sum, one.mean)) for one in release.measures):
         yield reading.error("P446", "this figure stands twice", *path, "measures", index, hint="remove one")
     for index, output in enumerate(release.output):
         if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
             yield reading.error(
                 "P404", "tables leave as CSV or Parquet", *path, "output", index, "path", hint="name a .csv or .parquet file"
+            )
+
+
+def _keys(
+    reading: Reading, number: int, release: TableRelease, name: str, spec: ColumnSpec
+) -> Generator[Finding, None, tuple[str, ...] | None]:
+    """The keys of a column; empty where a file of them was found wanting."""
+    try:
+        return keys_of(release, name, spec, reading.roots)
+    except (PathFault, KeysFault) as fault:
+        code = fault.code if isinstance(fault, PathFault) else "P441"
+        yield reading.error(code, fault.message, "releases", number, "keys", name, hint=fault.hint)
+    return ()
+
+
+def _filters(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+    types = {name: column.type for name, column in dataset.columns.items()}
+    grouped = {name: types[name] for name in release.by if name in types}
+    for key, text, columns in (("where", release.where, types), ("impossible", release.impossible, grouped)):
+        try:
+            if text is not None:
+                parse_filter(text, columns)
+        except FilterFault as fault:
+            yield reading.error("P447", fault.message, "releases", number, key, hint=fault.hint)
+    for name in release.keys:
+        if name in dataset.columns and name not in release.by:
+            message = f"{shown(name)} has keys, and is no group of the table"
+            yield reading.error(
+                "P446", message, "releases", number, "keys", name, hint="add it to `by`, or remove it here", key=True
             )
 
 
@@ -106,7 +128,9 @@ def _columns(reading: Reading, number: int, release: TableRelease, dataset: Data
         spec = dataset.columns.get(name)
         if spec is None:
             continue
-        keys = table_keys(spec)
+        keys = yield from _keys(reading, number, release, name, spec)
+        if keys == ():
+            continue
         if spec.role is Role.DIRECT or (dataset.unit is not None and dataset.unit.column == name):
             yield reading.error(
                 "P446",
@@ -119,7 +143,7 @@ def _columns(reading: Reading, number: int, release: TableRelease, dataset: Data
         elif not keys:
             message = f"the keys of {shown(name)} are not declared: which of them occur would tell"
             yield reading.error(
-                "P441", message, *path, "by", index, hint=f"write `domain: [key, …]` for {name}, of at most {_MOST_KEYS} keys"
+                "P441", message, *path, "by", index, hint=f"write `domain: [key, …]` for {name}, of at most {MOST_KEYS} keys"
             )
         else:
             sizes.append(len(keys) + release.margins)
@@ -131,6 +155,10 @@ def _columns(reading: Reading, number: int, release: TableRelease, dataset: Data
             "by",
             hint="group by fewer columns or coarser keys",
         )
+
+
+def _sums(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+    path = ("releases", number)
     for index, measure in enumerate(release.measures):
         name = measure.column or ""
         spec = dataset.columns.get(name)
@@ -138,7 +166,7 @@ def _columns(reading: Reading, number: int, release: TableRelease, dataset: Data
             continue
         domain = spec.domain.range if spec.domain is not None else None
         exact = spec.type is ColumnType.INTEGER or (spec.type is ColumnType.NUMBER and spec.grid is not None)
-        key = "sum" if measure.sum is not None else "weight"
+        key = next(key for key in ("sum", "mean", "weight") if getattr(measure, key) is not None)
         if not exact:
             yield reading.error(
                 "P443",

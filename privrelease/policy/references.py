@@ -118,8 +118,11 @@ class _References:
         for column in _items(release.get("by")):
             yield from self._column(dataset, column)
         for measure in _items(release.get("measures")):
-            for key in ("sum", "weight"):
+            for key in ("sum", "mean", "weight"):
                 yield from self._column(dataset, _mapping(measure).get(key))
+        keys = release.get("keys")
+        for entry in keys.entries.values() if isinstance(keys, Mapping) else ():
+            yield from self._column(dataset, Scalar(entry.key, plain=False, location=entry.location))
 
     def _query(self, dataset: str | None, query: dict[str, Node]) -> Iterator[Finding]:
         for key in _OF_A_COLUMN:

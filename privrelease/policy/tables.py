@@ -46,7 +46,7 @@ class TableProtection(Frozen):
 
 
 class TableMeasure(Frozen):
-    """One figure of every cell: `{count: true}`, weighted by a column or not, or `{sum: column}`."""
+    """One figure of every cell: `{count: true}`, weighted by a column or not, `{sum: column}`, or `{mean: column}`."""
 
     count: Flag | None = None
     """The number of rows, or the sum of their weights."""
@@ -54,21 +54,24 @@ class TableMeasure(Frozen):
     """Weights of a count; the minimum count stays on rows and persons as they are."""
     sum: ColumnName | None = None
     """The sum of a column."""
+    mean: ColumnName | None = None
+    """The mean of a column over the rows that have a value, rounded to a thousandth of its grid; protected as the sum that it gives away."""
 
     @model_validator(mode="after")
     def _one_figure(self) -> TableMeasure:
-        if (self.count is True) == (self.sum is not None) or self.count is False:
-            message = "must be a count or a sum"
-            raise problem(message, code="P204", hint="write `{count: true}` or `{sum: column}`")
-        if self.weight is not None and self.sum is not None:
-            message = "has a weight, and is a sum"
+        given = (self.count is True, self.sum is not None, self.mean is not None)
+        if sum(given) != 1 or self.count is False:
+            message = "must be one of a count, a sum and a mean"
+            raise problem(message, code="P204", hint="write `{count: true}`, `{sum: column}` or `{mean: column}`")
+        if self.weight is not None and self.count is None:
+            message = "has a weight, and is no count"
             raise problem(message, code="P204", hint="weights are for counts")
         return self
 
     @property
     def column(self) -> str | None:
         """The column that is added up; None for a plain count."""
-        return self.sum if self.sum is not None else self.weight
+        return next((name for name in (self.sum, self.mean, self.weight) if name is not None), None)
 
 
 class TableRelease(Frozen):
@@ -82,6 +85,12 @@ class TableRelease(Frozen):
     """The dataset that it is made of."""
     by: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=6)]
     """Group columns; every key of their domains has its cells."""
+    keys: dict[ColumnName, PathText] = Field(default_factory=dict)
+    """Files that list the keys of group columns, one a line below a heading; each key has its cells, also where it has no rows."""
+    where: Text | None = None
+    """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL; the table is made of the rows where it holds."""
+    impossible: Text | None = None
+    """A filter over the group columns: cells where it holds are empty by nature, as everybody knows; they are printed as 0."""
     measures: Annotated[tuple[TableMeasure, ...], Field(min_length=1, max_length=20)]
     """The figures of every cell."""
     margins: Flag = False

@@ -13,14 +13,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Contributions", "TableCells", "TableQuery"]
+    from privrelease.relational.filters import Filter
+
+__all__ = ["Contributions", "Membership", "TableCells", "TableQuery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Which rows a table is made of: those where ``where`` holds (all where None), and that have one of the ``keys`` of each column."""
+
+    where: Filter | None
+    keys: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
     """``by`` with ``keys`` for each; ``sums``: columns that are exact (integers, or numbers on a grid); ``unit``: the person, None where
-    every row is one; ``largest``: how many of the largest contributions of a person to each sum are wanted. Rows that miss a key, or have
-    one that is not listed, are left out.
+    every row is one; ``largest``: how many of the largest contributions of a person to each sum are wanted; ``where``: only those rows.
+    Rows that miss a key, or have one that is not listed, are left out, unless ``others`` gives them a place of their own after the keys.
+    ``members``: further sides after those of the columns, each of two places: rows that are in, and rows that are not.
     """
 
     by: tuple[str, ...]
@@ -29,34 +40,46 @@ class TableQuery:
     unit: str | None = None
     margins: bool = True
     largest: int = 0
+    where: Filter | None = None
+    others: bool = False
+    members: tuple[Membership, ...] = ()
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """Places of each side, without those for totals."""
+        return (*(len(keys) + self.others for keys in self.keys), *(2 for _ in self.members))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Places of each column of ``by``, the one for all keys too."""
-        return tuple(len(keys) + self.margins for keys in self.keys)
+        """Places of each side, the one for all together too."""
+        return tuple(places + self.margins for places in self.inner)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableCells:
     """By cell, in the order of the box: rows (n,), persons (n,), for each sum its value in whole steps of the column's grid (s, n) and its
-    largest contributions (s, n, ``largest``), descending, 0 where there are fewer. ``left_out``: rows outside of every cell.
+    largest contributions (s, n, ``largest``), descending, 0 where there are fewer; the rows (s, n) and persons (s, n) that have a value of
+    it. ``left_out``: rows outside of every cell.
     """
 
     rows: NDArray[np.int64]
     persons: NDArray[np.int64]
     sums: NDArray[np.int64]
     largest: NDArray[np.int64]
+    known_rows: NDArray[np.int64]
+    known_persons: NDArray[np.int64]
     left_out: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Contributions:
     """What each person adds to each inner cell (numbered without margins): cells (m,), persons (m,) as codes, rows (m,), summands in
-    whole steps (s, m). ``left_out``: rows outside of every cell.
+    whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell.
     """
 
     cells: NDArray[np.int64]
     persons: NDArray[np.int64]
     rows: NDArray[np.int64]
     sums: NDArray[np.int64]
+    known: NDArray[np.int64]
     left_out: int

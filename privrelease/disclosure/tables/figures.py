@@ -47,7 +47,7 @@ class SumFigure:
     """A figure that adds up a column: its magnitudes, and the least and largest value of one row (steps; ``highest`` None: no bound).
 
     ``contributors``: persons with a value by cell, where they are fewer than the persons there. ``printed``: cells where some table prints
-    it, where not everywhere. ``whole``: it counts rows (those with a value).
+    it, where not everywhere. ``whole``: it counts rows (those with a value). ``name`` and ``column``: what it is called, and what it adds up.
     """
 
     magnitude: Magnitude
@@ -56,6 +56,8 @@ class SumFigure:
     contributors: NDArray[np.int64] | None = None
     printed: NDArray[np.bool_] | None = None
     whole: bool = False
+    name: str = ""
+    column: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -32,8 +32,11 @@ _MOST_BRANCHES: Final = 200
 _NEAR: Final = 0.1
 
 
-def suppressed_cells(table: ProtectedTable, kept: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Return the cells to suppress, (n,) bool: the unsafe ones and those that protect them. ``kept``: cells that are printed already.
+def suppressed_cells(
+    table: ProtectedTable, kept: NDArray[np.bool_] | None = None, hidden: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Return the cells to suppress, (n,) bool: the unsafe ones and those that protect them. ``kept``: cells that are printed already;
+    ``hidden``: cells that must stay suppressed.
 
     Where nothing can protect them the pattern still has weaknesses; the caller judges it.
 
@@ -46,6 +49,8 @@ def suppressed_cells(table: ProtectedTable, kept: NDArray[np.bool_] | None = Non
     """
     search = _Search(table, np.zeros(table.layout.size, np.bool_) if kept is None else kept)
     primary = np.logical_or.reduce(list(table.primaries().values())) & search.open
+    if hidden is not None:
+        primary = primary | (hidden & search.open)
     suppressed = primary.copy()
     for _ in range(table.layout.size):
         weak = list(weaknesses(table, suppressed, Attack(table, suppressed, search.changes)))

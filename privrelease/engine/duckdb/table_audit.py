@@ -11,6 +11,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.conditions import condition
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.tables import Contributions
 
@@ -21,55 +22,87 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.staging import StagedTable
-    from privrelease.relational.tables import TableQuery
+    from privrelease.relational.tables import Membership, TableQuery
 
 __all__ = ["contributions"]
 
 
 def contributions(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
     """Return one entry by person and inner cell; where every row is a person, one by row."""
-    keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
     person = None if asked.unit is None else sql.column(f"c{table.ordinal(asked.unit)}")
-    figures = [_value(table, name) for name in asked.sums]
-    named = [sql.aliased(key, f"k{i}") for i, key in enumerate(keys)]
+    named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
+    named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
+    steps = [_steps(table, name) for name in asked.sums]
+    values = [_zero_where_missing(one) for one in steps]
+    known = [
+        sql.when((exp.Is(this=one.copy(), expression=exp.null()), sql.integer(0)), otherwise=sql.integer(1)) for one in steps
+    ]
+    source = exp.select().from_(sql.table(table.table))
+    if asked.where is not None:
+        source = source.where(condition(asked.where, table))
     if person is None:
-        rows: list[exp.Expr] = [sql.aliased(sql.integer(1), "n")]
-        code: exp.Expr = sql.call("row_number")
-        who = sql.aliased(exp.Window(this=code), "w")
-        query = exp.select(*named, who, *rows, *(sql.aliased(one, f"x{i}") for i, one in enumerate(figures)))
-        query = query.from_(sql.table(table.table))
+        who = sql.aliased(exp.Window(this=sql.call("row_number")), "w")
+        figures = [sql.aliased(one, f"{name}{i}") for name, part in (("x", values), ("v", known)) for i, one in enumerate(part)]
+        query = source.select(*named, who, sql.aliased(sql.integer(1), "n"), *figures)
     else:
         rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=person)]))
-        summed = [sql.aliased(exp.Sum(this=one), f"x{i}") for i, one in enumerate(figures)]
-        query = exp.select(*named, sql.aliased(rank, "w"), sql.aliased(sql.count_all(), "n"), *summed)
-        query = query.from_(sql.table(table.table)).group_by(*(key.copy() for key in keys), person.copy())
+        figures = [
+            sql.aliased(exp.Sum(this=one), f"{name}{i}")
+            for name, part in (("x", values), ("v", known))
+            for i, one in enumerate(part)
+        ]
+        query = source.select(*named, sql.aliased(rank, "w"), sql.aliased(sql.count_all(), "n"), *figures)
+        query = query.group_by(*(one.this.copy() for one in named), person.copy())
     block = connection.arrow(query)
-    places = [_places(block.column(f"k{i}"), keys) for i, keys in enumerate(asked.keys)]
+    places = [_places(block.column(f"k{i}"), keys, others=asked.others) for i, keys in enumerate(asked.keys)]
+    places += [np.asarray(block.column(f"m{i}").cast("int64")) for i in range(len(asked.members))]
     inside = np.logical_and.reduce([place >= 0 for place in places])
     cells = np.zeros(int(inside.sum()), np.int64)
-    for place, texts in zip(places, asked.keys, strict=True):
-        cells = cells * len(texts) + place[inside]
-    columns = [np.asarray(block.column(name).cast("int64"))[inside] for name in ("w", "n")]
-    sums = [np.asarray(block.column(f"x{i}").cast("int64"))[inside] for i in range(len(figures))]
-    left_out = int(np.asarray(block.column("n").cast("int64"))[~inside].sum())
-    return Contributions(cells, columns[0], columns[1], np.array(sums).reshape(len(figures), len(cells)), left_out)
+    for place, size in zip(places, asked.inner, strict=True):
+        cells = cells * size + place[inside]
+    who_, rows = [np.asarray(block.column(name).cast("int64"))[inside] for name in ("w", "n")]
+    sums, counts = (
+        np.array([np.asarray(block.column(f"{name}{i}").cast("int64"))[inside] for i in range(len(steps))]).reshape(
+            len(steps), len(cells)
+        )
+        for name in ("x", "v")
+    )
+    return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(rows.sum()))
 
 
-def _value(table: StagedTable, name: str) -> exp.Expr:
-    """The cell in whole steps; 0 where it is missing."""
+def _text(table: StagedTable, name: str) -> exp.Expr:
+    return sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR")
+
+
+def _outside(table: StagedTable, member: Membership) -> exp.Expr:
+    """0 for a row that is a member, 1 for one that is not, or of which it is not known."""
+    conditions = [sql.one_of(_text(table, name), keys) for name, keys in member.keys]
+    if member.where is not None:
+        conditions.append(condition(member.where, table))
+    if not conditions:
+        return sql.integer(0)
+    return sql.when((exp.and_(*conditions), sql.integer(0)), otherwise=sql.integer(1))
+
+
+def _steps(table: StagedTable, name: str) -> exp.Expr:
+    """The cell in whole steps; NULL where it is missing."""
     place = table.ordinal(name)
     cell, column = sql.column(f"c{place}"), table.columns[place]
     if column.type is ColumnType.NUMBER:
         per_step = exp.Div(this=sql.cast(cell, "DOUBLE"), expression=sql.cast(sql.text(str(column.grid)), "DOUBLE"))
-        cell = sql.cast(sql.call("round", per_step), "BIGINT")
+        return sql.cast(sql.call("round", per_step), "BIGINT")
+    return cell
+
+
+def _zero_where_missing(cell: exp.Expr) -> exp.Expr:
     missing = exp.Is(this=cell.copy(), expression=exp.null())
-    return sql.cast(sql.when((missing, sql.integer(0)), otherwise=cell), "BIGINT")
+    return sql.cast(sql.when((missing, sql.integer(0)), otherwise=cell.copy()), "BIGINT")
 
 
-def _places(column: Any, keys: Sequence[str]) -> NDArray[np.int64]:  # noqa: ANN401 -- an Arrow column
-    """The number of each key in the list; -1 where it is missing or not listed."""
+def _places(column: Any, keys: Sequence[str], *, others: bool) -> NDArray[np.int64]:  # noqa: ANN401 -- an Arrow column
+    """The number of each key in the list; where it is missing or not listed, that of the place for others, or -1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     found = pc.index_in(column, value_set=pa.array(keys, pa.string()))
-    return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
+    return np.asarray(pc.fill_null(found, len(keys) if others else -1), dtype=np.int64)

@@ -504,12 +504,12 @@ RULES = [
         (("checks:", TABLE + "checks:"),),
     ),
     Rule(
-        "two tables of one dataset",
-        (("checks:", TABLE + TABLE.replace("admissions", "others") + "checks:"),),
+        "two tables of one dataset under different rules",
+        (("checks:", TABLE + TABLE.replace("admissions", "others").replace("10}", "11}") + "checks:"),),
         [
-            "p.yaml:38:11: P444 this version protects one table of a dataset at a time, and admissions is one of it already\nhint: put both into one table"
+            "p.yaml:42:5: P444 min_count is not that of admissions, a table of the same rows: what one hides the other could tell\nhint: write the same `protect` in both"
         ],
-        (("checks:", TABLE + "checks:"),),
+        (("checks:", TABLE + TABLE.replace("admissions", "others") + "checks:"),),
     ),
     Rule(
         "a release above the cap",

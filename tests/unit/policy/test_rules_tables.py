@@ -1,0 +1,66 @@
+"""Rules of tables: filters, lists of keys and means; what breaks each, word for word, and what is sound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.policy.conftest import Folder
+
+TABLE = """\
+  - id: admissions
+    kind: table
+    from: patients
+    by: [sex]
+    measures: [{count: true}, {mean: glucose}]
+    protect: {min_count: 10}
+    output: out/admissions.csv
+    MORE
+checks:"""
+
+BROKEN = [
+    ("where: glucose > (SELECT 1)", "P447 a filter compares columns with literals, and Subquery is no literal"),
+    ("where: ward = 'a'", "P447 the filter names 'ward', which is no declared column"),
+    ("impossible: age > 5", "P447 the filter names 'age', which is no declared column"),
+    ("keys: {age: ages.csv}", "P446 age has keys, and is no group of the table"),
+    ("keys: {ward: wards.csv}", "P302 column ward does not exist in dataset patients"),
+    ("keys: {sex: none.csv}", "P441 none.csv cannot be read as a list of keys"),
+    ("keys: {sex: ../sexes.csv}", "P403 ../sexes.csv is outside the policy's folder"),
+    ("keys: {sex: twice.csv}", "P441 twice.csv lists a key twice"),
+    ("keys: {sex: empty.csv}", "P441 empty.csv holds no keys"),
+    ("keys: {sex: other.csv}", "P441 other.csv lists a key that the column's domain does not hold"),
+]
+
+
+@pytest.fixture
+def lists(folder: Folder) -> Folder:
+    for name, text in (("twice", "sex\nF\nF\n"), ("empty", "sex\n"), ("other", "sex\nX\n"), ("sexes", "sex\nM\nF\n")):
+        (folder.path / f"{name}.csv").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("more", "said"), BROKEN)
+def test_a_table_that_breaks_a_rule_is_told(lists: Folder, change: Callable[..., str], more: str, said: str) -> None:
+    found = lists.check(change(("checks:", TABLE.replace("MORE", more))))
+    assert len(found) == 1
+    assert said in found[0].split("\n")[0]
+
+
+@pytest.mark.parametrize("more", ["where: age > 30 AND glucose < 200", "impossible: sex = 'M'", "keys: {sex: sexes.csv}"])
+def test_filters_and_lists_of_keys_are_sound(lists: Folder, change: Callable[..., str], more: str) -> None:
+    assert not [found for found in lists.check(change(("checks:", TABLE.replace("MORE", more)))) if "P6" not in found]
+
+
+def test_a_measure_is_one_figure(folder: Folder, change: Callable[..., str]) -> None:
+    both = TABLE.replace("{mean: glucose}", "{mean: glucose, sum: glucose}").replace("MORE", "")
+    (found,) = folder.check(change(("checks:", both)))
+    assert "P204 item 2 of measures must be one of a count, a sum and a mean" in found
+
+
+def test_where_the_rule_of_filters_stands(folder: Folder, change: Callable[..., str]) -> None:
+    (found,) = folder.check(change(("checks:", TABLE.replace("MORE", "where: age >"))))
+    assert found.startswith("p.yaml:35:12: P447 the filter cannot be read")
