@@ -17,6 +17,8 @@ from privrelease.audit.expectations import policy_checks
 from privrelease.audit.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult
+from privrelease.audit.sensitive import sensitive_values
+from privrelease.audit.sensitive_model import SENSITIVE
 from privrelease.audit.threats import threat_results, union_result
 from privrelease.audit.utility.measures import utility_measures
 from privrelease.audit.utility_model import UTILITY
@@ -69,7 +71,7 @@ def audit_microdata(
         findings=findings,
         sections={
             name: section.model_dump(mode="json")
-            for name, section in ((ATTACKS, attacked), (UTILITY, measures))
+            for name, section in ((SENSITIVE, sensitive_values(evidence, engine)), (ATTACKS, attacked), (UTILITY, measures))
             if section is not None
         },
     )

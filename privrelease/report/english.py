@@ -7,6 +7,7 @@ from typing import Final
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
+from privrelease.report.english_sensitive import ENGLISH_SENSITIVE
 from privrelease.report.english_simulation import ENGLISH_SIMULATION
 from privrelease.report.english_utility import ENGLISH_UTILITY
 
@@ -242,6 +243,7 @@ ENGLISH: Final[dict[str, str]] = {
     "further.compatible_k": "Fewest released records compatible with a source record",
     "further.compatible_average": "Average risk by compatible records",
     "further.compatible_highest": "Highest risk by compatible records",
+    **ENGLISH_SENSITIVE,
     # 8 evidence
     "evidence.heading": "Singling out, linkability, inference",
     "evidence.basis": "WP29 05/2014",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.report import numbers
 from privrelease.report.charts.bars import GroupedBars, grouped_bars
+from privrelease.report.sections.sensitive import SensitiveBody, sensitive_body
 from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
@@ -94,10 +95,11 @@ class ThreatBody:
 
 @dataclass(frozen=True, slots=True)
 class RiskBody:
-    """Every threat in one line, then each in full."""
+    """Every threat in one line, then each in full, then how varied sensitive values are within classes."""
 
     overview: tuple[OverviewRow, ...]
     threats: tuple[ThreatBody, ...]
+    sensitive: SensitiveBody | None
 
 
 def build(context: Context) -> RiskBody | Absent:
@@ -111,6 +113,7 @@ def build(context: Context) -> RiskBody | Absent:
     return RiskBody(
         tuple(_overview(threat, union, catalogue) for threat, union in everyone),
         tuple(_threat(threat, union, place, catalogue) for place, (threat, union) in enumerate(everyone)),
+        sensitive_body(audit, catalogue),
     )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import html
+import json
 import re
+from fractions import Fraction
 
 from privrelease.audit.differences import differences
 from privrelease.audit.facts import legal_facts
-from privrelease.audit.model import Outcome
+from privrelease.audit.model import Figure, Outcome
+from privrelease.audit.sensitive_model import SENSITIVE, SensitiveFacts, SensitiveRow
 from privrelease.report.edition import Edition
 from privrelease.report.html import render_html
+from privrelease.report.json_report import render_json
 
 
 def section(audit, name, edition=Edition.INTERNAL) -> str:
@@ -55,3 +59,22 @@ def test_a_column_that_leaves_anew_is_worse_and_one_that_stays_away_is_better(au
     assert (more.about, more.before, more.after, more.effect) == (first.name, None, first.treatment, "worse")
     (fewer,) = (one for one in differences(audit, less) if one.what == "column")
     assert fewer.effect == "better"
+
+
+def test_how_varied_sensitive_values_are_is_told_to_those_inside(audit):
+    row = SensitiveRow(
+        threat="external",
+        column="diagnosis",
+        distinct_l=Figure.of(1),
+        entropy_l=Figure.of(1.0),
+        t=Figure.of(Fraction(13, 20), "share"),
+        distance="equal",
+        shared=Figure.of(Fraction(13, 125), "share"),
+    )
+    facts = SensitiveFacts(rows=(row,), left_out=2)
+    shown = audit.model_copy(update={"sections": {**audit.sections, SENSITIVE: facts.model_dump(mode="json")}})
+    text = section(shown, "risk")
+    assert "diagnosis external 1 1 0.65 equal distance 10.4 %" in text
+    assert "were not looked at: 2" in text
+    assert "Sensitive values within classes" not in render_html(shown, Edition.RECIPIENT)
+    assert SENSITIVE not in json.loads(render_json(shown, Edition.RECIPIENT))["sections"]
