@@ -14,6 +14,7 @@ from privrelease.policy.loader import check_policy
 from privrelease.policy.models import Policy
 from privrelease.policy.nodes import plain_data
 from privrelease.policy.yaml import parse_yaml
+from privrelease.relational.expectations import EXPECTATIONS
 
 #: Texts that tempt a reader of YAML to see something else.
 TEMPTING = [
@@ -136,6 +137,23 @@ def policies(draw: st.DrawFn) -> Policy:
         ),
     }
     check = {"id": "C", "release": release["id"], "expect": draw(st.sampled_from(CHECKS)).name, "max": draw(optional(SHARES))}
+    values = st.lists(st.text(LETTERS, max_size=6) | st.sampled_from(TEMPTING), min_size=1, max_size=3).map(tuple)
+    bounds = st.tuples(optional(SHARES), optional(SHARES))
+    expected = {
+        "id": "E",
+        "release": release["id"],
+        "expect": draw(st.sampled_from(sorted(EXPECTATIONS))),
+        "on": draw(st.sampled_from(["release", "source"])),
+        "value_set": draw(optional(values)),
+        "min_value": draw(optional(st.sampled_from(TEMPTING))),
+        "strict_min": draw(optional(st.booleans())),
+        "regex": draw(optional(TEXTS)),
+        "column_list": known,
+        "value_pairs_set": draw(optional(st.just((("a", "NO"), ("010", ""))))),
+        "quantile_ranges": draw(optional(bounds.map(lambda pair: {"quantiles": (Decimal("0.5"),), "value_ranges": (pair,)}))),
+        "mostly": draw(optional(SHARES)),
+        "type_": draw(optional(TEXTS)),
+    }
     return Policy.model_validate(
         {
             "apiVersion": "privrelease/v1",
@@ -146,7 +164,7 @@ def policies(draw: st.DrawFn) -> Policy:
             "datasets": {"d": dataset},
             "threats": {"t": threat},
             "releases": (release,),
-            "checks": (check,),
+            "checks": (check, expected),
             "waivers": tuple(draw(st.lists(waivers(release["id"]), max_size=2))),
             "approvals": draw(
                 optional(

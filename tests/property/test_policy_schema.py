@@ -73,7 +73,26 @@ FULL: dict[str, Any] = {
             "output": ["o.csv", {"path": "p.parquet", "format": "parquet"}],
         }
     ],
-    "checks": [{"id": "C", "release": "m", "expect": "k", "min": 5, "severity": "warn", "threat": "external"}],
+    "checks": [
+        {"id": "C", "release": "m", "expect": "k", "min": 5, "severity": "warn", "threat": "external"},
+        {
+            "id": "E",
+            "release": "m",
+            "on": "source",
+            "expect": "expect_column_values_to_be_in_set",
+            "column": "sex",
+            "value_set": ["F", 1, "NO"],
+            "mostly": 0.9,
+            "strict_min": True,
+            "match_on": "any",
+            "value_pairs_set": [["a", 1], [True, "b"]],
+            "quantile_ranges": {"quantiles": [0.5], "value_ranges": [[1, None]]},
+            "regex_list": ["^a$"],
+            "column_list": ["age", "sex"],
+            "sum_total": 5,
+        },
+        {"id": "L", "release": "m", "expect": "l_diversity", "kind": "recursive", "c": 3, "columns": ["age"], "distance": "equal"},
+    ],
     "legal": {
         "profile": "gdpr",
         "controller": {"name": "A"},
