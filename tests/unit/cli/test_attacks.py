@@ -44,10 +44,13 @@ EVERYTHING = """control: control.csv, singling_out: {}, linkability: {columns: [
 def attacked(desk):
     """Run a policy with these attacks; give the command's word, the attacks by name, and the whole audit."""
 
-    def run(attacks, *, risk="1", control=CONTROL, **files):
+    def run(attacks, *, risk="1", control=CONTROL, changes=(), **files):
         for name, text in {"control": control, **files}.items():
             (desk.folder / f"{name}.csv").write_text(text, encoding="utf-8")
-        desk.policy(POLICY.replace("RISK", risk).replace("ATTACKS", attacks))
+        text = POLICY.replace("RISK", risk).replace("ATTACKS", attacks)
+        for old, new in changes:
+            text = text.replace(old, new)
+        desk.policy(text)
         said = desk.run()
         found = sorted(desk.folder.glob(".privrelease/*/*/internal/audit.json"), key=lambda path: path.stat().st_mtime_ns)
         audit = json.loads(found[-1].read_bytes()) if found else None
@@ -223,3 +226,16 @@ def test_recipients_are_shown_no_count_and_no_small_rate(attacked, desk):
     assert "control.csv" not in page
     inside = desk("report", str(run), "--edition", "internal", "--format", "html").out
     assert "(3 of 13; " in inside
+
+
+def test_persons_with_several_rows_are_singled_out_and_attacked_once(attacked, desk):
+    # eight persons of two rows each: every pay stands in both rows of one person
+    rows = [(n // 2, "north" if n < 8 else "south", "clerk", 100 + n // 2) for n in range(16)]
+    desk.data("id,area,job,pay\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    attacks = "singling_out: {combine: 1}, record_linkage: {knows: [pay]}, inference: {target: area, knows: [pay]}"
+    found = attacked(attacks, changes=(("max_rows: 1", "max_rows: 2"), ("knows: [area, job]", "knows: [area]")))
+    tried = found[1]
+    assert rate(tried["record_linkage"], "main") == (8, 8)
+    assert rate(tried["inference"], "main") == (8, 8)
+    # the file names no person, so no pay is alone in it: nothing can be tried by one column
+    assert rate(tried["singling_out_univariate"], "main") == (0, 0)
