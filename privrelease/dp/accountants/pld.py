@@ -7,7 +7,7 @@ Each mechanism enters by a pair that dominates it:
     c numbers moved by exactly the largest change each (l1 = c · largest, or l2^2 = c · largest^2): c of these;
     any other Laplace vector, and every pure mechanism: randomised response at its epsilon, which dominates all of them;
     an (epsilon, delta) mechanism: the pair of those parameters.
-Other Gaussian vectors, and sigma or sensitivity too large for a grid of its own, are refused: zCDP takes them.
+Other Gaussian vectors are refused: zCDP takes them. The losses of Gaussian noise come from :mod:`.gaussian_losses`, of any sigma.
 In parallel: equal events as many times as parts; unequal pure ones by their largest epsilons; others are refused.
 
 dp-accounting works in floats with pessimistic rounding on a grid of losses; parameters are passed rounded against us (a larger rate, a
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from privrelease.dp.accountants.approximate import ApproximateAccountant
 from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
+from privrelease.dp.accountants.gaussian_losses import gaussian_losses
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.dp.bounds import float_up
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PldAccountant", "check_available"]
 
-#: Largest sigma and sensitivity whose losses are enumerated.
+#: Largest sensitivity whose losses under Laplace noise are enumerated.
 _LARGEST: Final = 1 << 15
+#: Step of the grid of losses.
+_STEP: Final = 1e-4
 _MARGIN: Final = 1e-9
 
 
@@ -135,7 +138,7 @@ def _expanded_laplace(event: LaplaceNoise) -> tuple[Leaf, ...]:
 def _expanded_gaussian(event: GaussianNoise) -> tuple[Leaf, ...] | None:
     s = event.sensitivity
     listed = s.coordinates == 1 or s.l2_squared == s.coordinates * s.largest**2
-    if not listed or s.largest > _LARGEST or event.scale > _LARGEST**2:
+    if not listed:
         return None
     return (GaussianNoise(event.scale, type(s).of_one_number(s.largest)),) * s.coordinates
 
@@ -161,16 +164,17 @@ def _flattened(parts: list[tuple[Leaf, ...] | None]) -> tuple[Leaf, ...] | None:
 
 
 def _distribution_of(leaf: Leaf) -> Any:  # noqa: ANN401 - dp-accounting is untyped
-    common, pld = _modules()
+    common, masses, pld = _modules()
     if isinstance(leaf, LaplaceNoise):
         rate = math.nextafter(float(1 / leaf.scale), math.inf)
-        return pld.from_discrete_laplace_mechanism(rate, sensitivity=leaf.sensitivity.largest)
+        return pld.from_discrete_laplace_mechanism(rate, leaf.sensitivity.largest, value_discretization_interval=_STEP)
     if isinstance(leaf, GaussianNoise):
-        sigma = math.nextafter(math.sqrt(float(leaf.scale)), 0) * (1 - 1e-15)
-        return pld.from_discrete_gaussian_mechanism(sigma, sensitivity=leaf.sensitivity.largest)
+        found, lost = gaussian_losses(leaf.scale, leaf.sensitivity.largest, _STEP)
+        return pld.PrivacyLossDistribution(masses.create_pmf(found, _STEP, lost, pessimistic_estimate=True))
     epsilon = math.nextafter(float(leaf.epsilon), math.inf)
     delta = math.nextafter(float(leaf.delta), 1) if isinstance(leaf, Approximate) and leaf.delta else 0.0
-    return pld.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, delta))
+    parameters = common.DifferentialPrivacyParameters(epsilon, delta)
+    return pld.from_privacy_parameters(parameters, value_discretization_interval=_STEP)
 
 
 def check_available() -> None:
@@ -184,9 +188,11 @@ def _missing() -> InputError:
     return InputError(code, message, hint="pip install 'privrelease[dp]'")
 
 
-def _modules() -> tuple[Any, Any]:
+def _modules() -> tuple[Any, Any, Any]:
     """Return dp-accounting's modules; it is imported here only (some seconds of CPU), and it is an extra."""
     try:
-        return import_module("dp_accounting.pld.common"), import_module("dp_accounting.pld.privacy_loss_distribution")
+        names = ("common", "pld_pmf", "privacy_loss_distribution")
+        common, masses, pld = (import_module(f"dp_accounting.pld.{name}") for name in names)
     except ImportError as error:
         raise _missing() from error
+    return common, masses, pld
