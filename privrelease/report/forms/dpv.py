@@ -100,6 +100,14 @@ def _process(audit: AuditResult, edition: Edition) -> dict[str, Any]:
             "dpv:hasThirdCountry",
             [_named("dpv:Country", group["country"]) for group in _groups(stated, "transfers") if "country" in group],
         ),
+        (
+            "dpv:hasTechnicalOrganisationalMeasure",
+            [
+                _named("dpv:SafeguardForDataTransfer", one["safeguard"])
+                for one in _groups(stated, "transfers")
+                if "safeguard" in one
+            ],
+        ),
         ("dpv:hasStorageCondition", [_storage(key, text) for key, text in stated.items() if key.startswith("retention.")]),
         ("dpv:hasNotice", [_named("dpv:Notice", text) for text in _texts(stated.get("notice.ref"))]),
         ("dpv:hasTechnicalMeasure", list(_measures(audit))),
@@ -120,10 +128,12 @@ def _impact(stated: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
     if texts:
         impact["dpv:hasName"] = texts[0]
     for name, relation, kind in (
+        ("dpia.legitimate_interest", "dpv:hasLegalBasis", "dpv:LegitimateInterestOfController"),
         ("dpia.necessity", "dpv:hasNecessity", "dpv:Necessity"),
         ("dpia.risks", "dpv:hasRisk", "dpv:Risk"),
         ("dpia.measures", "dpv:hasTechnicalOrganisationalMeasure", "dpv:TechnicalOrganisationalMeasure"),
         ("dpia.dpo_advice.text", "dpv:hasRecommendation", None),
+        ("dpia.views", "dpv:hasOrganisationalMeasure", "dpv:ConsultationWithDataSubject"),
     ):
         values: list[Any] = [_named(kind, text) if kind else text for text in _texts(stated.get(name))]
         if values:
@@ -190,10 +200,12 @@ def _storage(key: str, value: str | tuple[str, ...]) -> dict[str, Any]:
 
 
 def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
+    """Categories as the policy states them, then the columns that leave."""
+    yield from (_named("dpv:PersonalData", text) for text in _texts(audit.legal.stated.get("data_categories")))
     for column in audit.data.columns:
         if column.leaves:
-            kind = "dpv:PseudonymisedData" if column.treatment.startswith("pseudonym") else "dpv:PersonalData"
-            yield _named(kind, column.name)
+            kind = "dpv:SpecialCategoryPersonalData" if column.category == "special" else "dpv:PersonalData"
+            yield _named("dpv:PseudonymisedData" if column.treatment.startswith("pseudonym") else kind, column.name)
 
 
 def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:

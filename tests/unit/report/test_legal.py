@@ -14,6 +14,7 @@ from privrelease.audit.model import LegalFacts
 from privrelease.policy.legal import Legal
 from privrelease.policy.models import Context, ReviewSpec
 from privrelease.report.edition import Edition
+from privrelease.report.forms.dpv import render_dpv
 from privrelease.report.html import render_html
 
 
@@ -62,6 +63,8 @@ CONTEXT = read(
     },
 )
 REVIEW = read(ReviewSpec, {"next": "2031-05-17", "triggers": ["mark-trigger", "mark-trigger-two"]})
+#: What the vocabulary form says by a term, or has no place for.
+SHORTER = {".purposes.id", ".purposes.dpv", ".recipients.access", ".transfers.recipient", ".notice.exemption", ".safeguards"}
 #: What is the controller's alone.
 KEPT = ("mark-dpia-", "mark-security")
 
@@ -97,6 +100,13 @@ def test_every_legal_field_that_is_filled_appears_in_the_internal_edition(comple
         if path != ".profile":
             assert ("yes" if value is True else str(value)) in text, path
     assert "not stated in the policy" not in text
+
+
+def test_every_legal_text_that_is_filled_stands_in_the_vocabulary_form(complete):
+    text = render_dpv(complete, Edition.INTERNAL)
+    for path, value in leaves(FILLED):
+        if isinstance(value, str) and value.startswith("mark-") and path not in SHORTER:
+            assert value in text, path
 
 
 def test_recipients_get_the_record_but_neither_impact_assessment_nor_security_measures(complete):

@@ -232,8 +232,15 @@ def iris(value, context):
 @pytest.mark.parametrize("edition", Edition)
 def test_every_iri_of_the_dpv_form_is_in_the_published_vocabulary(audit, dpv_terms, edition):
     pseudonym = audit.data.columns[0].model_copy(update={"leaves": True, "treatment": "pseudonymised (keyed hash)"})
-    data = audit.data.model_copy(update={"columns": (pseudonym, *audit.data.columns)})
-    transfers = {"transfers.1.country": "CH", "representative.name": "Somebody", "purposes.2.dpv": "dpv:NoSuchTerm"}
+    special = audit.data.columns[-1].model_copy(update={"leaves": True, "category": "special"})
+    data = audit.data.model_copy(update={"columns": (pseudonym, special, *audit.data.columns)})
+    more = {"transfers.1.safeguard": "clauses", "dpia.views": "asked", "dpia.legitimate_interest": "one"}
+    transfers = more | {
+        "transfers.1.country": "CH",
+        "data_categories": ("health",),
+        "representative.name": "Somebody",
+        "purposes.2.dpv": "dpv:NoSuchTerm",
+    }
     stated = {**audit.legal.stated, **transfers, "data_subjects": ("dpv:Patient", "dpv:NoSuchTerm", "<b>")}
     changed = audit.model_copy(update={"data": data, "legal": audit.legal.model_copy(update={"stated": stated})})
     document = json.loads(render_dpv(changed, edition))
