@@ -176,3 +176,12 @@ def test_only_columns_that_are_there_are_compared(made):
     evidence = replace(evidence, main=main, usable=evidence.plan.columns[:2])
     found = utility_measures(evidence, made.policy(evidence.plan), SCORES)
     assert ([one.column for one in found.columns], found.numbers.columns) == (["sex"], ())
+
+
+def test_a_release_without_a_column_that_anyone_knows_has_rows_to_lose_and_no_cells(made):
+    alone = made.table([[]], [6], ()), made.table([[]], [5], ())
+    evidence = made.evidence(made.plan(ThreatPlan("t", (), Thresholds())), before=alone[0], after=alone[1])
+    found = utility_measures(evidence, made.policy(evidence.plan), SCORES)
+    assert (found.columns, found.queries, found.cells_lost.exact.value) == ((), (), None)
+    assert found.cells_lost.exact.note == "there is nothing to lose"
+    assert found.rows_lost.exact.exact == "1/6"
