@@ -26,6 +26,8 @@ from privrelease.audit.aggregates import (
 from privrelease.audit.charges import uncharged
 from privrelease.audit.codes import NO_MANIFEST, STATISTICS_CODES
 from privrelease.audit.decision import decide
+from privrelease.audit.earlier.across import with_earlier
+from privrelease.audit.earlier.statistics import beside_statistics
 from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.privacy import ReleasedRow, privacy_section
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.aggregates import Need
     from privrelease.audit.charges import Charges
+    from privrelease.audit.earlier.release import EarlierReleases
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
@@ -108,10 +111,12 @@ def audit_statistics(
     audited_at: str,
     versions: Mapping[str, str],
     engine: AuditEngine | None = None,
+    earlier: EarlierReleases | None = None,
 ) -> AuditResult:
     """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception.
 
-    ``engine``: where the source can be read for checks of the policy on it; what they find is told and decides nothing.
+    ``engine``: where the source can be read for checks of the policy on it; what they find is told and decides nothing. ``earlier``:
+    releases of the same persons that went before.
     """
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
@@ -124,7 +129,7 @@ def audit_statistics(
     decision = decide((), None, checks, findings, legal)
     outputs = output_facts(target.files, evidence.tables)
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
-    return AuditResult(
+    audit = AuditResult(
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
@@ -146,6 +151,9 @@ def audit_statistics(
             )
         },
     )
+    if earlier is None:
+        return audit
+    return with_earlier(audit, beside_statistics(plan, policy, target.manifest, target.charges, earlier), plan)
 
 
 def _released(evidence: _Evidence, checks: tuple[CheckResult, ...]) -> dict[str, list[ReleasedRow]] | None:

@@ -129,6 +129,7 @@ def _origin(
 def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
     """Statistics are audited against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
+    from privrelease.cli.earlier import named_releases
     from privrelease.release.store import now
 
     files = _sinks(release, asked.files)
@@ -137,7 +138,9 @@ def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: 
     if origin is not None and origin.files is not None:
         target = StatisticsTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered)
         target = _charged(target, plan, settings, console)
-    return audit_statistics(release, plan, target, audited_at=f"{now():%Y-%m-%dT%H:%M:%SZ}", versions=versions())
+    earlier = named_releases(asked.against, release, plan, settings)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    return audit_statistics(release, plan, target, audited_at=moment, versions=versions(), earlier=earlier)
 
 
 def _charged(target: StatisticsTarget, plan: Plan, settings: Settings, console: Console) -> StatisticsTarget:

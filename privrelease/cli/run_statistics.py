@@ -33,6 +33,7 @@ def audited_statistics(
     """Run a release of statistics in ``folder`` and audit what was parked. Raises BudgetError where nothing may be spent."""
     from privrelease.audit.charges import charges_of
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
+    from privrelease.cli.earlier import published_before
     from privrelease.cli.settings import versions
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.microdata import engine_settings
@@ -57,10 +58,11 @@ def audited_statistics(
     charges = charges_of(source.ledger.book(), parked.manifest)
     target = StatisticsTarget(files, parked.manifest, folder.id, charges)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    earlier = published_before(store, plan, policy, folder.id)
     if not plan.checks:
-        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions())
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), earlier=earlier)
     with DuckDBEngine(replace(settings.engine(limits), writable=())) as engine:
-        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine)
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
 
 
 def _source(policy: Plan, settings: Settings, store: ReleaseStore) -> _Source:
