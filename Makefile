@@ -46,6 +46,8 @@ lint: $(VENV)/.dev ## formatting, lint rules, types, import contracts, what must
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows ci/github/privrelease.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci ci/gitlab/privrelease.gitlab-ci.yml
 	$(BIN)/python ci/forbidden.py
 
 format: $(VENV)/.dev ## format the code
