@@ -82,5 +82,6 @@ CODES: dict[str, str] = {
     "P707": "a dataset without a population shares the budget of all such",
     "P708": "counts that are to agree and cannot",
     "P709": "a release of statistics without a ledger",
+    "P710": "a release that PLD has no bound for",
     "P611": "a waiver that does not count, or changes nothing",
 }

@@ -119,7 +119,7 @@ def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[St
         ResolvedQuery(spec, query, where, part, drawn, agreement.get(spec.id))
         for (spec, query, where), (part, drawn) in zip(queries, spent.parts, strict=True)
     )
-    return Statistics(setting, whole, resolved, spent.rule, spent.apart), tuple(faults)
+    return Statistics(setting, whole, resolved, spent.rule, spent.apart), (*faults, *over)
 
 
 def _told(finding: Finding, path: tuple[str | int, ...], *, whole: bool = False) -> Fault:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from privrelease.dp.accountants.pld import check_available
+from privrelease.dp.accountants.pld import PldAccountant, check_available
 from privrelease.dp.bounds import rounded_down
 from privrelease.dp.budget import Budget, Request, split
 from privrelease.dp.composition import Apart, apart_of, composed
@@ -83,7 +83,22 @@ def spending(
             found.append((part, draws(query, setting, part, noise)))
         except PolicyError as error:
             faults += tuple(Fault(one.code, one.message, ("queries", number), one.hint) for one in error.findings)
-    return (None if faults else Spending(rule, apart, tuple(found))), faults
+    if faults:
+        return None, faults
+    return Spending(rule, apart, tuple(found)), _unbounded(rule, tuple(found))
+
+
+def _unbounded(rule: Accounting, parts: tuple[tuple[Budget, tuple[Draw, ...]], ...]) -> tuple[Fault, ...]:
+    """Warn of a query that PLD has no bound for: the release then has none."""
+    if rule != "pld":
+        return ()
+    drawn = (draw for _, several in parts for draw in several)
+    name = next((draw.query for draw in drawn if not PldAccountant.supports(draw.event)), None)
+    if name is None:
+        return ()
+    message = f"PLD has no bound for the Gaussian noise of query {name}: the total is stated by zCDP"
+    hint = "use `mechanism: laplace` there, or write `accounting: zcdp`"
+    return (Fault("P710", message, ("budget", "accounting"), hint, warn=True),)
 
 
 def _request(spec: QuerySpec, query: Query) -> Request:

@@ -195,6 +195,16 @@ def test_a_budget_that_does_not_work_is_told_at_its_place(folder: Folder, budget
     assert says in finding
 
 
+def test_what_pld_has_no_bound_for_is_told_and_counted_by_zcdp(folder: Folder) -> None:
+    asked = ("id: h, histogram: age, bins: {width: 10}, mechanism: gaussian", *gaussians(3))
+    budget = "    budget: {epsilon: 1, delta: 1e-6, accounting: pld}\n"
+    text = policy(*asked, budget=budget).replace("max_rows: 1}", "max_rows: 3}")
+    (finding,) = folder.check(text)
+    assert finding.startswith("p.yaml:24:51: P710 warn: PLD has no bound for the Gaussian noise of query h")
+    plan = planned(folder, "epsilon: 1, delta: 1e-6, accounting: pld", *asked, head=("max_rows: 1}", "max_rows: 3}"))
+    assert plan.composed.accountant == "zcdp"
+
+
 def test_pld_without_dp_accounting_is_refused_before_anything_else(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     from privrelease.dp.accountants import pld
 
