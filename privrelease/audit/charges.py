@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.dp.budget import Budget
+    from privrelease.dp.composition import Apart
     from privrelease.ledger.book import Book, Spent
     from privrelease.release.manifest import Manifest
+    from privrelease.release.privacy import ApartClaim, PrivacyClaim
 
 __all__ = ["Charges", "charges_of", "uncharged"]
 
@@ -47,16 +49,24 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
     )
     entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
     earlier = frozenset(draw for draws in every.values() for draw in draws)
-    short = anchor is not None and bool(entry) and _short(book, anchor.sequence)
+    short = claim is not None and anchor is not None and bool(entry) and _short(book, anchor.sequence, claim)
     return Charges(entry, earlier, None if account is None else account.cap, tuple(spent), short)
 
 
-def _short(book: Book, sequence: int) -> bool:
+def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
+    """Whether an entry charges less than its draws cost, or counts queries in parallel that the manifest does not."""
     try:
-        book.check_cost(read_claim(book.entries[sequence].body["claim"]))
+        claim = read_claim(book.entries[sequence].body["claim"])
+        book.check_cost(claim)
     except ValueError:
         return True
-    return False
+    return not all(any(_within(one, family) for family in stated.apart) for one in claim.apart)
+
+
+def _within(charged: Apart, stated: ApartClaim) -> bool:
+    """Whether parts that were charged are parts of the manifest, each inside another one, with as many that one person changes."""
+    homes = [{place for place, part in enumerate(stated.parts) if set(one.queries) <= set(part)} for one in charged.parts]
+    return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
 
 
 def uncharged(manifest: Manifest, charges: Charges) -> str | None:

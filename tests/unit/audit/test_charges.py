@@ -8,12 +8,15 @@ import pytest
 
 from privrelease.audit.charges import charges_of, uncharged
 from privrelease.dp.budget import Budget
+from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
-from privrelease.dp.sensitivity import Sensitivity
+from privrelease.dp.sensitivity import Neighbours, Sensitivity
+from privrelease.ledger.book import Book
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.protocol import Claim
+from privrelease.relational.filters import Comparison
 from privrelease.release.manifest import Manifest
-from privrelease.release.privacy import LedgerAnchor, PrivacyClaim, QueryClaim
+from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
 from privrelease.units import Epsilon
 
 
@@ -100,3 +103,41 @@ def test_a_stored_answer_was_charged_by_any_earlier_entry_of_the_population(ledg
         "query c: its stored answer was never charged"
     )
     assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")), again=("a", "b"))) is None
+
+
+WOMEN, MEN = Comparison("sex", "=", "F"), Comparison("sex", "=", "M")
+
+
+def parallel(ledger, *, max_rows=1, says=(("a",), ("b",)), at_most=1):
+    """An entry that counts two queries in parallel, and a manifest that says so or otherwise."""
+    two = (draw("a"), draw("b"))
+    apart = (Apart((Part(("a",), WOMEN), Part(("b",), MEN)), max_rows, Neighbours.ADD_REMOVE),)
+    cost = Budget(Epsilon("0.5" if max_rows == 1 else "1"))
+    head = ledger.reserve(Claim("p", "d-p", "x/s", "0" * 64, two, cost, apart=apart)).head
+    made = manifest(head, ("a", two[0]), ("b", two[1]))
+    families = (ApartClaim(parts=says, at_most=at_most),) if says else ()
+    return made.model_copy(update={"privacy": made.privacy.model_copy(update={"apart": families})})
+
+
+def test_queries_that_the_manifest_counts_in_parallel_may_be_charged_so(ledger):
+    made = parallel(ledger)
+    assert uncharged(made, charges_of(ledger.book(), made)) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"says": ()}, {"says": (("a", "b"), ("c",))}, {"says": (("a",), ("c",))}, {"at_most": 2}, {"max_rows": 2}],
+    ids=["no parts", "one part for both", "another part", "more parts a person", "more rows a person"],
+)
+def test_a_charge_in_parallel_that_the_manifest_does_not_know_is_short(ledger, changes):
+    made = parallel(ledger, **changes)
+    assert uncharged(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
+
+
+def test_an_entry_that_charges_less_than_its_draws_is_found(ledger, monkeypatch):
+    cheap = Claim("p", "d-p", "x/s", "0" * 64, (draw("a"), draw("b")), Budget(Epsilon("0.5")), accountant="zcdp")
+    with monkeypatch.context() as patched:
+        patched.setattr(Book, "check_cost", staticmethod(lambda claim: None))  # a writer that does not look
+        head = ledger.reserve(cheap).head
+    made = manifest(head, ("a", draw("a")), ("b", draw("b")))
+    assert uncharged(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
