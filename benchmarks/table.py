@@ -6,7 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("start.py", "solver.py", "risk_audit.py", "full_audit.py", "utility.py", "whole_runs.py", "noise.py", "statistics_scan.py")
+SCRIPTS = (
+    "start.py",
+    "solver.py",
+    "risk_audit.py",
+    "full_audit.py",
+    "utility.py",
+    "whole_runs.py",
+    "attacks.py",
+    "noise.py",
+    "statistics_scan.py",
+    "table_suppression.py",
+)
 
 
 def main() -> int:
