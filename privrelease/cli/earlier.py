@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too"]
 
 #: Earlier releases of different content that a run looks at, the newest first.
-MOST_EARLIER: Final = 10
+MOST_EARLIER: Final = 5
 
 
 @dataclass(frozen=True, slots=True)

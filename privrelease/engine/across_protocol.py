@@ -92,8 +92,12 @@ class AcrossEngine(Protocol):
         known_first: Sequence[str],
         known_second: Sequence[str],
         persons: LinkedPersons | None = None,
+        *,
+        unlinked: bool = True,
     ) -> CombinedClasses:
-        """Collapse linked rows by the known columns of both releases. ``persons``: count them for records."""
+        """Collapse linked rows by the known columns of both releases. ``persons``: count them for records. ``unlinked``: count what no link
+        leads to as well, else it is 0.
+        """
         ...
 
     def only_in_one(

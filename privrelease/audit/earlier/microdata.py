@@ -94,9 +94,17 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
 
 def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine) -> _Found:
     types = dict(first.columns)
-    alike = [column.name for column in evidence.usable if types.get(column.name) is column.type]
-    shared = engine.same_coding(first, main, alike)
-    links, by = _links(evidence, main, one, first, shared, engine)
+    links: Links | None = None
+    by: Literal["source", "place", "columns"] | None = None
+    shared: tuple[str, ...] = ()
+    if _one_source(evidence, one):
+        assert one.row_map is not None
+        assert evidence.target.row_map is not None
+        links, by = engine.links_by_maps(one.row_map, evidence.target.row_map), "source"
+    else:
+        alike = [column.name for column in evidence.usable if types.get(column.name) is column.type]
+        shared = engine.same_coding(first, main, alike)
+        links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
         why = f"What {one.name} tells beside this release: no column is written alike in both, so no record was linked."
         return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
@@ -108,7 +116,7 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
         before = [name for name in threat.columns if name in types]
         if not before or not evidence.measurable(threat.columns):
             continue
-        classes = engine.combined_classes(first, main, links, before, threat.columns, persons)
+        classes = engine.combined_classes(first, main, links, before, threat.columns, persons, unlinked=by == "columns")
         exposed, faults = _exposed(threat, classes, certain=by != "columns")
         figures[f"exposed.{threat.name}"] = count(exposed)
         found.intersect += [f"with {one.name}, threat {threat.name}: {fault.format(what=what)}" for fault in faults]
@@ -133,6 +141,13 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
 _SIDES = {"joined": "are in this release and not in {}", "left": "are in {} and not in this release"}
 
 
+def _one_source(evidence: Evidence, one: EarlierRelease) -> bool:
+    """Whether both releases lead to the same rows of the same source."""
+    target = evidence.target
+    ours = () if target.internal is None else target.internal.inputs
+    return one.row_map is not None and target.row_map is not None and evidence.sound_map and bool(ours) and ours == one.inputs
+
+
 def _links(
     evidence: Evidence,
     main: ReleasedFile,
@@ -140,11 +155,7 @@ def _links(
     first: ReleasedFile,
     shared: Sequence[str],
     engine: AuditEngine,
-) -> tuple[Links | None, Literal["source", "place", "columns"] | None]:
-    target = evidence.target
-    ours = () if target.internal is None else target.internal.inputs
-    if one.row_map is not None and target.row_map is not None and evidence.sound_map and ours and ours == one.inputs:
-        return engine.links_by_maps(one.row_map, target.row_map), "source"
+) -> tuple[Links | None, Literal["place", "columns"] | None]:
     if one.order == evidence.plan.order == "source" and first.n_rows == main.n_rows:
         return engine.links_by_place(first, main), "place"
     if not shared:

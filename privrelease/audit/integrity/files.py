@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.codes import NO_MANIFEST
 from privrelease.audit.figures import count
-from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated
+from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.findings import amount
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def columns_planned(evidence: Evidence) -> Judged:
         found = [name for name, _ in file.released.columns]
         if found == planned:
             continue
+        if evidence.target.foreign and sorted(found) == sorted(planned):
+            return warned(f"{file.sink.label} has the planned columns in another order")
         extra = [name for name in found if name not in planned]
         lacking = [name for name in planned if name not in found]
         parts = [f"not planned: {_listed(extra)}"] if extra else []

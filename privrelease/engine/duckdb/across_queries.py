@@ -141,6 +141,8 @@ def combined_classes(
     links: Links,
     known: tuple[Sequence[str], Sequence[str]],
     persons: tuple[Opened, tuple[Path, Path], str] | None,
+    *,
+    unlinked: bool,
 ) -> CombinedClasses:
     """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, beside each."""
     on_first = exp.EQ(this=_number(first, "a"), expression=sql.column("r1", "l"))
@@ -167,19 +169,21 @@ def combined_classes(
             on=_alike(letter, names, f"f{side}"),
             join_type="left",
         )
-        rows = rows.join(
-            _classes(of, names, letter, where, (links.handle, f"r{side}")).subquery(f"u{side}"),
-            on=_alike(letter, names, f"u{side}"),
-            join_type="left",
-        )
+        if unlinked:
+            rows = rows.join(
+                _classes(of, names, letter, where, (links.handle, f"r{side}")).subquery(f"u{side}"),
+                on=_alike(letter, names, f"u{side}"),
+                join_type="left",
+            )
     sizes = [
         sql.aliased(sql.cast(sql.call("coalesce", sql.column("n", of), sql.integer(0)), "BIGINT"), f"n_{of}")
-        for of in ("t", "f1", "f2", "u1", "u2")
+        for of in ("t", "f1", "f2", *(("u1", "u2") if unlinked else ()))
     ]
     lost = sql.all_of([_missing(sql.column(name, "t")) for _, name in cells]) if cells else exp.false()
     block = connection.arrays(rows.select(*sizes, sql.aliased(lost, "lost")).where(_positive(sql.column("n", "t"))))
+    none = np.zeros(len(block["lost"]), np.int64)
     linked_, first_, second_, alone_first, alone_second = (
-        np.asarray(block[f"n_{of}"], np.int64) for of in ("t", "f1", "f2", "u1", "u2")
+        np.asarray(block.get(f"n_{of}", none), np.int64) for of in ("t", "f1", "f2", "u1", "u2")
     )
     return CombinedClasses(linked_, first_, second_, alone_first, alone_second, np.asarray(block["lost"], np.bool_))
 
@@ -301,14 +305,15 @@ class AcrossQueries(ABC):
         known_first: Sequence[str],
         known_second: Sequence[str],
         persons: LinkedPersons | None = None,
+        *,
+        unlinked: bool = True,
     ) -> CombinedClasses:
         """Collapse linked rows by what both releases say."""
         where = None
         if persons is not None:
             where = (self._opened(persons.source), (persons.first_map, persons.second_map), persons.unit)
-        return combined_classes(
-            self._connection, self._opened(first), self._opened(second), links, (known_first, known_second), where
-        )
+        sides = self._opened(first), self._opened(second)
+        return combined_classes(self._connection, *sides, links, (known_first, known_second), where, unlinked=unlinked)
 
     def only_in_one(
         self, first: ReleasedFile, second: ReleasedFile, shared: Sequence[str], known: Sequence[str]

@@ -23,6 +23,7 @@ from privrelease.engine.duckdb.refusals import fault, refusal
 from privrelease.engine.duckdb.staging import StagedTable, stage
 from privrelease.engine.duckdb.text_files import header_of, line_of_record
 from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, SizeHistogram
+from privrelease.errors import PrivreleaseError
 from privrelease.findings import Location
 from privrelease.relational.schema import (
     Column,
@@ -177,10 +178,23 @@ def _type_of(sink: Sink, name: str, kind: str, declared: ColumnType | None) -> C
     return found
 
 
+def _form_of(sink: Sink, columns: Sequence[Column]) -> FileFormat:
+    """How a file of others is cut into cells: by the first sign with which its header has most of the columns that are looked for."""
+    wanted = {column.name for column in columns}
+
+    def seen(form: FileFormat) -> int:
+        try:
+            return len(wanted & set(header_of(sink.path, form, sink.label)))
+        except PrivreleaseError:  # with this sign it is no header
+            return 0
+
+    return max((FileFormat(delimiter=sign) for sign in (",", ";", "\t")), key=seen)
+
+
 def _open_csv(
     connection: Connection, sink: Sink, columns: Sequence[Column], handle: str, *, marked: bool
 ) -> tuple[Opened, ReleasedFile]:
-    form = FileFormat()
+    form = _form_of(sink, columns) if marked else FileFormat()
     names = header_of(sink.path, form, sink.label)
     check_header(names, (), sink.label, "drop", line=1)
     if columns and not {column.name for column in columns} & set(names):

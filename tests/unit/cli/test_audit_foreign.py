@@ -1,0 +1,114 @@
+"""Files that other tools made are audited like ours: marks, delimiters and orders of columns of theirs change no verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+POLICY = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Made-up
+datasets:
+  d:
+    source: data.csv
+    unit: {column: id, max_rows: 1}
+    format: {missing: ["", "NA"], suppression_mark: "*"}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category}
+      age: {role: quasi, type: integer}
+      pay: {role: sensitive, type: integer}
+threats:
+  t: {dataset: d, knows: [area, age], highest_risk: 0.34}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    order: source
+    transform: [{suppress: cells}]
+    output: {path: out/r.csv}
+"""
+ROWS = [("north", "30")] * 3 + [("south", "40")] * 3
+DATA = "id,area,age,pay\n" + "".join(f"p{n},{area},{age},{100 + n}\n" for n, (area, age) in enumerate(ROWS))
+
+#: What each tool writes where area of the last three was suppressed: the mark, the delimiter, quotes.
+TOOLS = {"arx": ("*", ";", ""), "sdcmicro": ("NA", ",", '"'), "plain": ("", ",", ""), "tab": ("NA", "\t", "")}
+
+
+def file_of(tool, columns=("area", "age", "pay"), lost=3):
+    mark, delimiter, quote = TOOLS[tool]
+    lines = []
+    for number, (area, age) in enumerate(ROWS):
+        cells = {"area": mark if number >= lost else f"{quote}{area}{quote}", "age": age, "pay": str(100 + number)}
+        lines.append(delimiter.join(cells[name] for name in columns))
+    return "\n".join([delimiter.join(f"{quote}{name}{quote}" for name in columns), *lines]) + "\n"
+
+
+@pytest.fixture
+def theirs(desk):
+    desk.data(DATA)
+    desk.policy(POLICY)
+    return desk
+
+
+def audit(desk, text, *options):
+    (desk.folder / "theirs.csv").write_text(text, encoding="utf-8")
+    return desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--format", "json", *options)
+
+
+def risk(document):
+    after = document["threats"][0]["after"]
+    return after["k"]["value"], after["records"]["value"], after["residual"]["value"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_suppressed_cell_is_one_whatever_its_mark(theirs, tool):
+    said = audit(theirs, file_of(tool))
+    assert said.code == 0, said.err
+    assert risk(said.json) == (3, 6, 0)
+    assert said.json["decision"]["outcome"] == "pass"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tools_file_below_k_fails_with_the_same_finding(theirs, tool):
+    said = audit(theirs, file_of(tool, lost=4))
+    assert said.code == 1
+    assert risk(said.json) == (1, 6, 0)
+    assert [finding["code"] for finding in said.json["findings"] if finding["severity"] == "error"] == ["A101"]
+
+
+def test_columns_in_another_order_are_told_and_measured(theirs):
+    said = audit(theirs, file_of("plain", ("pay", "age", "area")))
+    assert said.code == 0, said.err
+    assert risk(said.json) == (3, 6, 0)
+    columns = next(check for check in said.json["checks"] if check["id"] == "AUDIT-COLUMNS")
+    assert columns["outcome"] == "warn"
+    assert "another order" in columns["message"]
+
+
+def test_a_column_that_is_not_there_leaves_its_threat_unmeasured(theirs):
+    said = audit(theirs, file_of("plain", ("area", "pay")))
+    assert said.code == 1
+    assert risk(said.json)[0] is None
+    assert "A203" in said.err
+
+
+def test_without_the_source_it_says_what_could_not_be_checked(theirs):
+    (theirs.folder / "data.csv").unlink()
+    said = audit(theirs, file_of("arx"), "--no-source")
+    assert said.code == 0, said.err
+    unlooked = {check["id"] for check in said.json["checks"] if check["outcome"] == "not_evaluated"}
+    assert {"AUDIT-ROWMAP", "AUDIT-CHANGED", "AUDIT-HIDDEN", "AUDIT-DIGEST"} <= unlooked
+    remaining = " ".join(said.json["decision"]["assessment_remaining"])
+    assert all(title in remaining for title in ("No value changed", "No direct identifier under another name"))
+
+
+def test_a_direct_identifier_under_another_name_is_found_without_a_row_map(theirs):
+    lines = file_of("plain").splitlines()
+    text = "\n".join([lines[0] + ",ref", *(f"{line},p{number}" for number, line in enumerate(lines[1:]))]) + "\n"
+    said = audit(theirs, text)
+    assert said.code == 1
+    assert "ref holds values of id" in said.err
+    assert "A217" in said.err
