@@ -9,6 +9,7 @@ from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
 from privrelease.report.english_sensitive import ENGLISH_SENSITIVE
 from privrelease.report.english_simulation import ENGLISH_SIMULATION
+from privrelease.report.english_tables import ENGLISH_TABLES
 from privrelease.report.english_utility import ENGLISH_UTILITY
 
 __all__ = ["ENGLISH"]
@@ -262,8 +263,8 @@ ENGLISH: Final[dict[str, str]] = {
     **ENGLISH_ATTACKS,
     **ENGLISH_PRIVACY,
     **ENGLISH_SIMULATION,
-    "tables.heading": "Tables",
     **ENGLISH_INDEX,
+    "tables.heading": "Tables",
     "tables.basis": "ACRO, tau-Argus",
     "tables.attacker": "Unsafe cells are suppressed, and further ones so that totals do not give them back. The attacker here knows every "
     "printed figure and the rules, and is granted which suppressed cells are unsafe: more than the file tells.",
@@ -294,6 +295,7 @@ ENGLISH: Final[dict[str, str]] = {
     "synthesis.basis": "SDMetrics",
     # 13 utility
     **ENGLISH_UTILITY,
+    **ENGLISH_TABLES,
     "utility.heading": "Utility",
     "utility.basis": "sdcMicro, EMA",
     "utility.no_limit": "The policy sets no limit on lost cells.",

@@ -38,6 +38,10 @@ SETS = {
 }
 
 
+def is_member(member, one):
+    return all(one[name] in keys for name, keys in member.keys) and (member.where is None or holds(member.where, one))
+
+
 def fetcher(records, values=None):
     """Cells of queries over records, as an auditor adds them up; every record is a person. ``values``: of the one column that is summed."""
 
@@ -46,18 +50,7 @@ def fetcher(records, values=None):
             [keys.index(one[name]) if one[name] in keys else len(keys) for one in records]
             for name, keys in zip(asked.by, asked.keys, strict=True)
         ]
-        for member in asked.members:
-            places.append(
-                [
-                    int(
-                        not (
-                            all(one[name] in keys for name, keys in member.keys)
-                            and (member.where is None or holds(member.where, one))
-                        )
-                    )
-                    for one in records
-                ]
-            )
+        places += [[int(not is_member(member, one)) for one in records] for member in asked.members]
         cells = np.zeros(len(records), np.int64)
         for place, size in zip(places, asked.inner, strict=True):
             cells = cells * size + np.array(place, np.int64)
@@ -168,7 +161,7 @@ def test_the_difference_of_two_tables_is_a_cell_that_nobody_prints() -> None:
 
 
 def test_tables_that_leave_out_other_rows_differ_by_them() -> None:
-    records = records_of(np.full((2, 2, 2), 5)) + [{"a": "0", "b": "0", "c": "?"}]
+    records = [*records_of(np.full((2, 2, 2), 5)), {"a": "0", "b": "0", "c": "?"}]
     together = linked((table("a", "b"), table("a", "c")), RULES, None, 1, fetcher(records))
     weak = list(weaknesses(together.table, np.zeros(together.table.layout.size, bool)))
     assert {1} == {int(together.table.rows[cell]) for one in weak if one.kind == "cell" for cell in one.cells}

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from privrelease.audit.tables_model import TABLES, TableFacts
 from privrelease.report import numbers
+from privrelease.report.edition import Edition
 from privrelease.report.view import Fact, Shown, shown
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def build(context: Context) -> TablesBody | None:
         return None
     texts = context.catalogue
     return TablesBody(
-        rules=tuple(_rules(facts, texts)),
+        rules=(*_rules(facts, texts), *_beside(facts, context)),
         totals=(
             (texts.text("tables.cells"), shown(facts.cells, texts)),
             (texts.text("tables.suppressed"), shown(facts.suppressed, texts)),
@@ -83,6 +84,13 @@ def _rules(facts: TableFacts, texts: Catalogue) -> list[Fact]:
     if facts.round_up > 1:
         found.append(Fact(texts.text("tables.round_up"), (numbers.count(facts.round_up),)))
     return found
+
+
+def _beside(facts: TableFacts, context: Context) -> list[Fact]:
+    """The tables that it was judged together with: their names are for who released them."""
+    if not facts.beside or context.edition is Edition.RECIPIENT:
+        return []
+    return [Fact(context.catalogue.text("tables.beside"), facts.beside)]
 
 
 def _row(one: IntervalFacts, texts: Catalogue) -> IntervalRow:

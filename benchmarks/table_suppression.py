@@ -1,0 +1,88 @@
+"""Secondary suppression against a naive baseline: cells suppressed, weaknesses left, and CPU seconds, on made-up tables with all totals.
+
+Naive: the unsafe cells, and whole lines of them until no line with a printed total has a single suppressed cell, as one would by hand. That
+leaves cells that several subtractions give back, and small groups; ours leaves none.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import product
+
+import numpy as np
+from measure import machine, print_table
+
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
+from privrelease.disclosure.tables.judgement import weaknesses
+from privrelease.disclosure.tables.layout import Layout
+from privrelease.disclosure.tables.rules import CellRules, Magnitude
+from privrelease.disclosure.tables.secondary import suppressed_cells
+
+#: Shape, mean of the counts, sums beside the counts.
+TABLES = (
+    ((20, 20), 30, 0),
+    ((43, 43), 30, 0),
+    ((43, 43), 120, 0),
+    ((43, 43), 120, 1),
+    ((5, 5, 5, 5), 60, 0),
+    ((11, 11, 11), 120, 0),
+)
+RULES = CellRules(10)
+
+
+def with_totals(inner: np.ndarray) -> np.ndarray:
+    """Add a total along every side."""
+    for side in range(inner.ndim):
+        inner = np.concatenate([inner, inner.sum(axis=side, keepdims=True)], axis=side)
+    return inner.reshape(-1)
+
+
+def made_up(shape: tuple[int, ...], mean: float, sums: int) -> ProtectedTable:
+    """Skewed counts, a sum of values up to 100 each."""
+    dice = np.random.default_rng(1)
+    inner = dice.negative_binomial(1, 1 / (1 + mean), shape)
+    counts = with_totals(inner)
+    values = [with_totals(inner * dice.integers(20, 60, shape)) for _ in range(sums)]
+    figures = tuple(SumFigure(Magnitude(one, np.zeros((len(one), 0), np.int64)), 0, 100) for one in values)
+    return ProtectedTable(Layout(shape, margins=True), RULES, counts, counts, figures)
+
+
+def naive(table: ProtectedTable) -> np.ndarray:
+    """Suppress the smallest further cell of every line that has a single suppressed one, until there is none."""
+    suppressed = np.logical_or.reduce(list(table.primaries().values()))
+    while True:
+        alone = [one for one in table.layout.relations if int(suppressed[list(one.cells)].sum()) == 1]
+        if not alone:
+            return suppressed
+        for one in alone:
+            open_ = [cell for cell in one.cells if not suppressed[cell] and table.rows[cell] > 0]
+            if int(suppressed[list(one.cells)].sum()) == 1 and open_:
+                suppressed[min(open_, key=lambda cell: (table.rows[cell], cell))] = True
+        if all(not [cell for cell in one.cells if not suppressed[cell] and table.rows[cell] > 0] for one in alone):
+            return suppressed
+
+
+def main() -> None:
+    """Print a line for each table."""
+    rows = []
+    for shape, mean, sums in TABLES:
+        table = made_up(shape, mean, sums)
+        line = [" x ".join(map(str, shape)) + (" with a sum" if sums else ""), str(table.layout.size)]
+        line.append(str(int(np.logical_or.reduce(list(table.primaries().values())).sum())))
+        for method in (naive, suppressed_cells):
+            start = time.process_time()
+            pattern = method(table)
+            spent = time.process_time() - start
+            line += [str(int(pattern.sum())), str(sum(1 for _ in weaknesses(table, pattern))), f"{spent:.2f}"]
+        rows.append(line)
+    head = [
+        "table",
+        "cells",
+        "unsafe",
+        *(f"{who}: {what}" for who, what in product(("naive", "ours"), ("suppressed", "weak", "CPU s"))),
+    ]
+    print_table(f"Secondary suppression, {machine()}", head, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Several tables of one dataset from the command line: what one hides no other gives back, whichever leaves first."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+POLICY = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Made-up
+datasets:
+  d:
+    source: data.csv
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category}
+      sex: {role: quasi, type: category, domain: [F, M]}
+      age: {role: quasi, type: integer, domain: [0, 99]}
+      pay: {role: sensitive, type: integer, domain: [0, 1000]}
+tables: {min_count: 5}
+releases:
+  - id: a
+    kind: table
+    from: d
+    by: [area, sex]
+    keys: {area: areas.csv}
+    measures: [{count: true}, {mean: pay}]
+    margins: true
+    protect: {}
+    output: [{path: out/a.csv}, {path: out/a.parquet}]
+  - id: b
+    kind: table
+    from: d
+    by: [area]
+    keys: {area: areas.csv}
+    where: age >= 40
+    measures: [{count: true}]
+    margins: true
+    protect: {}
+    output: out/b.csv
+"""
+SECOND = POLICY[POLICY.index("  - id: b") :]
+
+
+def rows(*groups):
+    """Lines for groups of (area, sex, age, pays)."""
+    found = ["id,area,sex,age,pay"]
+    for area, sex, age, pays in groups:
+        found += [f"{len(found) + number},{area},{sex},{age},{pay}" for number, pay in enumerate(pays)]
+    return "\n".join(found) + "\n"
+
+
+#: Two of the north are younger than 40: the difference of both tables, where both print the north.
+DATA = rows(
+    ("north", "F", 50, [10] * 10),
+    ("north", "M", 50, [20] * 10),
+    ("north", "M", 30, [20] * 2),
+    *((area, sex, age, [30] * 8) for area in ("south", "east") for sex in "FM" for age in (30, 50)),
+)
+
+
+@pytest.fixture
+def tables(desk):
+    desk.policy(POLICY)
+    desk.data(DATA)
+    (desk.folder / "areas.csv").write_text("area\nnorth\nsouth\neast\nisland\n", encoding="utf-8")
+    return desk
+
+
+def printed(tables, name):
+    with (tables.folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def section(tables, name):
+    found = [
+        json.loads(path.read_text(encoding="utf-8")) for path in tables.folder.glob(".privrelease/*/*/internal/audit.json")
+    ]
+    return next(one for one in found if one["identity"]["release"] == name)
+
+
+def test_the_difference_between_two_tables_is_in_neither(tables) -> None:
+    said = tables("run", "policy.yaml")
+    assert said.code == 0, said.err
+    counts = [
+        {row["area"]: row["count"] for row in printed(tables, name) if row["area"] == "north" and not row.get("sex")}
+        for name in "ab"
+    ]
+    assert "" in (counts[0]["north"], counts[1]["north"])
+    assert section(tables, "b")["sections"]["11"]["beside"] == ["a"]
+    assert "Judged together" in (tables.folder / section_report(tables, "b")).read_text(encoding="utf-8")
+    assert "Judged together" not in (tables.folder / "out" / "b.report.html").read_text(encoding="utf-8")
+
+
+def section_report(tables, name):
+    (path,) = [
+        path.parent / "report.html"
+        for path in tables.folder.glob(".privrelease/*/*/internal/audit.json")
+        if json.loads(path.read_text(encoding="utf-8"))["identity"]["release"] == name
+    ]
+    return path.relative_to(tables.folder)
+
+
+def test_every_listed_key_has_its_cells_and_a_mean_of_nobody_is_blank(tables) -> None:
+    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    island = [row for row in printed(tables, "a") if row["area"] == "island"]
+    assert [(row["count"], row["mean_pay"], row["status"]) for row in island] == [("0", "", "shown")] * 3
+    shown = {(row["area"], row["sex"]): row["mean_pay"] for row in printed(tables, "a") if row["status"] == "shown"}
+    assert shown["south", "F"] == "30"
+
+
+def test_a_table_that_is_out_binds_those_that_follow(tables) -> None:
+    tables.policy(POLICY.replace(SECOND, ""))
+    assert tables("run", "policy.yaml").code == 0
+    before = printed(tables, "a")
+    assert any(row["area"] == "north" and not row["sex"] and row["count"] == "22" for row in before)
+    tables.policy(POLICY)
+    said = tables("run", "policy.yaml", "--release", "b")
+    assert said.code == 0, said.err
+    assert next(row for row in printed(tables, "b") if row["area"] == "north")["status"] == "suppressed"
+    assert printed(tables, "a") == before
+
+
+def test_a_second_table_that_gives_the_difference_away_fails_its_audit(tables) -> None:
+    tables.policy(POLICY.replace(SECOND, ""))
+    assert tables("run", "policy.yaml").code == 0
+    tables.policy(POLICY.replace("protect: {}", "protect: {secondary: false}"))
+    said = tables("run", "policy.yaml", "--release", "b")
+    assert said.code == 1
+    failing = [check["id"] for check in section(tables, "b")["checks"] if check["outcome"] == "fail"]
+    assert "AUDIT-TABLE-INTERVAL" in failing
+    assert not (tables.folder / "out" / "b.csv").exists()
+
+
+def test_few_with_a_value_make_a_mean_unsafe(tables) -> None:
+    tables.policy(POLICY.replace(SECOND, ""))
+    tables.data(
+        rows(
+            ("north", "F", 50, [10, 20, *[""] * 10]), *((area, sex, 50, [30] * 9) for area in ("south", "east") for sex in "FM")
+        )
+    )
+    said = tables("run", "policy.yaml")
+    assert said.code == 0, said.err
+    assert next(row for row in printed(tables, "a") if (row["area"], row["sex"]) == ("north", "F"))["status"] == "suppressed"
+
+
+def test_an_altered_mean_is_found_out(tables) -> None:
+    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    made = tables.folder / "made.csv"
+    honest = (tables.folder / "out" / "a.csv").read_text(encoding="utf-8")
+    assert "south,F,,16,30,shown" in honest
+    for new in ("south,F,,16,30.001,shown", "south,F,,16,,shown"):
+        made.write_text(honest.replace("south,F,,16,30,shown", new), encoding="utf-8")
+        said = tables("audit", "policy.yaml", "--release", "a", "--file", "made.csv", "--format", "json")
+        failing = [check["id"] for check in said.json["checks"] if check["outcome"] == "fail"]
+        assert failing[:1] in (["AUDIT-TABLE-FIGURES"], ["AUDIT-TABLE-BLANKS"])
+
+
+def test_a_row_in_an_impossible_cell_stops_the_run(tables) -> None:
+    more = "    impossible: area = 'AREA' AND sex = 'F'\n    measures: [{count: true}, {mean: pay}]"
+    only = POLICY.replace(SECOND, "")
+    tables.policy(only.replace("    measures: [{count: true}, {mean: pay}]", more.replace("AREA", "south")))
+    said = tables("run", "policy.yaml")
+    assert said.code == 3
+    assert "D631" in said.err
+    tables.policy(only.replace("    measures: [{count: true}, {mean: pay}]", more.replace("AREA", "island")))
+    assert tables("run", "policy.yaml").code == 0
