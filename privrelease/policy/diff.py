@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from privrelease.policy.dump import plain_values
 from privrelease.policy.nodes import walk
-from privrelease.policy.tightening import changes
+from privrelease.policy.tightening import changes, recodes
 from privrelease.policy.values import shown
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ _BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
     (("datasets", "*"), _removed),
     (("datasets", "*", "columns", "*"), _removed),
     (("datasets", "*", "columns", "*", "type"), _always),
+    (("datasets", "**"), lambda change: recodes(change.names, change.old, change.new)),
 )
 #: What is said about the processing and promises nothing that is measured.
 _NEUTRAL: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from decimal import Decimal
 
-__all__ = ["ALLOWED", "Change", "Changed", "changes", "loosened"]
+__all__ = ["ALLOWED", "Change", "Changed", "changes", "loosened", "recodes"]
 
 _Path = tuple[str | int, ...]
 _Names = tuple[str, ...]
@@ -204,7 +204,7 @@ def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
     """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed."""
     for names, old, new in _changes((), _values(base), _values(overlaid)):
         change = next((change for change in ALLOWED if _fits(change.path, names)), None)
-        if _recodes(names, old, new) and not _repointed(base, overlaid, names[1]):
+        if recodes(names, old, new) and not _repointed(base, overlaid, names[1]):
             yield _tree_path(overlaid, names), f"{'.'.join(names)} {_WITH_SOURCE}"
         elif change is None or not change.allows(old, new):
             subject = ".".join(names)
@@ -217,7 +217,7 @@ def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
             yield _tree_path(overlaid, names), words
 
 
-def _recodes(names: _Names, old: object, new: object) -> bool:
+def recodes(names: tuple[str, ...], old: object, new: object) -> bool:
     """Whether a change is one of a format, of a dataset or a column, that gives cells another meaning."""
     if names[:1] != ("datasets",) or "format" not in (names[2:3] + names[4:5]) or names[2] not in {"format", "columns"}:
         return False

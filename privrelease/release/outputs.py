@@ -73,10 +73,12 @@ def links_for(state: Path, sinks: Sequence[Destination]) -> tuple[OutputLink, ..
                 message=f"the output {sink.label} and the state folder lie in one another",
                 hint="choose a path outside the state folder",
             )
+    wished = {path.name for path in (*places, *companions(places[0]))}
     taken: set[str] = set()
     links = []
-    for index, place in enumerate(places):
-        name = place.name if place.name not in taken else f"{index + 1}-{place.name}"
+    for place in places:
+        numbered = (f"{number}-{place.name}" for number in count(2))
+        name = place.name if place.name not in taken else next(one for one in numbered if one not in taken | wished)
         taken.add(name)
         links.append(OutputLink(link=os.path.relpath(place, home), file=name))
     links += [OutputLink(link=os.path.relpath(path, home), file=path.name, companion=True) for path in companions(places[0])]
