@@ -55,7 +55,7 @@ def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[Beside, list[str]
 
 
 def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure | None = None) -> CheckResult:
-    """Give the result of a check: it fails with ``faults``, or passes and says what is ``fine``."""
+    """Give the result of a check: it fails with ``faults``, or passes and says what is ``fine``. It names other releases: it stays inside."""
     return CheckResult(
         id=name,
         title=_CODES[name][1],
@@ -63,7 +63,7 @@ def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure 
         severity="error",
         message="; ".join(faults) or fine,
         observed=observed,
-        visibility=Visibility.INTERNAL if faults else Visibility.RECIPIENT,
+        visibility=Visibility.INTERNAL,
     )
 
 

@@ -1,0 +1,122 @@
+"""What two releases tell together, on classes worked out by hand; and how an audit takes that in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privrelease.audit.decision import decide
+from privrelease.audit.earlier.across import Across, earlier_check, set_aside, with_earlier
+from privrelease.audit.earlier.microdata import _exposed
+from privrelease.audit.earlier.model import Beside, earlier_facts
+from privrelease.audit.earlier.release import EarlierRelease
+from privrelease.audit.earlier.tables import printed_in
+from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts
+from privrelease.audit.model import AuditResult, Outcome
+from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.engine.across_protocol import CombinedClasses
+from privrelease.plan.model import ThreatPlan
+from privrelease.relational.schema import Sink, SinkKind
+
+FIVE = Thresholds(highest=Fraction(1, 5))
+
+
+def classes(linked, first, second, alone=None, residual=None):
+    none = [0] * len(linked)
+    sizes = [np.array(one, np.int64) for one in (linked, first, second, alone or none, alone or none)]
+    return CombinedClasses(*sizes, np.array(residual or [False] * len(linked)))
+
+
+def exposed(limits, found, *, certain=True):
+    return _exposed(ThreatPlan("t", ("a",), limits), found, certain=certain)
+
+
+def test_a_record_is_exposed_where_only_the_combination_is_small():
+    """Of classes of 1, 4 and 5: the second is as small in one release alone, which that release's own audit tells."""
+    number, faults = exposed(FIVE, classes([1, 4, 5], [5, 5, 5], [9, 4, 9]))
+    assert number == 1
+    assert len(faults) == 1
+    assert "smallest 1" in faults[0]
+
+
+def test_who_is_not_linked_may_be_one_of_the_class():
+    """One linked record and four on either side that no link leads to: five may have that pair."""
+    assert exposed(FIVE, classes([1], [5], [5], alone=[4]), certain=False) == (0, [])
+    number, faults = exposed(FIVE, classes([1], [5], [5], alone=[3]), certain=False)
+    assert number == 1
+    assert len(faults) == 1
+
+
+def test_records_without_a_known_cell_in_either_release_are_in_no_class():
+    assert exposed(FIVE, classes([1], [5], [5], residual=[True])) == (0, [])
+
+
+def test_average_risk_fails_where_neither_release_alone_does():
+    """Classes of 4 in either, of 2 in the pair: 1/4 alone, 1/2 together."""
+    limits = Thresholds(average=Fraction(1, 4))
+    assert exposed(limits, classes([2, 2], [4, 4], [4, 4])) == (0, ["average_risk is 1/2, above 1/4, for who combines both"])
+    assert exposed(limits, classes([2, 2], [2, 2], [4, 4])) == (0, [])
+
+
+def test_records_at_risk_fail_where_neither_release_alone_does():
+    limits = Thresholds(at_risk=RecordsAtRisk(Fraction(1, 3), Fraction(1, 2)))
+    found = classes([2, 2], [4, 4], [4, 4])
+    assert exposed(limits, found) == (0, ["records_at_risk is 1, above 1/2, for who combines both"])
+
+
+def earlier(**changes):
+    return EarlierRelease("old", "microdata", Sink(SinkKind.CSV, Path("/nowhere/old.csv"), "old.csv"), **changes)
+
+
+def test_what_nobody_can_hold_or_is_of_another_kind_is_named_and_set_aside():
+    assert set_aside(earlier(), "microdata") is None
+    for one, kind, looked in ((earlier(held=False), "microdata", "not_held"), (earlier(), "table", "other_kind")):
+        beside, remaining = set_aside(one, kind)
+        assert beside.looked == looked
+        assert "old" in remaining[0]
+
+
+@pytest.mark.parametrize("faults", [[], ["with old: 3 records are in classes below 5"]])
+def test_an_audit_takes_in_what_was_found_and_is_decided_anew(made, faults):
+    evidence, plan = made.evidence(), made.plan()
+    policy = made.policy(plan)
+    legal = legal_facts(None, ())
+    alone = AuditResult(
+        decision=decide((), None, (), (), legal),
+        identity=identity(evidence, policy, "2026-01-02T03:04:05Z", {}),
+        legal=legal,
+        context=context_facts(None, None),
+        data=data_facts(evidence),
+        threats=(),
+        union=None,
+        utility=None,
+        checks=(),
+    )
+    beside = Beside(release="old", run=None, looked="combined")
+    check = earlier_check("AUDIT-EARLIER-INTERSECT", faults, "classes stay large")
+    result = with_earlier(alone, Across((beside,), (check,), ("What old tells.",)), plan)
+    assert result.decision.outcome is (Outcome.FAIL if faults else Outcome.PASS)
+    assert [finding.code for finding in result.findings] == (["A281"] if faults else [])
+    assert "What old tells." in result.decision.assessment_remaining
+    assert earlier_facts(result).releases == (beside,)
+    assert with_earlier(alone, Across(), plan) is alone
+
+
+def test_a_table_is_read_by_what_its_cells_are_of(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "area,sex,total_over,count,status\nn,F,,2,shown\nn,,sex,,suppressed\n,,area sex,9,shown\n", encoding="utf-8"
+    )
+    by, cells = printed_in(Sink(SinkKind.CSV, path, "t.csv"))
+    assert by == ("area", "sex")
+    assert cells == {
+        frozenset({("area", "n"), ("sex", "F")}): {"count": 2},
+        frozenset({("area", "n")}): {"count": None},
+        frozenset(): {"count": 9},
+    }
+    path.write_text("area,count\nn,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no table"):
+        printed_in(Sink(SinkKind.CSV, path, "t.csv"))
