@@ -1,4 +1,4 @@
-"""Sensitive values within the classes of a released file, for checks on l-diversity and t-closeness: our own query, our own classes.
+"""Sensitive values within the classes of a released file, for checks on l-diversity and t-closeness, measured on the audit's own class tables.
 
 Thresholds look at known values (DESIGN semantics 14): a class without one has l = 0, and no distance that could be within t. The reading with
 missing as one more value is told beside it. Records whose every column of the threat was suppressed are lost, as everywhere. A missing
@@ -15,7 +15,7 @@ import numpy as np
 
 from privrelease.audit.risk import NO_RECORDS
 from privrelease.audit.threats import lost_where_missing
-from privrelease.disclosure.grouping import group_rows, is_residual
+from privrelease.disclosure.grouping import column_indices, group_rows, is_residual
 from privrelease.disclosure.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
 from privrelease.disclosure.sensitive import SensitiveCounts
 from privrelease.disclosure.t_closeness import t_closeness
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.evidence import Evidence
+    from privrelease.disclosure.classes import ClassTable
     from privrelease.disclosure.l_diversity import DiversityKind
     from privrelease.disclosure.sensitive import MissingSensitive
     from privrelease.engine.audit_protocol import AuditEngine
-    from privrelease.engine.protocol import ReleasedFile
     from privrelease.plan.model import CheckPlan
 
 __all__ = ["Judged", "l_diversity", "sensitive_counts", "t_closeness_of"]
@@ -48,12 +48,17 @@ class Judged:
     beside: str = ""
 
 
-def sensitive_counts(
-    engine: AuditEngine, released: ReleasedFile, columns: Sequence[str], sensitive: str, *, lost: bool
-) -> SensitiveCounts:
-    """Count sensitive values by class over ``columns``. ``lost``: records with every column missing are in no class."""
-    table = engine.class_table(released, [*columns, sensitive])
-    keys, value = table.codes[:, :-1], table.codes[:, -1].astype(np.int64)
+def sensitive_counts(table: ClassTable, columns: Sequence[str], sensitive: str, *, lost: bool) -> SensitiveCounts:
+    """Count sensitive values by class over ``columns``. ``lost``: records with every column missing are in no class.
+
+    >>> from privrelease.disclosure.classes import ClassTable
+    >>> table = ClassTable(("area", "s"), np.array([[0, 1], [1, 0], [1, 2]], np.int32), np.array([3, 2, 1]))
+    >>> counts = sensitive_counts(table, ["area"], "s", lost=True)
+    >>> counts.n_classes, counts.value.tolist(), counts.count.tolist()
+    (1, [0, 2], [2, 1])
+    """
+    keys = table.codes[:, list(column_indices(table, columns))]
+    value = table.codes[:, column_indices(table, [sensitive])[0]].astype(np.int64)
     kept = ~is_residual(keys) if lost and columns else np.ones(len(keys), np.bool_)
     grouping = group_rows(np.ascontiguousarray(keys[kept]))
     return SensitiveCounts.of(grouping.group.astype(np.int64), value[kept], table.counts[kept], grouping.n_groups)
@@ -76,11 +81,14 @@ def _classes(
     if evidence.person_after is not None:
         return _SEVERAL_ROWS
     lost = lost_where_missing(evidence)
+    known = evidence.after
     found = []
     for threat in threats:
         if not evidence.measurable([*threat.columns, sensitive]):
             return None
-        counts = sensitive_counts(engine, evidence.main, threat.columns, sensitive, lost=lost)
+        names = [*threat.columns, sensitive]
+        table = known if known is not None and set(names) <= set(known.columns) else engine.class_table(evidence.main, names)
+        counts = sensitive_counts(table, threat.columns, sensitive, lost=lost)
         if not counts.n_classes:
             return NO_RECORDS
         found.append((threat.name, counts))

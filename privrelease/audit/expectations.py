@@ -118,6 +118,8 @@ def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, Clas
     plain = {column.name for column in evidence.usable if column.treatment == "as_is"}
     if evidence.source is None or evidence.main is None or not set(columns) <= plain:
         return None
+    if evidence.before is not None and evidence.after is not None and set(columns) <= set(evidence.before.columns):
+        return evidence.before, evidence.after
     before, after = asked.engine.class_tables((evidence.source, evidence.main), columns)
     return before, after
 
@@ -138,7 +140,8 @@ def _distribution_shift(asked: _Asked) -> Fraction | str | None:
         return None
     ordered = asked.evidence.plan.source.column(asked.column).type in _ORDERED
     named = dict(asked.check.options).get("distance")
-    shift = distribution_shift(column_counts(*tables)[0], ordered=ordered if named is None else named == "ordered")
+    counts = next(counts for counts in column_counts(*tables) if counts.column == asked.column)
+    shift = distribution_shift(counts, ordered=ordered if named is None else named == "ordered")
     return "no value is left to compare" if shift is None else shift
 
 

@@ -41,7 +41,8 @@ def sensitive_values(evidence: Evidence, engine: AuditEngine) -> SensitiveFacts 
     ]
     lost, rows = lost_where_missing(evidence), []
     for threat, column in pairs[:MOST_PAIRS]:
-        counts = sensitive_counts(engine, evidence.main, threat.columns, column.name, lost=lost)
+        table = engine.class_table(evidence.main, [*threat.columns, column.name])
+        counts = sensitive_counts(table, threat.columns, column.name, lost=lost)
         if counts.n_classes:
             rows.append(row_of(threat.name, column.name, counts, "ordered" if column.type in _ORDERED else "equal"))
     return SensitiveFacts(rows=tuple(rows), left_out=max(0, len(pairs) - MOST_PAIRS)) if rows else None
