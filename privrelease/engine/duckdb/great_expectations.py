@@ -33,7 +33,7 @@ _LISTS: Final = frozenset({"column_list", "column_set"})
 def evaluated(connection: Connection, of: Opened, expectations: Sequence[tuple[Expectation, float]]) -> tuple[bool | None, ...]:
     """Return whether each expectation holds; None where the library could not say."""
     with silence():
-        from privrelease.engine.duckdb.great_expectations_source import batch_of, class_of
+        from privrelease.engine.duckdb.great_expectations_source import REFUSALS, batch_of, class_of
 
         view = connection.fresh("expected")
         names = {name: f"c{place}" for place, name in enumerate(of.names)}
@@ -43,6 +43,8 @@ def evaluated(connection: Connection, of: Opened, expectations: Sequence[tuple[E
         try:
             with batch_of(connection, view) as batch:
                 return tuple(_holds(batch, class_of(one.name), _given(one, mostly, names)) for one, mostly in expectations)
+        except REFUSALS:  # the batch itself could not be opened
+            return (None,) * len(expectations)
         finally:
             connection.drop("VIEW", view)
 

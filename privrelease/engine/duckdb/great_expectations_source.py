@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["REFUSALS", "InProcessDatasource", "InProcessEngine", "batch_of", "class_of"]
 
 #: What the library raises where it refuses parameters or cannot evaluate. Its texts may hold cells: they are not read.
-REFUSALS: Final = (GreatExpectationsError, sa.exc.SQLAlchemyError, ValueError, TypeError, KeyError, AttributeError)
+REFUSALS: Final = (
+    GreatExpectationsError,
+    ConnectionError,
+    sa.exc.SQLAlchemyError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+)
 
 
 class InProcessEngine(SqlAlchemyExecutionEngine):  # type: ignore[misc]  # the library's base is untyped here
