@@ -75,3 +75,24 @@ def test_a_name_that_is_sql_is_a_name(tmp_path):
         inside = Expectation("expect_column_values_to_be_in_set", (("column", name), ("value_set", (1,))))
         for _ in range(2):
             assert engine.great_expectations(of, [(unique, 1.0), (inside, 1.0), (inside, 0.5)]) == (True, False, True)
+
+
+def test_a_batch_that_cannot_be_opened_leaves_everything_unsaid_and_the_engine_usable(tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    with silence():
+        from privrelease.engine.duckdb import great_expectations_source as source
+
+    @contextmanager
+    def refused(*_):
+        raise source.REFUSALS[0](CELL)
+        yield
+
+    monkeypatch.setattr(source, "batch_of", refused)
+    (tmp_path / "in.csv").write_text("a\n1\n", encoding="utf-8")
+    columns = (Column("a", ColumnType.INTEGER, Role.INSENSITIVE),)
+    with DuckDBEngine(EngineSettings(readable=(tmp_path,))) as engine:
+        of = engine.stage(TableSource("d", SourceKind.CSV, str(tmp_path / "in.csv"), "in.csv", columns))
+        unique = Expectation("expect_column_values_to_be_unique", (("column", "a"),))
+        assert engine.great_expectations(of, [(unique, 1.0)]) == (None,)
+        assert engine.count_expectation(of, unique).failing == 0
