@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from privrelease.audit.model import Figure, Visibility
+from privrelease.audit.privacy_model import PRIVACY
 from privrelease.audit.utility_model import UTILITY, UtilityMeasures, utility_measures_of
 from privrelease.report.edition import Edition, for_edition
 from privrelease.report.html import render_html
-from privrelease.report.json_report import render_json
+from privrelease.report.json_report import read_audit, render_json
 
 
 def section(html: str) -> str:
@@ -123,3 +126,33 @@ def test_no_figure_of_the_section_is_shown_by_its_rounded_form_where_visibility_
     secret = Figure(value=0.123, exact="123/1000", unit="share", visibility=Visibility.INTERNAL)
     spoilt = measures_with(audit, cells_lost=facts.cells_lost.model_copy(update={"rounded": secret}))
     assert "12.3 %" not in render_html(spoilt, Edition.RECIPIENT)
+
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "reports").glob("*/audit.json"))
+
+
+def told(value):
+    """Every (exact, rounded) pair of a section."""
+    if isinstance(value, dict) and "exact" in value and "rounded" in value:
+        yield value["exact"], value["rounded"]
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from told(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from told(item)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_the_examples_tell_recipients_rounded_figures_and_nothing_under_differential_privacy(path):
+    audit = read_audit(path)
+    found = json.loads(render_json(audit, Edition.RECIPIENT))["sections"].get(UTILITY)
+    if PRIVACY in audit.sections:
+        assert found is None
+        assert audit.utility is None
+        return
+    pairs = list(told(found))
+    assert len(pairs) > 5
+    for exact, rounded in pairs:
+        assert exact["value"] is None
+        assert rounded is None or 1000 % Fraction(rounded["exact"]).denominator == 0
