@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.audit_protocol import CodedColumn
+    from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.relational.schema import Sink
 
