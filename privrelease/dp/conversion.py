@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.bounds import float_up
@@ -57,6 +58,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
     return float_up(math.exp(max(best, -690.0)) * (1 + _MARGIN)) if best < 0 else Fraction(1)
 
 
+@lru_cache(maxsize=1024)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho (rounded down, 9 digits) whose conversion stays within (epsilon, delta).
 
