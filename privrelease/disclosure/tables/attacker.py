@@ -192,6 +192,8 @@ class Polytope:
         ends = np.concatenate([end[np.isfinite(end)] for end in (*box, self._from, self._to)])
         box = box[0], np.minimum(box[1], 10 * float(np.abs(ends).max(initial=1.0)) + 10)
         cells, widths = cells[self._place[cells] >= 0], widths[self._place[cells] >= 0]
+        wanting = self.highest[cells] - self.lowest[cells] < widths
+        cells, widths = cells[wanting], widths[wanting]
         idle = 0
         while len(cells) and idle < min(4, len(cells)):
             weights = dice.choice((-1.0, 1.0), len(cells)) if idle else np.ones(len(cells))

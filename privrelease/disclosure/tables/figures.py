@@ -41,6 +41,10 @@ class Cells(Protocol):
     def unimodular(self) -> bool:
         """Whether linear programs over the relations have whole vertices."""
 
+    @property
+    def together(self) -> NDArray[np.int64] | None:
+        """The cells of all columns of several tables, with a side for each; None where they are not looked at."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SumFigure:

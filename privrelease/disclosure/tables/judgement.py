@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
+from privrelease.disclosure.tables.exchanges import exchanges
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
@@ -88,6 +89,21 @@ class Attack:
                 other = truth.copy()
                 other[start : start + size] += change
                 self.polytope.remember(other)
+
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """Remember exchanges between the cells of all columns, which no total shows. With sums they would have to fit those too."""
+        table, atoms = self.table, self.table.layout.together
+        if atoms is None or table.sums:
+            return
+        there = atoms >= 0
+        counts, possible = np.where(there, table.rows[atoms], 0), there & ~table.known_empty[atoms]
+        more, less = exchanges(counts, possible)
+        silent = there & table.silent[atoms]
+        cells = atoms[silent]
+        self.polytope.highest[cells] = np.maximum(self.polytope.highest[cells], (counts + more)[silent])
+        self.polytope.lowest[cells] = np.minimum(self.polytope.lowest[cells], (counts - less)[silent])
 
     def slack(self, figure: int) -> float:
         """How far apart two values must be to be two."""

@@ -70,6 +70,10 @@ class Layout:
                 found.append(Relation(int(line[keys]), tuple(int(part) for part in line[:keys])))
         return tuple(found)
 
+    @property
+    def together(self) -> None:
+        """There are no cells besides those of the box."""
+
     def inner(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Tell for every cell whether it is no total: (n,) bool."""
         inside = np.zeros(self.shape, np.bool_)

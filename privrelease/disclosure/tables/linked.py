@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_TOGETHER", "Linked", "LinkedCells", "PrintedSum", "PrintedTable", "TooManyCellsError", "linked"]
 
 #: The most cells of all columns of linked tables together.
-MOST_TOGETHER: Final = 5_000
+MOST_TOGETHER: Final = 400
 _Cell = frozenset[tuple[str, int]]
 
 
@@ -78,13 +78,14 @@ class PrintedTable:
         return Layout(tuple(map(len, self.keys)), self.margins)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class LinkedCells:
-    """Cells of several tables."""
+    """Cells of several tables. ``together``: the numbers of the cells of all columns, with a side for each; -1 where there can be none."""
 
     size: int
     relations: tuple[Relation, ...]
     unimodular: bool = False
+    together: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -169,7 +170,8 @@ class _Linking:
         together = self._together(boxes)
         if together is not None:
             relations += self._summed(together, boxes)
-        layout = LinkedCells(len(self.numbers), tuple(dict.fromkeys(relations)))
+        atoms = None if together is None else self._atoms(together)
+        layout = LinkedCells(len(self.numbers), tuple(dict.fromkeys(relations)), together=atoms)
         places = tuple(self._places(table, box) for table, box in zip(self.tables, boxes, strict=False))
         cells = self._all_cells()
         found = _protected(layout, cells, self.tables, places, self.rules, self.most, self.names)
@@ -283,6 +285,13 @@ class _Linking:
                 total = self.numbers.get(cell)
                 if total is not None and found != [total]:
                     yield Relation(total, tuple(found))
+
+    def _atoms(self, together: _Box) -> NDArray[np.int64]:
+        found = []
+        for at in together.own:
+            cell = self._cell(together, at)
+            found.append(-1 if cell is None or self._is_absent(cell) else self.numbers[cell])
+        return np.array(found, np.int64).reshape(together.query.shape)
 
     def _all_cells(self) -> TableCells:
         from privrelease.relational.tables import TableCells

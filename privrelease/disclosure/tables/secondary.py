@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["suppressed_cells"]
 
 _MOST_TRIED: Final = 60
+_MOST_TRIED_IN_A_RING: Final = 20
 _ALREADY: Final = 1e-4
 _WHOLE: Final = 1e-6
 #: Branches after which a search for a change in whole numbers takes what it has.
@@ -189,7 +190,8 @@ def _splits(weak: Weakness) -> list[int]:
 def _without_needless(table: ProtectedTable, suppressed: NDArray[np.bool_], primary: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Print again, the fullest first, what the others hold without; only where there are few, since each is judged."""
     further = np.flatnonzero(suppressed & ~primary)
-    if suppressed.sum() > _MOST_TRIED or any(True for _ in weaknesses(table, suppressed)):
+    most = _MOST_TRIED if table.layout.together is None else _MOST_TRIED_IN_A_RING
+    if suppressed.sum() > most or any(True for _ in weaknesses(table, suppressed)):
         return suppressed
     for cell in sorted(map(int, further), key=lambda cell: (-int(table.contributors[cell]), cell)):
         tried = suppressed.copy()
