@@ -38,12 +38,16 @@ class Opened:
     requests: list[str] = field(default_factory=list)
     noise: list[str] = field(default_factory=list)
 
-    def violations(self) -> list[str]:
-        """What axe-core finds against WCAG 2.2 AA and its best practices: rule and element."""
+    def violations(self, *, colours_only: bool = False) -> list[str]:
+        """What axe-core finds against WCAG 2.2 AA and its best practices: rule and element.
+
+        ``colours_only``: the rules about colours, for the second theme of a page that is the same in all else.
+        """
         if not self.page.evaluate("typeof axe === 'object'"):
             self.page.evaluate(self.axe)
+        only = "runOnly: {type: 'tag', values: ['cat.color']}, " if colours_only else ""
         found = self.page.evaluate(
-            "axe.run({resultTypes: ['violations'], performanceTimer: false})"
+            f"axe.run({{{only}resultTypes: ['violations'], preload: false, performanceTimer: false}})"
             ".then(r => r.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')}: ${v.help}`)))"
         )
         return sorted(found)
