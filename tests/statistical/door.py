@@ -17,10 +17,51 @@ import pytest
 from privrelease.cli.main import main
 from privrelease.dp import composition, conversion
 from privrelease.dp.accountants import pld
+from privrelease.dp.sensitivity import Neighbours
 from privrelease.execute import statistics
 from privrelease.policy import statistics_spending
 
 SEED = 11
+
+POLICY = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Made-up
+datasets:
+  d:
+    source: data.csv
+    population: everybody
+    format: {{missing: ["", "NA"]}}
+    unit: {{column: id, max_rows: {rows}{groups}}}
+    columns:
+      id: {{role: direct, type: string}}
+      g: {{role: quasi, type: category, domain: [a, b, c]}}
+      k: {{role: quasi, type: string}}
+      n: {{role: sensitive, type: integer, domain: [-2, 5]}}
+      x: {{role: sensitive, type: number, domain: [0, 1.5], grid: 0.5}}
+releases:
+  - id: s
+    kind: statistics
+    from: d
+    neighbours: {neighbours}
+    budget: {{{budget}}}
+    queries:
+{queries}
+    output: out/s.csv
+"""
+
+
+def policy_of(queries, budget, *, rows=1, groups=None, relation=Neighbours.ADD_REMOVE):
+    """A policy of these queries (by name, without their id) over persons ``id`` with groups g and k, and numbers n and x."""
+    text = "\n".join(f"      - {{id: {name}, {query}}}" for name, query in queries.items())
+    bound = "" if groups is None else f", max_groups: {groups}"
+    return POLICY.format(rows=rows, groups=bound, neighbours=relation.value, budget=budget, queries=text)
+
+
+def data_of(rows):
+    """Rows (id, g, k, n, x) as the policy's data, in an order that no person's rows decide."""
+    return "id,g,k,n,x\n" + "".join(",".join(row) + "\n" for row in sorted(rows, key=lambda row: row[1:]))
 
 
 @dataclass(frozen=True)

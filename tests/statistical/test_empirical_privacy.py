@@ -16,7 +16,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
@@ -27,8 +26,8 @@ from privrelease.dp.quantiles import scores as quantile_scores
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.units import Delta, Epsilon
+from tests.statistical.bounds import delta_bound, epsilon_bound, has_power, lower
 
-ALPHA = 1e-9
 N = 150_000
 CHOICES = 12_000
 X = NumericDomain(0, 4)
@@ -83,28 +82,6 @@ def log_ratio(outcomes, left, right):
         near, far = np.abs(values - np.array(here)).astype(float), np.abs(values - np.array(there)).astype(float)
         total = total + ((far - near) / b if noise.name == "discrete_laplace" else (far**2 - near**2) / (2 * b)).sum(axis=1)
     return total
-
-
-def lower(hits, n):
-    return float(stats.beta.ppf(ALPHA / 2, hits, n - hits + 1)) if hits else 0.0
-
-
-def upper(hits, n):
-    return float(stats.beta.isf(ALPHA / 2, hits + 1, n - hits)) if hits < n else 1.0
-
-
-def epsilon_bound(hits, misses, n):
-    low = lower(hits, n)
-    return math.log(low / upper(misses, n)) if low else 0.0
-
-
-def delta_bound(hits, misses, n, epsilon):
-    return lower(hits, n) - math.exp(epsilon) * upper(misses, n)
-
-
-def has_power(p, r, n, beyond):
-    """Whether with probability 0.99 the bound from (p, r) lies beyond the claim: at the unlucky 0.5 % quantile of each count."""
-    return beyond(stats.binom.ppf(0.005, n, p), stats.binom.ppf(0.995, n, r))
 
 
 PERSON = {1: [("a", 4)], 2: [("a", 4), ("a", 4)]}

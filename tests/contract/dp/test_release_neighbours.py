@@ -18,35 +18,7 @@ from privrelease.dp import composition, sensitivity
 from privrelease.dp.composition import Apart
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.engine.duckdb import aggregates
-from tests.statistical.door import caught, planted
-
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
-    population: everybody
-    format: {{missing: ["", "NA"]}}
-    unit: {{column: id, max_rows: {rows}{groups}}}
-    columns:
-      id: {{role: direct, type: string}}
-      g: {{role: quasi, type: category, domain: [a, b, c]}}
-      k: {{role: quasi, type: string}}
-      n: {{role: sensitive, type: integer, domain: [-2, 5]}}
-      x: {{role: sensitive, type: number, domain: [0, 1.5], grid: 0.5}}
-releases:
-  - id: s
-    kind: statistics
-    from: d
-    neighbours: {neighbours}
-    budget: {{epsilon: 40, delta: 1e-4}}
-    queries:
-{queries}
-    output: out/s.csv
-"""
+from tests.statistical.door import caught, data_of, planted, policy_of
 
 #: One of each: figures, keys, filters, parts.
 LAPLACE = {
@@ -107,19 +79,11 @@ PERSONS = {
 
 
 def data(held):
-    rows = [*BASE, *(("p9", *row) for row in held)]
-    return "id,g,k,n,x\n" + "".join(",".join(row) + "\n" for row in sorted(rows, key=lambda row: row[2:]))
-
-
-def policy(asked, rows, neighbours, groups=None):
-    text = "\n".join(f"      - {{id: {name}, {query}}}" for name, query in asked.items())
-    return POLICY.format(
-        rows=rows, groups="" if groups is None else f", max_groups: {groups}", neighbours=neighbours.value, queries=text
-    )
+    return data_of([*BASE, *(("p9", *row) for row in held)])
 
 
 def runs(asked, rows, neighbours, groups=None, persons=PERSONS):
-    text = policy(asked, rows, neighbours, groups)
+    text = policy_of(asked, "epsilon: 40, delta: 1e-4", rows=rows, groups=groups, relation=neighbours)
     everybody = persons if neighbours is Neighbours.REPLACE else {None: [], **persons}
     return {person: caught(text, data(held)) for person, held in everybody.items()}
 
