@@ -134,9 +134,9 @@ def _residual_rules(threat: ThreatPlan) -> Iterator[tuple[tuple[str, ...], int]]
 def most_droppable(evidence: Evidence) -> int | None:
     """Most records (persons where rows are persons') that the residual rule can explain as dropped; None: not measurable.
 
-    A record is dropped where it was in a residual group of 1..k-1 records of some threat, or of a combination of columns that a threat
-    protects. Dropping empties the group, so columns over which there still are residual records dropped none; all others explain at most
-    k - 1 each. Which records were suppressed to the last cell the solver chose, so more than this bound cannot be told from the files.
+    A record is dropped where leaving it with every protected cell missing would make a residual group of 1..k-1 records of some threat, or
+    of a combination of columns that a threat protects. Put back together, m dropped records would join the residual group that is there: that
+    group is none or at least k already, so only where it is none, and m below k, had they to go. Hence the largest k - 1 of these.
     """
     step = evidence.plan.suppress
     if step is None or step.residual == "keep":
@@ -147,7 +147,7 @@ def most_droppable(evidence: Evidence) -> int | None:
             residual = evidence.residual(columns)
             if residual is None:
                 return None
-            most += k - 1 if residual == 0 else 0
+            most = max(most, k - 1) if residual == 0 else most
     return most
 
 
@@ -162,11 +162,9 @@ def rows_left_residual(evidence: Evidence) -> Judged:
     most = most_droppable(evidence)
     if most is None:
         return unevaluated("a threat's columns cannot be measured")
-    what = "rows" if left.persons is None else "persons"
+    what = "rows" if left.persons is None else "persons' rows"
     if dropped > most:
-        return failed(
-            f"rows of {dropped} {what} are missing; the residual rule explains at most {most}", count(dropped), count(most)
-        )
+        return failed(f"{dropped} {what} are missing; the residual rule explains at most {most}", count(dropped), count(most))
     return passed("rows are missing only as the residual rule allows", count(dropped), count(most))
 
 

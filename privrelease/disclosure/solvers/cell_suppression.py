@@ -67,7 +67,31 @@ def _settled(problem: Problem, repair: Repair, report: Callable[[float], None], 
         report(min(visited / (3 * count), 0.99))
         if held == count and not refined and repair.refine():
             refined, held = True, 0
+    _take_back(problem, repair)
     return repair.parts
+
+
+def _take_back(problem: Problem, repair: Repair) -> None:
+    """Put dropped records back with nothing shown, where all of them together are as many as every requirement asks of such a group.
+
+    Rounds for several requirements can each drop a few records, which together need not be dropped. A residual group only grows with what
+    comes back, so where all records together are too few, any number of them is. What stays dropped is then fewer records than some
+    requirement's class size, and that requirement has no residual group.
+    """
+    parts = repair.parts
+    dropped = np.flatnonzero(parts.dropped)
+    if not len(dropped):
+        return
+    suppressed, gone = parts.suppressed.copy(), parts.dropped.copy()
+    where = np.zeros(suppressed.shape, np.bool_)
+    columns = sorted({column for requirement in problem.requirements for column in requirement.columns})
+    where[np.ix_(dropped, np.array(columns, np.int64))] = True
+    parts.suppress(where)
+    parts.dropped[dropped] = False
+    if not all(repair.measure(number).holds for number in range(len(problem.requirements))):
+        parts.suppressed, parts.dropped = suppressed, gone
+    elif problem.pair_rows is None:
+        parts.set(parts.class_index, parts.records, parts.suppressed, parts.dropped)
 
 
 def _cost(parts: Parts, problem: Problem) -> Fraction:
