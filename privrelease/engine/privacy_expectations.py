@@ -7,6 +7,7 @@ line does not load them: it measures the same figures itself, and a test holds b
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -144,8 +145,9 @@ class _Measured(BatchExpectation):  # type: ignore[misc]  # the library is read 
         holds, figure = self._judged(tables)
         return {"success": bool(holds), "result": {"observed_value": figure}}
 
+    @abstractmethod
     def _judged(self, tables: Any) -> tuple[bool, float | None]:  # noqa: ANN401  arrays
-        raise NotImplementedError
+        """Return whether the class tables hold what is expected, and the figure found."""
 
 
 def _sizes(tables: Any) -> ClassSizes:  # noqa: ANN401  arrays
