@@ -91,7 +91,15 @@ FULL: dict[str, Any] = {
             "column_list": ["age", "sex"],
             "sum_total": 5,
         },
-        {"id": "L", "release": "m", "expect": "l_diversity", "kind": "recursive", "c": 3, "columns": ["age"], "distance": "equal"},
+        {
+            "id": "L",
+            "release": "m",
+            "expect": "l_diversity",
+            "kind": "recursive",
+            "c": 3,
+            "columns": ["age"],
+            "distance": "equal",
+        },
     ],
     "legal": {
         "profile": "gdpr",

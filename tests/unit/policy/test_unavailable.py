@@ -35,9 +35,6 @@ def using(feature: Feature, sound: str) -> str:
             return sound.replace("      - {suppress", f"      - {STEPS[step]}\n      - {{suppress")
         case ("threats", "*", "also", model):
             return sound.replace("highest_risk: 0.2", f"highest_risk: 0.2\n    also: {{{model}: {{column: glucose}}}}")
-        case ("checks", "[]", "expect"):
-            name = "expect_column_values_to_not_be_null" if feature.value == "expect_.*" else feature.value
-            return sound + f"  - {{id: MORE, release: microdata, expect: {name}, column: sex}}\n"
         case ("datasets", "*", "source"):
             return sound.replace("data/patients.csv", "postgres://h/db")
         case ("datasets", "*", "source", kind):
