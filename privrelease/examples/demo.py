@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from privrelease.cli.run import worst
-from privrelease.examples.registry import write_registry
+from privrelease.examples.registry import write_example
 
 __all__ = ["main"]
 
@@ -33,9 +33,7 @@ def command(*words: str | Path) -> int:
 def main() -> int:
     """Run the examples; return the worst exit code."""
     policies = ROOT / "policies"
-    patients = policies / "data" / "patients.parquet"
-    if not patients.is_file():
-        write_registry(patients)
+    write_example(policies / "data")
     if not (policies / "privacy-ledger.db").is_file():
         command("ledger", "init", policies / "diabetes.yaml")
     patients_code = command("run", policies / "diabetes.yaml")

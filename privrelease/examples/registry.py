@@ -1,6 +1,7 @@
 """A made-up diabetes registry: no person in it exists.
 
-``python -m privrelease.examples.registry OUT.parquet [ROWS] [SEED]`` writes it. The same seed gives the same rows.
+``python -m privrelease.examples.registry OUT.parquet [ROWS] [SEED]`` writes it. The same seed gives the same rows. Attacks also need
+others of the same population, who are not in it: :func:`write_example` writes both files.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["PREVALENCE", "registry", "write_registry"]
+__all__ = ["PREVALENCE", "registry", "write_example", "write_registry"]
 
 #: Share of patients with the diagnosis; exact up to one patient.
 PREVALENCE = 0.15
@@ -31,10 +32,10 @@ def _truncated_normal(
     return values
 
 
-def registry(rows: int = 10_000, seed: int = 20_260_101) -> dict[str, NDArray[np.generic]]:
+def registry(rows: int = 10_000, seed: int = 20_260_101, first: int = 0) -> dict[str, NDArray[np.generic]]:
     """Return the columns of the registry, each an array of ``rows`` values.
 
-    ``patient_id`` text; ``age`` 18..85; ``sex`` F or M; ``region`` of four; ``glucose`` N(120, 30) mg/dL cut to [50, 400], one decimal;
+    ``patient_id`` text, numbered from ``first``; ``age`` 18..85; ``sex`` F or M; ``region`` of four; ``glucose`` N(120, 30) mg/dL cut to [50, 400], one decimal;
     ``systolic`` mmHg; ``diagnosis`` positive for exactly 15 % (those of highest glucose, age and chance together);
     ``treatment_months`` 0 for the negative, 1..240 for the positive.
 
@@ -54,7 +55,7 @@ def registry(rows: int = 10_000, seed: int = 20_260_101) -> dict[str, NDArray[np
     positive = np.zeros(rows, dtype=np.bool_)
     positive[np.argsort(-score, kind="stable")[: round(PREVALENCE * rows)]] = True
     months = np.where(positive, 1 + np.floor(random.gamma(2.0, 14.0, rows)).astype(np.int64).clip(0, 239), 0)
-    patient = np.char.add("P", np.char.zfill(random.permutation(rows).astype(np.str_), 6))
+    patient = np.char.add("P", np.char.zfill((first + random.permutation(rows)).astype(np.str_), 6))
     return {
         "patient_id": patient,
         "age": age,
@@ -67,7 +68,7 @@ def registry(rows: int = 10_000, seed: int = 20_260_101) -> dict[str, NDArray[np
     }
 
 
-def write_registry(path: Path, rows: int = 10_000, seed: int = 20_260_101) -> None:
+def write_registry(path: Path, rows: int = 10_000, seed: int = 20_260_101, first: int = 0) -> None:
     """Write the registry as Parquet; the folder is made, an existing file is replaced at once or not at all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -75,9 +76,18 @@ def write_registry(path: Path, rows: int = 10_000, seed: int = 20_260_101) -> No
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     pq.write_table(
-        pa.table({name: pa.array(values) for name, values in registry(rows, seed).items()}), partial, compression="zstd"
+        pa.table({name: pa.array(values) for name, values in registry(rows, seed, first).items()}), partial, compression="zstd"
     )
     partial.replace(path)
+
+
+def write_example(folder: Path) -> None:
+    """Write what ``policies/diabetes.yaml`` reads and is not there yet: ``patients.parquet``, and ``control.parquet`` of as many others."""
+    rows = 10_000
+    for name, seed, first in (("patients", 20_260_101, 0), ("control", 20_260_102, rows)):
+        path = folder / f"{name}.parquet"
+        if not path.is_file():
+            write_registry(path, rows, seed, first)
 
 
 if __name__ == "__main__":

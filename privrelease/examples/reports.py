@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.examples.demo import ROOT, census_data
-from privrelease.examples.registry import write_registry
+from privrelease.examples.registry import write_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def main() -> int:
         copy = Path(made) / "copy"
         _call("git", "clone", "--quiet", "--shared", str(ROOT), str(copy))
         policies = copy / "policies"
-        write_registry(policies / "data" / "patients.parquet")
+        write_example(policies / "data")
         _privrelease("ledger", "init", policies / "diabetes.yaml")
         _privrelease("run", policies / "diabetes.yaml")
         _privrelease("run", policies / "census.yaml", "--data-root", census.parent)

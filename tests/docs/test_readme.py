@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.examples.registry import write_registry
+from privrelease.examples.registry import write_example
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def printed(tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("readme")
     (folder / "policies").mkdir()
     shutil.copy(ROOT / "policies" / "diabetes.yaml", folder / "policies")
-    write_registry(folder / "policies" / "data" / "patients.parquet")
+    write_example(folder / "policies" / "data")
     (folder / "data").mkdir()
     (folder / "data" / "visits.csv").write_text("id,visit,ward\n1,2026-01-01,a\n", encoding="utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
