@@ -88,6 +88,7 @@ EARLIER_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-EARLIER-CELLS", "A283", "Earlier tables give no cell back"),
     ("AUDIT-EARLIER-BUDGET", "A284", "The budget covers all releases together"),
     ("AUDIT-EARLIER-REPEATED", "A285", "The same question is not asked anew"),
+    ("AUDIT-EARLIER-LOOKED", "A286", "Every earlier release was looked at"),
 )
 
 #: Codes of findings that no single check has, with what they mean.
@@ -99,7 +100,10 @@ FINDING_TITLES: dict[str, str] = {
     "A105": "a threat has nothing to measure",
     "A107": "nothing was checked",
     "A108": "a population has fewer persons than the file",
-    **{code: title for _, code, title in (*INTEGRITY_CODES, *STATISTICS_CODES, *TABLE_CODES, *ATTACK_CODES, CONTROL_CHECK)},
+    **{
+        code: title
+        for _, code, title in (*INTEGRITY_CODES, *STATISTICS_CODES, *TABLE_CODES, *ATTACK_CODES, CONTROL_CHECK, *EARLIER_CODES)
+    },
     "A301": "a check of the policy does not hold",
     "A302": "a check of the policy could not be made",
     "A303": "a waiver does not count",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
+from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases, Unlooked
 from privrelease.cli.settings import chosen
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 
@@ -51,16 +51,18 @@ def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, ru
     """Return releases of the same persons that were published before, newest first.
 
     The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id. Releases of the
-    same content count once; a withdrawn one counts, for its recipients have it. ``run``: the run that is audited, which is not earlier.
+    same content count once, but for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the
+    run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
     """
     from privrelease.plan.statistics import StatisticsPlan
 
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
-    except (PrivreleaseError, OSError):
-        return EarlierReleases()
+    except (PrivreleaseError, OSError) as error:
+        return EarlierReleases(unlooked=(Unlooked("what was published from the state folder", None, _why(error)),))
     held = isinstance(release, StatisticsPlan) or release.recipients_hold_previous
     found: list[EarlierRelease] = []
+    unlooked: list[Unlooked] = []
     left = 0
     for record in records:
         try:
@@ -68,15 +70,41 @@ def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, ru
             if not _same_persons(folder, record, release, policy):
                 continue
             one = replace(_of_run(folder, release), held=held)
-        except (PrivreleaseError, OSError, ValueError, KeyError):
+            _check_files(folder, one)
+        except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
+            unlooked.append(Unlooked(f"{record.release} (run {record.run})", record.run, _why(error)))
             continue
-        if any(one.digests & other.digests for other in found):
+        alike = [other for other in found if other.kind == one.kind]
+        if one.kind == "statistics" and isinstance(release, StatisticsPlan):
+            found.append(one)
+        elif any(one.digests & other.digests for other in alike):
             continue
-        if len(found) == MOST_EARLIER:
+        elif len(alike) == MOST_EARLIER:
             left += 1
-            continue
-        found.append(one)
-    return EarlierReleases(tuple(found), left)
+        else:
+            found.append(one)
+    return EarlierReleases(tuple(found), left, tuple(unlooked))
+
+
+def _why(error: Exception) -> str:
+    """Say what went wrong, without a word of what was read."""
+    if isinstance(error, PrivreleaseError):
+        return error.code
+    return "a file of it cannot be read" if isinstance(error, OSError) else "a file of it is not what this tool writes"
+
+
+def _check_files(folder: RunFolder, one: EarlierRelease) -> None:
+    """Raise InputError (R120) where a file is not the one that was published, OSError where it is gone."""
+    from privrelease.release.digests import sha256_of
+
+    manifest = folder.manifest()
+    for output in manifest.outputs:
+        if sha256_of(folder.output(output.file)) != output.sha256:
+            raise InputError(
+                code="R120",
+                message=f"a file of {one.name} is not what was published",
+                hint="restore it from a recipient's copy",
+            )
 
 
 def _was_published(record: RunRecord) -> bool:
@@ -84,10 +112,12 @@ def _was_published(record: RunRecord) -> bool:
 
 
 def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:
+    if release.population_id is None and record.policy != policy.policy_id:
+        return False
     data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
     if release.population_id is not None:
         return bool(data["population"] == release.population_id)
-    return record.policy == policy.policy_id and data["dataset"] == release.source.dataset
+    return bool(data["dataset"] == release.source.dataset)
 
 
 def _of_run(run: RunFolder, release: ReleasePlan) -> EarlierRelease:

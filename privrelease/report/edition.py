@@ -15,6 +15,9 @@ from pydantic import BaseModel
 
 from privrelease.audit.attacks_model import ATTACKS, attacks_facts
 from privrelease.audit.attacks_model import for_recipients as attacks_for_recipients
+from privrelease.audit.earlier.model import SECTION as EARLIER
+from privrelease.audit.earlier.model import earlier_facts
+from privrelease.audit.earlier.model import for_recipients as earlier_for_recipients
 from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibility
 from privrelease.audit.privacy_model import PRIVACY, for_recipients, privacy_facts
 from privrelease.audit.utility_model import UTILITY, utility_measures_of
@@ -55,6 +58,7 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
     worst = kept.decision.worst
     decision = {
         "reasons": (),
+        "assessment_remaining": _remaining_for_recipients(audit),
         "worst": None if worst is None or is_withheld(worst.figure) else worst,
     }
     return kept.model_copy(
@@ -80,14 +84,19 @@ def is_withheld(figure: Figure) -> bool:
 
 
 def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
-    """Of the sections, recipients get three. The claim of differential privacy: it was known before a row was read, or is released anyway.
+    """Of the sections, recipients get four. The claim of differential privacy: it was known before a row was read, or is released anyway.
     Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
+    Of earlier releases, whether this one holds beside them.
     """
     kept: dict[str, object] = {}
     with suppress(ValueError):
         facts = privacy_facts(audit)
         if facts is not None:
             kept[PRIVACY] = _figures_withheld(for_recipients(facts), edition)
+    with suppress(ValueError):
+        earlier = earlier_facts(audit)
+        if earlier is not None:
+            kept[EARLIER] = earlier_for_recipients(earlier)
     with suppress(ValueError):
         attacks = attacks_facts(audit)
         rounded = None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition))
@@ -98,6 +107,15 @@ def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, 
         if measures is not None:
             kept[UTILITY] = _figures_withheld(utility_for_recipients(measures), edition)
     return kept
+
+
+def _remaining_for_recipients(audit: AuditResult) -> tuple[str, ...]:
+    """What is yet to assess about other releases names them: that stays inside."""
+    inside: tuple[str, ...] = ()
+    with suppress(ValueError):
+        facts = earlier_facts(audit)
+        inside = () if facts is None else facts.remaining
+    return tuple(text for text in audit.decision.assessment_remaining if text not in inside)
 
 
 def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:

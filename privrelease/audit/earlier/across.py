@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.codes import EARLIER_CODES
 from privrelease.audit.decision import decide
 from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
 from privrelease.audit.model import CheckResult, FindingRecord, Outcome, Visibility
+from privrelease.findings import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.earlier.release import EarlierKind, EarlierRelease
+    from privrelease.audit.earlier.release import EarlierKind, EarlierRelease, EarlierReleases
     from privrelease.audit.model import AuditResult, Figure
     from privrelease.plan.model import ReleasePlan
 
-__all__ = ["Across", "earlier_check", "named", "set_aside", "with_earlier"]
+__all__ = ["Across", "earlier_check", "named", "set_aside", "together", "with_earlier"]
 
 _NAMED: Final = 3
+_LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 
 _CODES = {name: (code, title) for name, code, title in EARLIER_CODES}
 
@@ -32,6 +34,35 @@ class Across:
     checks: tuple[CheckResult, ...] = ()
     remaining: tuple[str, ...] = ()
     left: int = 0
+
+
+def together(
+    looked: Sequence[Beside], checks: Sequence[CheckResult], remaining: Sequence[str], earlier: EarlierReleases
+) -> Across:
+    """Put together what came of all that were found; what could not be looked at is named by a check that does not pass."""
+    every = (
+        *looked,
+        *(Beside(release=one.name, run=one.run, looked="unreadable", note=one.why) for one in earlier.unlooked),
+    )
+    blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
+    unlooked = () if not blind else (_unlooked(blind),)
+    rest = [f"What {one.name} tells beside this release: it could not be looked at, {one.why}." for one in earlier.unlooked]
+    if earlier.left:
+        rest.append(
+            f"What {amount(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
+        )
+    return Across(every, (*checks, *unlooked), (*remaining, *rest), earlier.left)
+
+
+def _unlooked(names: Sequence[str]) -> CheckResult:
+    return CheckResult(
+        id=_LOOKED,
+        title=_CODES[_LOOKED][1],
+        outcome=Outcome.NOT_EVALUATED,
+        severity="warn",
+        message=f"could not be looked at: {named(names)}",
+        visibility=Visibility.INTERNAL,
+    )
 
 
 def named(names: Sequence[str]) -> str:
@@ -75,14 +106,24 @@ def with_earlier(audit: AuditResult, across: Across, plan: ReleasePlan) -> Audit
     findings = (*audit.findings, *(_finding(plan, check) for check in across.checks if check.outcome is not Outcome.PASS))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
     remaining = (*audit.decision.assessment_remaining, *across.remaining)
+    facts = EarlierFacts(releases=across.looked, left=across.left, verdict=_verdict(across.checks), remaining=across.remaining)
     return audit.model_copy(
         update={
             "checks": checks,
             "findings": findings,
             "decision": decision.model_copy(update={"assessment_remaining": remaining, "worst": audit.decision.worst}),
-            "sections": {**audit.sections, SECTION: EarlierFacts(releases=across.looked, left=across.left)},
+            "sections": {**audit.sections, SECTION: facts},
         }
     )
+
+
+def _verdict(checks: Sequence[CheckResult]) -> Literal["pass", "warn", "fail", "not_evaluated"]:
+    outcomes = {check.outcome for check in checks}
+    if Outcome.FAIL in outcomes:
+        return "fail"
+    if outcomes <= {Outcome.NOT_EVALUATED}:
+        return "not_evaluated"
+    return "pass" if outcomes == {Outcome.PASS} else "warn"
 
 
 def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
@@ -91,14 +132,25 @@ def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
         code=_CODES[check.id][0],
         message=f"{check.id} {check.title}: {check.message}",
         severity="error" if check.outcome is Outcome.FAIL else "warn",
-        hint=_HINT if check.outcome is Outcome.FAIL else None,
+        hint=_HINTS.get(check.id),
         subject=f"checks.{check.id}",
         file=None if place is None else place.file,
         line=0 if place is None else place.line,
     )
 
 
-_HINT = (
-    "protect both in one release, or suppress in this one what the other shows; where nobody who gets this release can hold the other, "
-    "say so with `recipients_hold_previous: false`"
+_NOT_HELD = (
+    "where nobody who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
+    "say so: `recipients_hold_previous: false`"
 )
+
+#: What to do about each.
+_HINTS = {
+    "AUDIT-EARLIER-INTERSECT": "keep the rules of the earlier release, or suppress in this one what that one suppresses; "
+    + _NOT_HELD,
+    "AUDIT-EARLIER-DIFFERENCE": "wait until enough persons joined, left or changed, or leave those few out; " + _NOT_HELD,
+    "AUDIT-EARLIER-CELLS": "suppress what the earlier table suppresses, or release both as one policy's tables; " + _NOT_HELD,
+    "AUDIT-EARLIER-BUDGET": "spend less on this release, or raise the cap of the ledger if that can be answered for",
+    "AUDIT-EARLIER-REPEATED": "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
+    _LOOKED: "restore what is missing, or name a copy with `privrelease audit --against`",
+}

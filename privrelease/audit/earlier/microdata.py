@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from privrelease.audit.earlier.across import Across, earlier_check, named, set_aside
+from privrelease.audit.earlier.across import earlier_check, named, set_aside, together
 from privrelease.audit.earlier.model import Beside
 from privrelease.audit.figures import count
 from privrelease.disclosure.class_sizes import ClassSizes, MatchSizes
@@ -30,6 +30,7 @@ from privrelease.findings import amount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from privrelease.audit.earlier.across import Across
     from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
     from privrelease.audit.evidence import Evidence
     from privrelease.audit.model import CheckResult, Figure
@@ -59,21 +60,21 @@ class _Found:
 def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine) -> Across:
     """Compare the measured file with every earlier release."""
     if evidence.main is None:
-        return Across()
+        return together((), (), (), earlier)
     found = [_compared(evidence, evidence.main, one, engine) for one in earlier.releases]
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
     if combined:
         names = named([one.beside.release for one in combined])
+        same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
+        again = f"; {named(same)} holds the same" if same else ""
         intersect = [fault for one in found for fault in one.intersect]
         difference = [fault for one in found for fault in one.difference]
         checks = (
-            earlier_check(_INTERSECT, intersect, f"classes stay large for who combines this release with {names}"),
+            earlier_check(_INTERSECT, intersect, f"classes stay large for who combines this release with {names}{again}"),
             earlier_check(_DIFFERENCE, difference, f"no small group of records is only in one of this release and {names}"),
         )
-    return Across(
-        tuple(one.beside for one in found), checks, tuple(text for one in found for text in one.remaining), earlier.left
-    )
+    return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
 
 
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: AuditEngine) -> _Found:

@@ -1,4 +1,4 @@
-"""What earlier releases an audit looked at, and what came of it: part of section 7 of ``audit.json``. Everything here is internal."""
+"""What earlier releases an audit looked at, and what came of it: part of section 7 of ``audit.json``. All but the verdict is internal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves t
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
 
-__all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts"]
+__all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts", "for_recipients"]
 
 SECTION = "7"
 
@@ -42,9 +42,18 @@ class EarlierFacts(_Model):
 
     releases: tuple[Beside, ...]
     left: int = 0
+    verdict: Literal["pass", "warn", "fail", "not_evaluated"] | None = None
+    """Of all checks beside earlier releases together: all that recipients are told."""
+    remaining: tuple[str, ...] = ()
+    """What a person has yet to assess about them, as in the decision: these sentences name other releases."""
 
 
 def earlier_facts(audit: AuditResult) -> EarlierFacts | None:
     """Return what was found beside earlier releases; None where none was looked for."""
     section = audit.sections.get(SECTION)
     return None if section is None else EarlierFacts.model_validate(section)
+
+
+def for_recipients(facts: EarlierFacts) -> EarlierFacts:
+    """Return the verdict alone: other releases, their runs and what was counted beside them are no matter of recipients."""
+    return EarlierFacts(releases=(), verdict=facts.verdict)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
 
-__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases"]
+__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "Unlooked"]
 
 EarlierKind = Literal["microdata", "statistics", "table"]
 
@@ -43,8 +43,21 @@ class EarlierRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class Unlooked:
+    """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many."""
+
+    name: str
+    run: str | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierReleases:
-    """Those that an audit looks at, the newest first, and how many older ones it does not."""
+    """Those that an audit looks at, the newest first, and how many older ones it does not.
+
+    ``unlooked``: those that should have been looked at and could not be.
+    """
 
     releases: tuple[EarlierRelease, ...] = ()
     left: int = 0
+    unlooked: tuple[Unlooked, ...] = ()

@@ -12,7 +12,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from privrelease.audit.aggregates import cells_of_file
-from privrelease.audit.earlier.across import Across, earlier_check, named, set_aside
+from privrelease.audit.earlier.across import earlier_check, named, set_aside, together
 from privrelease.audit.earlier.model import Beside
 from privrelease.audit.model import Figure, Outcome, Visibility
 from privrelease.dp.budget import Budget, total
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from privrelease.audit.charges import Charges
+    from privrelease.audit.earlier.across import Across
     from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
     from privrelease.audit.model import CheckResult
     from privrelease.plan.model import Plan
@@ -39,14 +40,15 @@ def beside_statistics(
 ) -> Across:
     """Add up what a release of statistics and every earlier one cost, and look for questions that were asked before.
 
-    ``manifest``, ``charges``: of the release, as in its own audit. Nothing of the source is read.
+    ``manifest``, ``charges``: of the release, as in its own audit. Nothing of the source is read. Two runs of the same figures are two
+    releases: what either drew was paid for, whether or not the noise came out alike.
     """
     looked: list[Beside] = []
     remaining: list[str] = []
     counted: list[tuple[EarlierRelease, Budget]] = []
     ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
     for one in earlier.releases:
-        if one.digests & ours:
+        if one.digests & ours and (one.run is None or manifest is None or one.run == manifest.run):
             looked.append(Beside(release=one.name, run=one.run, looked="same_file"))
             continue
         aside = set_aside(one, "statistics")
@@ -65,9 +67,9 @@ def beside_statistics(
             looked.append(Beside(release=one.name, run=one.run, looked="combined", figures=figures))
             counted.append((one, cost))
     if not counted:
-        return Across(tuple(looked), (), tuple(remaining), earlier.left)
+        return together(looked, (), remaining, earlier)
     checks = (_budget(plan, policy, manifest, charges, counted), _repeated(plan, manifest, [one for one, _ in counted]))
-    return Across(tuple(looked), checks, tuple(remaining), earlier.left)
+    return together(looked, checks, remaining, earlier)
 
 
 def _cost(one: EarlierRelease) -> Budget | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from privrelease.audit.aggregates import cells_of_file
-from privrelease.audit.earlier.across import Across, earlier_check, named, set_aside
+from privrelease.audit.earlier.across import earlier_check, named, set_aside, together
 from privrelease.audit.earlier.model import Beside
 from privrelease.audit.figures import count
 from privrelease.disclosure.tables.judgement import weaknesses
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.earlier.across import Across
     from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
     from privrelease.audit.model import CheckResult
     from privrelease.disclosure.tables.figures import ProtectedTable
@@ -96,9 +97,7 @@ def beside_tables(
             earlier_check(_CELLS, given, f"no suppressed cell follows from {names}"),
             earlier_check(_DIFFERENCE, small, f"no small group is the difference to {names}"),
         )
-    return Across(
-        tuple(one.beside for one in found), checks, tuple(text for one in found for text in one.remaining), earlier.left
-    )
+    return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
 
 
 def _compared(

@@ -60,7 +60,8 @@ def test_the_same_answer_again_costs_nothing_and_is_no_new_question(statistics):
         *AUDIT, "--format", "json", "--against", min((statistics.folder / ".privrelease" / "runs").iterdir()).name
     )
     assert said.code == 0, said.err
-    assert checks(said.json) in ({}, {"AUDIT-EARLIER-BUDGET": "pass", "AUDIT-EARLIER-REPEATED": "pass"})
+    assert checks(said.json) == {"AUDIT-EARLIER-BUDGET": "pass", "AUDIT-EARLIER-REPEATED": "pass"}
+    assert "together cost epsilon 1, " in message(said.json, "AUDIT-EARLIER-BUDGET")
 
 
 def test_a_question_asked_anew_is_told_with_what_its_average_is_worth(statistics):

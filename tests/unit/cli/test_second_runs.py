@@ -1,0 +1,170 @@
+"""What a second release of the same persons says, from the command line: again, with more persons, with changes, under other rules."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.unit.cli.test_audit_against import AREA_GOES, DATA, HEAD, JOB_GOES, release
+
+BESIDE = "AUDIT-EARLIER-"
+HOLD = {"AUDIT-EARLIER-INTERSECT": "pass", "AUDIT-EARLIER-DIFFERENCE": "pass"}
+
+
+@pytest.fixture
+def published(desk):
+    """One release of made-up people is published."""
+    desk.data(DATA)
+    desk.policy(HEAD + JOB_GOES)
+    assert desk.run().code == 0
+    return desk
+
+
+def runs(desk):
+    return sorted((desk.folder / ".privrelease").glob("[rq]*/*/internal/audit.json"), key=lambda path: path.parent.parent.name)
+
+
+def audit(desk, place=-1):
+    return json.loads(runs(desk)[place].read_text(encoding="utf-8"))
+
+
+def beside(document):
+    return {check["id"]: check["outcome"] for check in document["checks"] if check["id"].startswith(BESIDE)}
+
+
+def hint(document, code):
+    return next(finding["hint"] for finding in document["findings"] if finding["code"] == code)
+
+
+# ------------------------------------------------------------------------------------------------------------- as a user walks through
+
+
+def test_the_same_again_is_the_same_bytes_and_is_said_to_be(published):
+    before = published.released.parent.joinpath("a.csv").read_bytes()
+    for _ in range(2):
+        said = published.run()
+        assert said.code == 0, said.err
+        assert (published.folder / "out" / "a.csv").read_bytes() == before
+        document = audit(published)
+        assert beside(document) == HOLD
+        assert [one["looked"] for one in document["sections"]["7"]["releases"]] == ["same_file"]
+        assert "holds the same" in next(check["message"] for check in document["checks"] if check["id"].endswith("INTERSECT"))
+
+
+def test_many_who_joined_are_no_small_group(published):
+    published.data(DATA + "".join(f"q{n},west,baker,{500 + n}\n" for n in range(4)))
+    said = published.run()
+    assert said.code == 0, said.err
+    assert beside(audit(published)) == HOLD
+
+
+def test_one_who_joined_fails_and_is_told_what_to_do_without_a_cell(published):
+    published.data(DATA + "q1,south,smith,500\n")
+    said = published.run()
+    assert said.code == 1
+    document = audit(published)
+    assert beside(document)["AUDIT-EARLIER-DIFFERENCE"] == "fail"
+    assert "recipients_hold_previous: false" in hint(document, "A282")
+    assert not [cell for cell in ("q1", "smith", "500") if cell in said.err + said.out]
+    assert (published.folder / "out" / "a.csv").exists()
+
+
+def test_another_value_of_one_person_fails(published):
+    published.data(DATA.replace("p4,south,smith,104", "p4,south,smith,999"))
+    said = published.run()
+    assert said.code == 1
+    assert beside(audit(published))["AUDIT-EARLIER-DIFFERENCE"] == "fail"
+    assert not [cell for cell in ("p4", "smith", "999") if cell in said.err + said.out]
+
+
+def test_other_rules_on_the_same_source_fail_and_pass_where_nobody_holds_both(published):
+    other = release("a", "{area: 1, job: 9}")
+    published.policy(HEAD + other)
+    said = published.run()
+    assert said.code == 1
+    assert "recipients_hold_previous: false" in hint(audit(published), "A281")
+    published.policy(HEAD + release("a", "{area: 1, job: 9}", "recipients_hold_previous: false, "))
+    said = published.run()
+    assert said.code == 0, said.err
+    assert any("recipients_hold_previous" in text for text in audit(published)["decision"]["assessment_remaining"])
+
+
+def test_a_withdrawn_release_still_counts(published):
+    assert published("withdraw", "policy.yaml", "a", "--reason", "made up").code == 0
+    published.policy(HEAD + release("a", "{area: 1, job: 9}"))
+    said = published.run()
+    assert said.code == 1
+    assert "A281" in said.err
+
+
+# ------------------------------------------------------------------------------------------------------- what could not be looked at
+
+
+def broken(how, folder):
+    outgoing, internal = folder / "outgoing", folder / "internal"
+    if how == "no audit":
+        (internal / "audit.json").unlink()
+    elif how == "another audit":
+        (internal / "audit.json").write_text("[]", encoding="utf-8")
+    elif how == "no manifest":
+        next(outgoing.glob("*.manifest.json")).unlink()
+    elif how == "no data":
+        (outgoing / "a.csv").unlink()
+    elif how == "other data":
+        (outgoing / "a.csv").write_text("area,job,pay\n", encoding="utf-8")
+    elif how == "no folder":
+        shutil.rmtree(outgoing)
+
+
+@pytest.mark.parametrize("how", ["no audit", "another audit", "no manifest", "no data", "other data", "no folder"])
+def test_what_was_published_and_cannot_be_looked_at_is_named_and_is_no_pass(published, how):
+    """Two releases that intersect: the second run would fail, had it looked at the first."""
+    first = next((published.folder / ".privrelease" / "runs").iterdir())
+    broken(how, first)
+    published.policy(HEAD + JOB_GOES + AREA_GOES)
+    said = published.run("--release", "b")
+    assert said.code == 0, said.err
+    document = audit(published)
+    assert beside(document) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
+    assert f"could not be looked at: a (run {first.name})" in said.err
+    assert "A286" in said.err
+    decision = document["decision"]
+    assert decision["checks_passed"] == decision["checks_total"] - 1
+    assert any(first.name in text for text in decision["assessment_remaining"])
+    assert [one["looked"] for one in document["sections"]["7"]["releases"]] == ["unreadable"]
+    assert first.name not in (published.folder / "out" / "b.report.html").read_text(encoding="utf-8")
+
+
+def test_it_stops_a_run_that_stops_at_warnings(published):
+    broken("no data", next((published.folder / ".privrelease" / "runs").iterdir()))
+    said = published.run("--fail-on", "warn")
+    assert said.code == 1
+    assert "A286" in said.err
+
+
+def test_a_broken_release_of_another_policy_is_no_matter_of_this_one(published):
+    broken("no audit", next((published.folder / ".privrelease" / "runs").iterdir()))
+    published.policy(HEAD.replace("id: made", "id: another") + AREA_GOES)
+    assert published.run().code == 0
+    assert beside(audit(published)) == {}
+
+
+# ----------------------------------------------------------------------------------------------------------------- which are looked at
+
+
+def test_every_release_of_other_content_is_looked_at_however_fast_they_come(published):
+    """Each state of the data adds four people; the newest five of other content are combined, and older ones are counted."""
+    text, seen = DATA, []
+    for state in range(7):
+        text += "".join(f"q{state}{n},area{state},baker,{1000 * (state + 1) + n}\n" for n in range(4))
+        published.data(text)
+        said = published.run()
+        assert said.code == 0, said.err
+        section = audit(published)["sections"]["7"]
+        seen.append((len(section["releases"]), section["left"]))
+    assert seen == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1), (5, 2)]
+    order = [one["run"] for one in section["releases"]]
+    assert order == sorted(order, reverse=True)
+    assert any("2 older releases" in rest for rest in audit(published)["decision"]["assessment_remaining"])
