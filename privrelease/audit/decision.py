@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["REMAINING", "decide", "finding_record", "findings_of"]
+__all__ = ["REMAINING", "check_records", "decide", "finding_record", "findings_of"]
 
 #: What no audit of a file can settle.
 REMAINING = (
@@ -143,23 +143,24 @@ def findings_of(
     if not threats and not plan.checks:
         message = "nothing was checked: the release has no threat and no check"
         found.append(FindingRecord(code="A107", message=message, severity="error", subject=f"releases.{plan.id}"))
-    for check in checks:
-        severity = _severity(check)
-        if severity is None:
-            continue
-        code = _CODES.get(check.id.rstrip("-0123456789"), "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301")
-        file = None if plan.location is None else plan.location.file
-        found.append(
-            FindingRecord(
-                code=code,
-                message=f"{check.id} {check.title}: {check.message}",
-                severity=severity,
-                subject=f"checks.{check.id}",
-                file=file,
-                line=check.line,
-            )
-        )
+    found += check_records(None if plan.location is None else plan.location.file, checks)
     return (*found, *(finding_record(finding) for finding in warnings))
+
+
+def check_records(file: str | None, checks: Iterable[CheckResult]) -> tuple[FindingRecord, ...]:
+    """Name every check that does not pass, with its line in the policy ``file``."""
+    return tuple(
+        FindingRecord(
+            code=_CODES.get(check.id.rstrip("-0123456789"), "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301"),
+            message=f"{check.id} {check.title}: {check.message}",
+            severity=severity,
+            subject=f"checks.{check.id}",
+            file=file,
+            line=check.line,
+        )
+        for check in checks
+        if (severity := _severity(check)) is not None
+    )
 
 
 def _ratio(verdict: ThresholdVerdict) -> Fraction | None:

@@ -17,17 +17,19 @@ from privrelease.audit.figures import DEFAULT_MINIMUM, Audience
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.percent import per_cent
 from privrelease.errors import PrivreleaseError
+from privrelease.relational.schema import Column, ColumnFormat, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.relational.expectations import Counted, Expectation
+    from privrelease.relational.schema import ColumnType, Sink
 
-__all__ = ["Places", "source_checks", "standard_checks"]
+__all__ = ["Places", "figure_checks", "source_checks", "standard_checks"]
 
 #: Great Expectations compares shares as floats: a difference of this size is its rounding, not another result.
 _ROUNDING: Final = Fraction(1, 10**9)
@@ -80,14 +82,36 @@ def standard_checks(checks: Sequence[CheckPlan], places: Places, engine: AuditEn
     return tuple(_result(check, found[check.id], places) for check in checks)
 
 
+def figure_checks(
+    checks: Sequence[CheckPlan], columns: Mapping[str, ColumnType], files: Sequence[Sink], engine: AuditEngine | None
+) -> tuple[CheckResult, ...]:
+    """Make the checks on the file of a release of figures: a table's, or one of statistics.
+
+    ``columns``: of the file as planned. The first of ``files`` is looked at: another check holds that all say the same. Recipients hold this very
+    file and nothing else is looked at, so they see what is found; under differential privacy it follows from noisy figures alone, and may
+    decide (DESIGN, semantics 12).
+    """
+    asked = [check for check in checks if check.on == "release"]
+    released = None
+    if asked and files and engine is not None:
+        blank = ColumnFormat(missing=("",))  # of a key that is summed over, or a figure that is suppressed
+        wanted = [Column(name, kind, Role.INSENSITIVE, format=blank) for name, kind in columns.items()]
+        with suppress(PrivreleaseError):
+            released = engine.open_release(files[0], wanted, marked=True)
+    found = {} if released is None else dict(released.columns)
+    usable = frozenset(name for name, kind in columns.items() if found.get(name) is kind)
+    return standard_checks(asked, Places(released, usable, None, 1), engine)
+
+
 def source_checks(plan: StatisticsPlan, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
     """Make the checks on the source of a release of statistics. Nothing they find, and no fault on the way, may stop the release."""
+    checks = [check for check in plan.checks if check.on == "source"]
     source = None
     if engine is not None and plan.checked is not None:
         with suppress(PrivreleaseError):
             source = engine.stage(plan.checked)
     places = Places(None, frozenset(), source, DEFAULT_MINIMUM, private=True)
-    return standard_checks(plan.checks, places, engine)
+    return standard_checks(checks, places, engine)
 
 
 def _expectation(check: CheckPlan) -> Expectation:

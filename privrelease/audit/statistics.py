@@ -25,17 +25,18 @@ from privrelease.audit.aggregates import (
 )
 from privrelease.audit.charges import uncharged
 from privrelease.audit.codes import NO_MANIFEST, STATISTICS_CODES
-from privrelease.audit.decision import decide
+from privrelease.audit.decision import check_records, decide
 from privrelease.audit.earlier.across import with_earlier
 from privrelease.audit.earlier.statistics import beside_statistics
 from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.privacy import ReleasedRow, privacy_section
 from privrelease.audit.privacy_model import PRIVACY
-from privrelease.audit.standard import source_checks
+from privrelease.audit.standard import figure_checks, source_checks
 from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+from privrelease.policy.released_columns import STATISTICS_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -115,7 +116,7 @@ def audit_statistics(
 ) -> AuditResult:
     """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception.
 
-    ``engine``: where the source can be read for checks of the policy on it; what they find is told and decides nothing. ``earlier``:
+    ``engine``: for checks of the policy, on the file, and on the source; what these find is told and decides nothing. ``earlier``:
     releases of the same persons that went before.
     """
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
@@ -124,8 +125,12 @@ def audit_statistics(
         lacking["ledger"] = _NO_LEDGER
     checks = tuple(made(STATISTICS_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
+    on_file = figure_checks(plan.checks, STATISTICS_COLUMNS, target.files, engine)
     on_source = source_checks(plan, engine)
-    findings = (*check_findings(plan, STATISTICS_CODES, checks), *private_findings(plan, on_source))
+    place = None if plan.location is None else plan.location.file
+    of_policy = (*check_records(place, on_file), *private_findings(plan, on_source))
+    findings = (*check_findings(plan, STATISTICS_CODES, checks), *of_policy)
+    checks = (*checks, *on_file)
     decision = decide((), None, checks, findings, legal)
     outputs = output_facts(target.files, evidence.tables)
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}

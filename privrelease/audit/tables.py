@@ -22,16 +22,18 @@ from privrelease.audit.aggregates import (
     unlike_manifest,
 )
 from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
-from privrelease.audit.decision import decide
+from privrelease.audit.decision import check_records, decide
 from privrelease.audit.earlier.across import with_earlier
 from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
+from privrelease.audit.standard import figure_checks
 from privrelease.audit.table_cells import cells_of
 from privrelease.audit.table_rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
 from privrelease.disclosure.tables.judgement import Attack, weaknesses
 from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -146,7 +148,11 @@ def audit_table(
         lacking["source"] = _NO_SOURCE
     checks = tuple(made(TABLE_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
-    found = check_findings(plan, TABLE_CODES, checks)
+    types = {name: ColumnType(kind) for name, kind in plan.columns}
+    asked = figure_checks(plan.checks, types, target.files, engine)
+    place = None if plan.location is None else plan.location.file
+    found = (*check_findings(plan, TABLE_CODES, checks), *check_records(place, asked))
+    checks = (*checks, *asked)
     decision = decide((), None, checks, found, legal)
     facts = _facts(evidence)
     outputs = output_facts(target.files, evidence.tables)

@@ -130,6 +130,8 @@ def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: 
     """Statistics are audited against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
     from privrelease.cli.earlier import named_releases
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.microdata import engine_settings
     from privrelease.release.store import now
 
     files = _sinks(release, asked.files)
@@ -140,7 +142,13 @@ def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: 
         target = _charged(target, plan, settings, console)
     earlier = named_releases(asked.against, release, plan, settings)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    return audit_statistics(release, plan, target, audited_at=moment, versions=versions(), earlier=earlier)
+    if not any(check.on == "release" for check in release.checks):
+        return audit_statistics(release, plan, target, audited_at=moment, versions=versions(), earlier=earlier)
+    unread = replace(release, checked=None)
+    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    limits = replace(limits, readable=tuple(dict.fromkeys(file.path.parent for file in target.files)))
+    with DuckDBEngine(settings.engine(limits)) as engine:
+        return audit_statistics(unread, plan, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
 
 
 def _charged(target: StatisticsTarget, plan: Plan, settings: Settings, console: Console) -> StatisticsTarget:
@@ -174,6 +182,8 @@ def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, c
     if origin is not None and origin.files is not None:
         target = TableTarget(origin.files, origin.manifest, origin.run.id, not asked.source, origin.altered)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    folders = dict.fromkeys(file.path.parent for file in target.files)
+    limits = replace(limits, readable=(*limits.readable, *folders))
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = named_releases(asked.against, release, plan, settings)
     with DuckDBEngine(settings.engine(limits)) as engine:

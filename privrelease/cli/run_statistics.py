@@ -61,7 +61,8 @@ def audited_statistics(
     earlier = published_before(store, plan, policy, folder.id)
     if not plan.checks:
         return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), earlier=earlier)
-    with DuckDBEngine(replace(settings.engine(limits), writable=())) as engine:
+    reading = replace(settings.engine(limits), readable=(*limits.readable, folder.outgoing), writable=())
+    with DuckDBEngine(reading) as engine:
         return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
 
 

@@ -41,7 +41,7 @@ def audited_table(
     target = TableTarget(files, manifest, folder.id)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id)
-    with DuckDBEngine(replace(limits, writable=())) as engine:
+    with DuckDBEngine(replace(limits, readable=(*limits.readable, folder.outgoing), writable=())) as engine:
         return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 

@@ -7,6 +7,7 @@ import io
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError
+from privrelease.policy.released_columns import STATISTICS_COLUMNS
 from privrelease.relational.schema import SinkKind
 from privrelease.release.files import speaking, write_atomically
 
@@ -20,17 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "NOT_PRIVATE", "write_statistics"]
 
 #: Columns of the output and their types.
-COLUMNS: Final = (
-    ("query", "string"),
-    ("group", "string"),
-    ("value", "number"),
-    ("low", "number"),
-    ("high", "number"),
-    ("mechanism", "string"),
-    ("scale", "number"),
-    ("epsilon", "number"),
-    ("delta", "number"),
-)
+COLUMNS: Final = tuple((name, kind.value) for name, kind in STATISTICS_COLUMNS.items())
 #: What stands before the mechanism where the noise came from a test's seed.
 NOT_PRIVATE: Final = "not private: "
 

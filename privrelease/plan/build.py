@@ -166,7 +166,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         population_id=dataset.population,
         min_count=_min_count(loaded, release),
         checks=checks,
-        checked=_looked_at(loaded, release.from_, dataset, checks),
+        checked=_looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source")),
         location=loaded.location("releases", number),
     )
 
@@ -181,7 +181,8 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
     dataset = loaded.policy.datasets[release.from_]
     source = _source(loaded, release.from_, dataset, dataset.columns)
     place = loaded.location("releases", number)
-    return table_plan(release, dataset, loaded.policy.tables, source, tuple(_sinks(loaded, release)), place, loaded.roots)
+    sinks, checks = tuple(_sinks(loaded, release)), check_plans(loaded, release)
+    return table_plan(release, dataset, loaded.policy.tables, source, sinks, place, loaded.roots, checks)
 
 
 def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.dp.budget import total
 from privrelease.dp.queries import PrivateKeys
 from privrelease.findings import amount
+from privrelease.plan.explain_checks import check_words
 from privrelease.plan.statistics import cells_of, forecast_of, mean_forecast_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class StatisticsExplanation:
     outputs: tuple[str, ...]
     composition: tuple[str, ...] = ()
     """Why what it spends is not the sum of what the queries would cost alone, where it is not."""
+    checks: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -88,6 +90,7 @@ class StatisticsExplanation:
             lines.append(f"  query   {query.id}: {query.figure}, {query.rows}, {_cost(query.epsilon, query.delta)}")
             lines += [f"          {line}" for draw in query.draws for line in _draw_lines(draw)]
             lines += [] if query.mean is None else [f"          {query.mean}"]
+        lines += [f"  check   {check}" for check in self.checks]
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
 
@@ -136,6 +139,7 @@ def explain_statistics(plan: StatisticsPlan) -> StatisticsExplanation:
         queries=tuple(_query(query) for query in plan.queries),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
         composition=_composition(plan),
+        checks=tuple(map(check_words, plan.checks)),
     )
 
 

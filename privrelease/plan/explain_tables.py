@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from privrelease.plan.explain_checks import check_words
+
 if TYPE_CHECKING:
     from privrelease.plan.tables import TablePlan
 
@@ -25,6 +27,7 @@ class TableExplanation:
     rules: tuple[str, ...]
     rows: str
     outputs: tuple[str, ...]
+    checks: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -35,6 +38,7 @@ class TableExplanation:
         lines = [f"release {self.id}", f"  source  {self.source}", f"  unit    {self.unit}"]
         lines.append(f"  table   {', '.join(self.figures)} by {', '.join(self.by)}: {self.cells} cells{self.rows}")
         lines += [f"  rule    {rule}" for rule in self.rules]
+        lines += [f"  check   {check}" for check in self.checks]
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
 
@@ -52,6 +56,7 @@ def explain_table(plan: TablePlan) -> TableExplanation:
         rules=tuple(_rules(plan)),
         rows="" if plan.where is None else ", of the rows where the filter holds",
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
+        checks=tuple(map(check_words, plan.checks)),
     )
 
 

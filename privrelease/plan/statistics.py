@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from privrelease.dp.budget import Budget, total
 from privrelease.dp.composition import composed
 from privrelease.dp.quantiles import rank_error
 from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys
+from privrelease.policy.released_columns import STATISTICS_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -107,9 +108,7 @@ class StatisticsPlan:
     checks: tuple[CheckPlan, ...] = ()
     checked: TableSource | None = None
     location: Location | None = None
-    columns: tuple[str, ...] = field(
-        default=("query", "group", "value", "low", "high", "mechanism", "scale", "epsilon", "delta")
-    )
+    columns: tuple[str, ...] = tuple(STATISTICS_COLUMNS)
 
     @property
     def draws(self) -> tuple[Draw, ...]:

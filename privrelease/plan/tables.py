@@ -11,6 +11,7 @@ from privrelease.disclosure.tables.linked import PrintedSum, PrintedTable, TooMa
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
 from privrelease.plan.model import UnitPlan
+from privrelease.policy.released_columns import figure_name
 from privrelease.policy.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
 from privrelease.relational.filters import columns_of, parse_filter
@@ -139,6 +140,7 @@ def table_plan(
     sinks: tuple[Sink, ...],
     location: Location | None,
     roots: Roots,
+    checks: tuple[CheckPlan, ...] = (),
 ) -> TablePlan:
     """Return the plan of a table of a policy without faults."""
     keys = tuple(keys_of(release, name, dataset.columns[name], roots) or () for name in release.by)
@@ -166,6 +168,7 @@ def table_plan(
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         recipients_hold_previous=release.recipients_hold_previous,
+        checks=checks,
         location=location,
         where=where,
         impossible=None if release.impossible is None else parse_filter(release.impossible, types),
@@ -216,7 +219,7 @@ def _measure(one: TableMeasure, dataset: Dataset) -> MeasurePlan:
     kind: Literal["weighted_count", "sum", "mean"] = (
         "sum" if one.sum is not None else "mean" if one.mean is not None else "weighted_count"
     )
-    return MeasurePlan(kind, f"{kind}_{one.column}", one.column, grid, int(low), int(high))
+    return MeasurePlan(kind, figure_name(one), one.column, grid, int(low), int(high))
 
 
 def _rules(release: TableRelease, common: TableRules | None) -> CellRules:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.context import leaving
 from privrelease.policy.expectation_values import misfits
 from privrelease.policy.expectations import PARAMETERS
+from privrelease.policy.released_columns import released_columns
 from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.values import did_you_mean, shown
@@ -42,14 +42,10 @@ def is_standard(name: str) -> bool:
 
 
 def types_seen(check: Check, release: Release, dataset: Dataset) -> dict[str, ColumnType]:
-    """Return the columns that a check sees, with their types there: all of the source's, or those that leave."""
-    types = {name: spec.type for name, spec in dataset.columns.items()}
+    """Return the columns that a check sees, with their types there: all of the source's, or those of the released file."""
     if check.on == "source":
-        return types
-    if not isinstance(release, MicrodataRelease):
-        return {}
-    out = leaving(release, dataset)
-    return {name: ColumnType.STRING if name in out.pseudonyms else types[name] for name in out.columns}
+        return {name: spec.type for name, spec in dataset.columns.items()}
+    return released_columns(release, dataset)
 
 
 def expectation_rules(reading: Reading) -> Iterator[Finding]:
@@ -144,14 +140,19 @@ def _place(reading: Reading, number: int, check: Check, form: ExpectationForm) -
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
     if release is None or dataset is None:
         return
-    if not isinstance(release, MicrodataRelease):
-        yield from _aggregates(reading, number, check, release)
-        if check.on == "release" or not isinstance(release, StatisticsRelease):
+    figures = not isinstance(release, MicrodataRelease)
+    if figures and check.on == "source":
+        yield from _source(reading, number, check, release)
+        if not isinstance(release, StatisticsRelease):
             return
     types = types_seen(check, release, dataset)
     faults = False
     for path, name in _columns(check):
-        if name not in types and name in dataset.columns:
+        if name not in types and figures and check.on == "release":
+            message = f"column {shown(name)} does not exist in the file of release {release.id}"
+            hint = did_you_mean(name, types) or f"its columns: {', '.join(map(shown, types))}"
+            yield reading.error("P302", message, "checks", number, *path, hint=hint)
+        elif name not in types and name in dataset.columns:
             faults = True
             message = f"{shown(name)} does not leave in release {release.id}"
             hint = "name a column that leaves, or write `on: source`"
@@ -169,12 +170,13 @@ def _place(reading: Reading, number: int, check: Check, form: ExpectationForm) -
         yield reading.error("P450", message, "checks", number, *below, hint="values are written as the column's type is")
 
 
-def _aggregates(reading: Reading, number: int, check: Check, release: Release) -> Iterator[Finding]:
-    """A release that is no microdata: its source alone can be looked at, and where noise protects it, that decides nothing."""
-    if check.on == "release" or not isinstance(release, StatisticsRelease):
-        message = f"{check.expect} looks at rows about persons, and release {release.id} is of kind {release.kind}"
-        hint = "name a release of kind microdata" + ("" if release.kind == "table" else ", or write `on: source`")
-        yield reading.error("P418", message, "checks", number, "release", hint=hint)
+def _source(reading: Reading, number: int, check: Check, release: Release) -> Iterator[Finding]:
+    """The source of a release that is no microdata: a table's is not looked at, and where noise protects it, that decides nothing."""
+    if not isinstance(release, StatisticsRelease):
+        message = (
+            f"{check.id} looks at the source, and release {release.id} is of kind {release.kind}: its file alone is looked at"
+        )
+        yield reading.error("P418", message, "checks", number, "on", hint="remove `on`, or name a release of another kind")
     elif check.severity != "warn":
         message = f"{check.id} looks at the source of a release under differential privacy: what it finds must not decide"
         hint = "write `severity: warn`: it is told in the internal report and nowhere else"

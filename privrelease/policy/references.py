@@ -138,6 +138,8 @@ class _References:
         yield from self._known("threat", "P303", check.get("threat"), self._threats, "threats")
         release = releases.get(_text(check.get("release")) or "", {})
         dataset = _text(release.get("from"))
+        if _of_figures(release) and _text(check.get("on")) != "source":
+            return  # columns of a file of figures are none of the dataset's: see meaning_expectations
         for key in ("column", "column_A", "column_B"):
             yield from self._column(dataset, check.get(key))
         for key in ("columns", "column_list", "column_set"):
@@ -185,6 +187,10 @@ class _References:
             yield Finding(
                 "P302", f"column {shown(name)} does not exist in dataset {shown(dataset)}", location=node.location, hint=hint
             )
+
+
+def _of_figures(release: dict[str, Node]) -> bool:
+    return _text(release.get("kind")) in {"statistics", "table"}
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -194,8 +194,8 @@ def test_columns_that_do_not_exist_are_named_with_the_nearest(folder: Folder, ch
         (
             "release: numbers, expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]",
             (
-                "p.yaml:38:25: P418 expect_column_values_to_be_in_set looks at rows about persons, and release numbers is of kind statistics\n"
-                "hint: name a release of kind microdata, or write `on: source`"
+                "p.yaml:38:85: P302 column sex does not exist in the file of release numbers\n"
+                "hint: its columns: query, group, value, low, high, mechanism, scale, epsilon, delta"
             ),
         ),
         (
@@ -216,6 +216,54 @@ def test_a_check_on_the_source_of_noisy_statistics_can_only_warn(
 ) -> None:
     text = change(("checks:", STATISTICS + LEDGER + "checks:"), ("source: data", "population: p\n    source: data"))  # type: ignore[operator]
     told = folder.check(text + f"  - {{id: MORE, {check}}}\n")
+    assert told == ([] if says is None else [says])
+
+
+TABLE = """\
+  - id: cells
+    kind: table
+    from: patients
+    by: [sex]
+    measures: [{count: true}, {sum: age}]
+    protect: {min_count: 3}
+    output: out/cells.csv
+"""
+
+
+@pytest.mark.parametrize(
+    ("check", "says"),
+    [
+        ("expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]", None),
+        ("expect: expect_column_values_to_be_between, column: sum_age, min_value: 0", None),
+        (
+            "expect: expect_column_values_to_be_between, column: age, min_value: 0",
+            "p.yaml:37:84: P302 column age does not exist in the file of release cells\nhint: did you mean sum_age?",
+        ),
+        (
+            "expect: expect_column_values_to_be_between, column: count, min_value: few",
+            "p.yaml:37:102: P450 min_value needs a whole number, got few\nhint: values are written as the column's type is",
+        ),
+        (
+            "on: source, expect: expect_column_values_to_not_be_null, column: sex",
+            (
+                "p.yaml:37:36: P418 MORE looks at the source, and release cells is of kind table: its file alone is looked at\n"
+                "hint: remove `on`, or name a release of another kind"
+            ),
+        ),
+        (
+            "expect: k, min: 3",
+            (
+                "p.yaml:37:25: P418 k measures rows about persons, and release cells is of kind table\n"
+                "hint: name a release of kind microdata"
+            ),
+        ),
+    ],
+)
+def test_a_check_on_a_table_looks_at_the_columns_of_its_file(
+    folder: Folder, change: object, check: str, says: str | None
+) -> None:
+    text = change(("checks:", TABLE + "checks:"))  # type: ignore[operator]
+    told = folder.check(text + f"  - {{id: MORE, release: cells, {check}}}\n")
     assert told == ([] if says is None else [says])
 
 
