@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.context import twice
+from privrelease.policy.filter_values import declared_values, unknown_text
 from privrelease.policy.paths import PathFault
 from privrelease.policy.table_keys import MOST_KEYS, KeysFault, keys_of
 from privrelease.policy.tables import TableRelease
@@ -107,12 +108,17 @@ def _keys(
 def _filters(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
     types = {name: column.type for name, column in dataset.columns.items()}
     grouped = {name: types[name] for name in release.by if name in types}
+    values = declared_values(dataset)
     for key, text, columns in (("where", release.where, types), ("impossible", release.impossible, grouped)):
+        if text is None:
+            continue
         try:
-            if text is not None:
-                parse_filter(text, columns)
+            unknown = unknown_text(parse_filter(text, columns), values)
         except FilterFault as fault:
             yield reading.error("P447", fault.message, "releases", number, key, hint=fault.hint)
+        else:
+            if unknown is not None:
+                yield reading.error("P447", unknown[0], "releases", number, key, hint=unknown[1])
     for name in release.keys:
         if name in dataset.columns and name not in release.by:
             message = f"{shown(name)} has keys, and is no group of the table"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.policy.filter_values import declared_values, unknown_text
 from privrelease.policy.statistics_faults import fail
-from privrelease.policy.values import did_you_mean, shown
-from privrelease.relational.filters import Among, Both, Comparison, Either, FilterFault, Negated, parse_filter
+from privrelease.relational.filters import FilterFault, parse_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from privrelease.policy.datasets import Dataset
     from privrelease.policy.statistics import QuerySpec
     from privrelease.relational.filters import Filter
@@ -29,31 +27,7 @@ def filter_of(spec: QuerySpec, dataset: Dataset) -> Filter | None:
         found = parse_filter(text, {name: column.type for name, column in dataset.columns.items()})
     except FilterFault as fault:
         fail("P702", fault.message, *path, hint=fault.hint)
-    _outside(found, dataset, path)
+    unknown = unknown_text(found, declared_values(dataset))
+    if unknown is not None:
+        fail("P702", unknown[0], *path, hint=unknown[1])
     return found
-
-
-def _outside(found: Filter, dataset: Dataset, path: tuple[str, ...]) -> None:
-    """Refuse a text that the column cannot hold: it would count nobody."""
-    match found:
-        case Both(left, right) | Either(left, right):
-            _outside(left, dataset, path)
-            _outside(right, dataset, path)
-        case Negated(inner):
-            _outside(inner, dataset, path)
-        case Comparison(column, "=" | "<>", value):
-            _known(column, (value,), dataset, path)
-        case Among(column, values):
-            _known(column, values, dataset, path)
-        case _:
-            pass
-
-
-def _known(column: str, values: Iterable[object], dataset: Dataset, path: tuple[str, ...]) -> None:
-    domain = dataset.columns[column].domain
-    if domain is None or domain.values is None:
-        return
-    for value in values:
-        if isinstance(value, str) and value not in domain.values:
-            hint = did_you_mean(value, domain.values[:1000]) or "add it to the domain"
-            fail("P702", f"{shown(value)} is not in the domain of {shown(column)}", *path, hint=hint)
