@@ -84,4 +84,5 @@ CODES: dict[str, str] = {
     "P709": "a release of statistics without a ledger",
     "P710": "a release that PLD has no bound for",
     "P611": "a waiver that does not count, or changes nothing",
+    "P612": "tables in a ring that a run cannot look at together",
 }

@@ -11,6 +11,7 @@ from privrelease.policy.meaning_datasets import dataset_rules
 from privrelease.policy.meaning_expectations import expectation_rules
 from privrelease.policy.meaning_ledger import ledger_rules
 from privrelease.policy.meaning_releases import release_rules
+from privrelease.policy.meaning_rings import ring_rules
 from privrelease.policy.meaning_statistics import statistics_rules
 from privrelease.policy.meaning_tables import table_rules
 from privrelease.policy.meaning_threats import threat_rules
@@ -29,6 +30,7 @@ RULES = (
     release_rules,
     statistics_rules,
     table_rules,
+    ring_rules,
     attack_rules,
     ledger_rules,
     check_rules,

@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.layout import Layout, Relation
+from privrelease.disclosure.tables.rings import MOST_TOGETHER, is_tree
 from privrelease.disclosure.tables.rules import Magnitude
 from privrelease.relational.filters import columns_of
 from privrelease.relational.tables import Membership, TableQuery
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from privrelease.relational.filters import Filter
     from privrelease.relational.tables import TableCells
 
-__all__ = ["MOST_TOGETHER", "Linked", "LinkedCells", "PrintedSum", "PrintedTable", "TooManyCellsError", "linked"]
+__all__ = ["Linked", "LinkedCells", "PrintedSum", "PrintedTable", "TooManyCellsError", "linked"]
 
-#: The most cells of all columns of linked tables together.
-MOST_TOGETHER: Final = 400
 _Cell = frozenset[tuple[str, int]]
 
 
@@ -252,7 +251,7 @@ class _Linking:
     def _together(self, boxes: Sequence[_Box]) -> _Box | None:
         """All columns together where the tables are linked in a ring; None where they are not."""
         columns = [{name for name in box.sides if not self._is_trivial(name)} for box in boxes]
-        if _is_tree(columns):
+        if is_tree(columns):
             return None
         by = tuple(name for name in self.keys if any(name in one for one in columns))
         members = {
@@ -326,24 +325,6 @@ class _Linking:
             assert cell is not None  # listed keys of members
             found.append(self.numbers[cell])
         return np.array(found, np.int64)
-
-
-def _is_tree(columns: Sequence[set[str]]) -> bool:
-    """Whether sets of columns are linked without a ring: again and again a column of one set only, or a set within another, goes (Graham)."""
-    left = [set(one) for one in columns]
-    while True:
-        before = [set(one) for one in left]
-        for one in left:
-            for name in tuple(one):
-                if sum(name in other for other in left) == 1:
-                    one.discard(name)
-        left = [
-            one
-            for i, one in enumerate(left)
-            if not any(one <= other and (one != other or i < j) for j, other in enumerate(left) if i != j)
-        ]
-        if left == before:
-            return all(not one for one in left)
 
 
 def _protected(

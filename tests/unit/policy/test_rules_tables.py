@@ -26,6 +26,9 @@ BROKEN = [
     ("where: glucose > (SELECT 1)", "P447 a filter compares columns with literals, and Subquery is no literal"),
     ("where: ward = 'a'", "P447 the filter names 'ward', which is no declared column"),
     ("impossible: age > 5", "P447 the filter names 'age', which is no declared column"),
+    ("where: sex = 'f'", "P447 f is not in the domain of sex"),
+    ("where: NOT (age > 30 AND sex IN ('F', 'W'))", "P447 W is not in the domain of sex"),
+    ("impossible: sex <> 'male'", "P447 male is not in the domain of sex"),
     ("keys: {age: ages.csv}", "P446 age has keys, and is no group of the table"),
     ("keys: {ward: wards.csv}", "P302 column ward does not exist in dataset patients"),
     ("keys: {sex: none.csv}", "P441 none.csv cannot be read as a list of keys"),
@@ -50,7 +53,9 @@ def test_a_table_that_breaks_a_rule_is_told(lists: Folder, change: Callable[...,
     assert said in found[0].split("\n")[0]
 
 
-@pytest.mark.parametrize("more", ["where: age > 30 AND glucose < 200", "impossible: sex = 'M'", "keys: {sex: sexes.csv}"])
+@pytest.mark.parametrize(
+    "more", ["where: age > 30 AND glucose < 200", "where: sex IN ('F', 'M')", "impossible: sex = 'M'", "keys: {sex: sexes.csv}"]
+)
 def test_filters_and_lists_of_keys_are_sound(lists: Folder, change: Callable[..., str], more: str) -> None:
     assert not [found for found in lists.check(change(("checks:", TABLE.replace("MORE", more)))) if "P6" not in found]
 
@@ -64,3 +69,18 @@ def test_a_measure_is_one_figure(folder: Folder, change: Callable[..., str]) -> 
 def test_where_the_rule_of_filters_stands(folder: Folder, change: Callable[..., str]) -> None:
     (found,) = folder.check(change(("checks:", TABLE.replace("MORE", "where: age >"))))
     assert found.startswith("p.yaml:35:12: P447 the filter cannot be read")
+
+
+def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: Callable[..., str]) -> None:
+    sides = (("sex, age", "one"), ("age, region", "two"), ("region, sex", "three"))
+    ring = "".join(
+        f"  - {{id: {name}, kind: table, from: patients, by: [{by}], measures: [{{count: true}}], protect: {{min_count: 10}}, output: out/{name}.csv}}\n"
+        for by, name in sides
+    )
+    region = "      region: {role: quasi, type: category, domain: [north, south]}\n      glucose:"
+    text = change(("checks:", ring + "checks:"), ("      glucose:", region))
+    found = [one for one in folder.check(text) if "P612" in one]
+    assert found == [
+        "p.yaml:31:46: P612 warn: is linked in a ring with the tables of patients before it: 621 cells of all columns together, "
+        "more than 400; none of them could be released (D632)\nhint: group by fewer or coarser keys, or leave out a table"
+    ]
