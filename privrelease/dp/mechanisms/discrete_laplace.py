@@ -162,7 +162,18 @@ class DiscreteLaplace:
         """Return the least h with P(|X| <= h) >= confidence; P(|X| > h) = 2 a^(h+1)/(1+a)."""
         outside = 1 - confidence
         a = math.exp(-1 / float(self.scale))
-        guess = max(0, math.floor(float(self.scale) * math.log(2 / (float(outside) * (1 + a)))) - 2)
-        while 2 * self.tail(guess + 1) > outside:
-            guess += 1
-        return guess
+        near = math.floor(float(self.scale) * math.log(2 / (float(outside) * (1 + a))))
+        # the float is off by a share of itself, which at a large scale is very many steps: the exact tail decides, by doubled strides
+        low, high, stride = max(-1, near - 2), max(0, near), 1
+        while low >= 0 and 2 * self.tail(low + 1) <= outside:
+            low, high, stride = max(-1, low - stride), low, 2 * stride
+        stride = 1
+        while 2 * self.tail(high + 1) > outside:
+            low, high, stride = high, high + stride, 2 * stride
+        while high - low > 1:
+            middle = (low + high) // 2
+            if 2 * self.tail(middle + 1) > outside:
+                low = middle
+            else:
+                high = middle
+        return high

@@ -107,3 +107,13 @@ def test_fit_int64_keeps_what_does_not_fit():
     wide = fit_int64([1, 2**63])
     assert wide.dtype == object
     assert wide.tolist() == [1, 2**63]
+
+
+@pytest.mark.parametrize("scale", ["1/3", "1", "2000", "1e12", "1e25", "12345678901234567890123456789"])
+@pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.99999"])
+def test_the_half_width_is_the_least_at_any_scale(scale, confidence):
+    """Sums of squares over a wide domain have such scales; a float of the half width is then off by millions of steps."""
+    noise, outside = DiscreteLaplace(Fraction(scale)), 1 - Fraction(confidence)
+    width = noise.half_width(Fraction(confidence))
+    assert 2 * noise.tail(width + 1) <= outside
+    assert width == 0 or 2 * noise.tail(width) > outside
