@@ -129,7 +129,7 @@ def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore)
     from privrelease.plan.model import MicrodataPlan
     from privrelease.release.digests import DIGEST_KEY, digest_key
 
-    if DIGEST_KEY not in os.environ and not (store.state / "digest.key").is_file():
+    if not os.environ.get(DIGEST_KEY) and not (store.state / "digest.key").is_file():
         return False
     try:
         internal = run.internal_manifest() if isinstance(release, MicrodataPlan) else run.internal_statistics()

@@ -17,6 +17,7 @@ from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
 from privrelease.errors import InputError
+from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,8 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     for finding in loaded.warnings:
         console.log(str(finding))
     releases = chosen(plan, ids)
+    if os.environ.get(DIGEST_KEY) == "":
+        console.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
     if plan.approvals is not None:
         approvers_of(plan.approvals)
     store = settings.store(plan)

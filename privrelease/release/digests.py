@@ -67,11 +67,12 @@ def keyed_digest(path: Path, key: DigestKey) -> str:
 def digest_key(state: Path, environment: Mapping[str, str]) -> DigestKey:
     """Return the key for digests of inputs: from the environment, else from ``state/digest.key``, made when it is not there.
 
-    Of several processes that make it at once, one wins and all read the same key. Raises InputError (R130, R131) where the key is
+    An empty variable is none: a secret of a pipeline that is not set arrives so. Of several processes that make the file at once, one wins
+    and all read the same key. Raises InputError (R130, R131) where the key is
     too short or the file is open to others.
     """
     named = environment.get(DIGEST_KEY)
-    if named is not None:
+    if named:
         secret = named.encode()
         if len(secret) < _SHORTEST_KEY:
             raise InputError(

@@ -131,6 +131,15 @@ def test_quiet_says_only_the_last_line_and_json_goes_to_stdout(desk):
     assert release["files"]["out/r.csv"] == str(desk.released)
 
 
+def test_an_empty_digest_key_is_none_and_is_told(desk, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_DIGEST_KEY", "")
+    said = desk("run", "policy.yaml")
+    assert said.code == 0, said.err
+    assert "PRIVRELEASE_DIGEST_KEY is empty: the key in the state folder is used" in said.err
+    audited = desk("audit", "policy.yaml", "--release", "r", "--file", str(desk.released))
+    assert "audited with its manifest, row map and source" in audited.err
+
+
 def test_the_state_folder_can_be_named(desk, tmp_path):
     assert desk.run("--state", str(tmp_path / "elsewhere")).code == 0
     assert list((tmp_path / "elsewhere/runs").glob("*/internal/audit.json"))

@@ -26,11 +26,11 @@ def test_the_key_comes_from_the_environment_where_it_is_set(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("short", ["", "0123456789abcde"])
+@pytest.mark.parametrize("short", [" ", "0123456789abcde"])
 def test_a_short_key_is_refused_and_not_shown(tmp_path, short):
     with pytest.raises(InputError, match="R130") as caught:
         digest_key(tmp_path, {DIGEST_KEY: short})
-    assert not short or short not in str(caught.value)
+    assert short.isspace() or short not in str(caught.value)
 
 
 def test_a_made_key_is_random_private_and_kept(tmp_path):
@@ -40,6 +40,10 @@ def test_a_made_key_is_random_private_and_kept(tmp_path):
     assert digest_key(tmp_path, {}) == key
     (tmp_path / "other").mkdir()
     assert digest_key(tmp_path / "other", {}) != key
+
+
+def test_an_empty_variable_is_as_one_that_is_not_set(tmp_path):
+    assert digest_key(tmp_path, {DIGEST_KEY: ""}) == digest_key(tmp_path, {})
 
 
 def test_all_who_make_the_key_at_once_read_the_same(tmp_path):
