@@ -1,0 +1,395 @@
+"""The faults that other systems had, planted in whole releases of statistics: each check passes as built and fails once the fault is in.
+
+Numbers are those of reference/dp-and-synthesis.md; the mechanisms alone are in tests/unit/dp/test_known_faults.py. Every check runs the command line
+on a policy and a file, and looks at what leaves, what is charged, or the exact figures at the door to the noise.
+
+==  ====================================================  ==================================================================================
+ 1  float noise                                           test_figures_that_leave_lie_on_their_grid
+ 2  sums that overflow, round or depend on an order       test_sums_are_exact_whatever_their_size_and_order
+ 3  NaN and infinities that pass clamps                   test_what_is_no_number_counts_as_missing
+ 4  the clipped copy discarded; no bounds, no noise       test_values_beyond_their_bounds_count_as_the_bounds, test_a_number_without_bounds_is_refused
+ 5  domain, bounds or bins from the data                  test_what_is_asked_does_not_depend_on_the_data
+ 6  the exact row count in a scale, or under a mean       test_what_is_asked_does_not_depend_on_the_data, test_no_count_under_a_mean_is_exact
+ 7  noise of probabilities on counts; a scale that is 0   test_noise_is_as_wide_as_it_must_be_at_every_edge
+ 8  spent twice, composed wrongly, a budget per column    test_a_release_costs_its_budget, test_the_same_question_is_charged_once
+ 9  scores and counts for add/remove under replace        test_what_is_made_for_adding_is_not_used_for_replacing
+10  seeded or shared generators                           test_noise_of_two_queries_and_of_two_runs_has_nothing_in_common
+11  closeness to the source as evidence                   test_what_looks_at_the_source_decides_nothing
+12  timing of samplers                                    test_draws_are_batched_and_do_not_depend_on_the_figures
+==  ====================================================  ==================================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlglot import exp
+
+from privrelease.audit import statistics as audit_statistics
+from privrelease.audit.model import Outcome
+from privrelease.cli import run_statistics
+from privrelease.cli.main import main
+from privrelease.dp import draws, queries, sensitivity
+from privrelease.dp.domains import NumericDomain
+from privrelease.dp.mechanisms import DiscreteLaplace, discrete_laplace
+from privrelease.dp.randomness import SystemRandomness, TestRandomness
+from privrelease.dp.sensitivity import Neighbours, Sensitivity
+from privrelease.engine.duckdb import aggregates, sql
+from privrelease.execute import statistics
+from privrelease.ledger.memory import MemoryLedger
+from privrelease.policy import statistics_queries
+from tests.contract.dp.test_release_neighbours import excesses
+from tests.statistical.door import caught, data_of, planted, policy_of
+
+ROWS = [("p1", "a", "u", "1", "0.5"), ("p2", "b", "v", "5", "1"), ("p3", "c", "v", "-2", "1.5"), ("p4", "a", "u", "3", "0")]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def ledger(monkeypatch):
+    """A ledger in memory, for runs with the system's noise that publish."""
+    found = MemoryLedger()
+    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: found)
+    return found
+
+
+def published(policy, data=None):
+    """Run, publish, and return the rows of the file; None where nothing was published."""
+    Path("p.yaml").write_text(policy, encoding="utf-8")
+    Path("data.csv").write_text(data_of(ROWS) if data is None else data, encoding="utf-8")
+    if main(["run", "p.yaml", "-q"]) != 0:
+        return None
+    with Path("out/s.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fails(check, *faults):
+    """Whether a check holds as built, and not with the fault."""
+    assert check()
+    with planted(*faults):
+        return not check()
+
+
+# 1 -------------------------------------------------------------------------------------------------------------- float noise
+
+
+def test_figures_that_leave_lie_on_their_grid(ledger):
+    policy = policy_of({"count": "count: true, by: [g]", "sum": "sum: x, by: [g]"}, "epsilon: 1")
+
+    def check():
+        grids = {"count": Fraction(1), "sum": Fraction(1, 2)}
+        return all((Fraction(row["value"]) / grids[row["query"]]).denominator == 1 for row in published(policy))
+
+    def floats(noise, values, _):
+        return tuple(np.array(values) + np.random.default_rng(1).laplace(0, float(noise.scale), len(values)))
+
+    assert fails(check, (draws, "add_noise", floats))
+
+
+# 2 ------------------------------------------------------------------------------------------------- sums that overflow or round
+
+
+@pytest.mark.parametrize("fault", ["floats", "64 bits"])
+def test_sums_are_exact_whatever_their_size_and_order(fault):
+    wide = policy_of({"spread": "variance: n", "sum": "sum: n"}, "epsilon: 1").replace(
+        "domain: [-2, 5]", f"domain: [0, {2**40}]"
+    )
+    values = [2**40, 2**40 - 1, 1, 3, 2**39 + 12345] * 3
+    rows = [(f"q{i}", "a", "u", str(value), "") for i, value in enumerate(values)]
+
+    def check():
+        found = [caught(wide, "id,g,k,n,x\n" + "".join(",".join(row) + "\n" for row in order)) for order in (rows, rows[::-1])]
+        squares, _ = found[0].draws("spread")["squares"]
+        exact = sum((value - squares.target.centre) ** 2 - squares.target.offset for value in values)
+        return all(
+            run.draws("spread")["squares"][1] == [exact] and run.draws("sum")["sum"][1] == [sum(values)] for run in found
+        )
+
+    real = aggregates._term
+
+    def rounded(measure, table):
+        return sql.cast(real(measure, table), "DOUBLE")
+
+    def cut(measure, table):
+        return exp.Mod(this=exp.paren(real(measure, table)), expression=sql.cast(sql.text(str(2**63)), "HUGEINT"))
+
+    assert fails(check, (aggregates, "_term", rounded if fault == "floats" else cut))
+
+
+# 3 and 4 ----------------------------------------------------------------------------- no numbers, values beyond bounds, no bounds
+
+
+def test_what_is_no_number_counts_as_missing():
+    policy = policy_of({"left": "count: {column: x}", "sum": "sum: x", "filled": "sum: x, fill: 0.5"}, "epsilon: 1")
+    policy = policy.replace('missing: ["", "NA"]', 'missing: [""]')
+    rows = [(f"q{i}", "a", "u", "1", x) for i, x in enumerate(("nan", "inf", "-inf", "NaN", "", "1"))]
+
+    def check():
+        run = caught(policy, data_of(rows))
+        return [run.draws(name)["rows" if name == "left" else "sum"][1] for name in ("left", "sum", "filled")] == [
+            [1],
+            [2],
+            [7],
+        ]
+
+    assert fails(check, (aggregates, "_there", lambda _: exp.true()))
+
+
+def test_values_beyond_their_bounds_count_as_the_bounds():
+    policy = policy_of({"sum": "sum: n", "mean": "mean: n", "bands": "histogram: n, bins: {edges: [0, 2, 5]}"}, "epsilon: 1")
+
+    def check():
+        far, at = (caught(policy, data_of([("q", "a", "u", n, "")])) for n in ("99999", "5"))
+        return [figures for _, figures in far.work] == [figures for _, figures in at.work]
+
+    assert fails(check, (aggregates, "_clamped", lambda value, *_: value))
+
+
+def test_a_number_without_bounds_is_refused(ledger):
+    policy = policy_of({"sum": "sum: n"}, "epsilon: 1").replace(", domain: [-2, 5]", "")
+    real = statistics_queries._numbers
+
+    def lenient(figure, column, spec):
+        return real(figure, column, spec) if spec.domain is not None else NumericDomain(0, 1)
+
+    assert fails(lambda: published(policy) is None and not ledger.claims, (statistics_queries, "_numbers", lenient))
+
+
+# 5 and 6 ------------------------------------------------------------------------------------------ domains and counts from the data
+
+
+def of_data(figure, column, spec):
+    """Bounds as other systems take them: the least and the greatest value."""
+    with Path("data.csv").open(encoding="utf-8", newline="") as file:
+        values = [int(row[column]) for row in csv.DictReader(file) if row[column]]
+    return NumericDomain(min(values), max(values))
+
+
+def by_rows(query, figure, part, groups, real=queries._draw):
+    """A scale over the number of rows, as for a mean of n."""
+    rows = len(Path("data.csv").read_text(encoding="utf-8").splitlines())
+    drawn = real(query, figure, part, groups)
+    return replace(drawn, scale=drawn.scale * rows)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [(statistics_queries, "_numbers", of_data), (queries, "_draw", by_rows)],
+    ids=["bounds of the data", "rows in a scale"],
+)
+def test_what_is_asked_does_not_depend_on_the_data(fault):
+    asked = {
+        "sum": "sum: n",
+        "mean": "mean: n, by: [g]",
+        "bands": "histogram: n, bins: {width: 2}",
+        "count": "count: true, by: [g]",
+    }
+    policy = policy_of(asked, "epsilon: 1")
+
+    def check():
+        forms = []
+        for rows in (ROWS, ROWS[:2], [("p", "c", "z", "4", ""), *ROWS]):
+            run = caught(policy, data_of(rows))
+            forms.append([(draw, len(figures)) for draw, figures in run.work])
+        return all(one == other for one, other in pairwise(forms))
+
+    assert fails(check, fault)
+
+
+def test_no_count_under_a_mean_is_exact():
+    policy = policy_of({"mean": "mean: n", "means": "mean: x, by: [g]"}, "epsilon: 1")
+
+    def check():
+        found = {None: caught(policy, data_of(ROWS)), "one": caught(policy, data_of([*ROWS, ("p9", "a", "u", "5", "1")]))}
+        return list(excesses(found, Neighbours.ADD_REMOVE)) == []
+
+    def exact(keys, column, *_):
+        return queries._Figure(queries.Target("rows", column), Sensitivity.of_one_number(0))
+
+    assert fails(check, (queries, "_rows", exact))
+
+
+# 7 ------------------------------------------------------------------------------------------------- a scale that is too small
+
+
+@pytest.mark.parametrize("fault", ["whole scales", "made for probabilities"])
+def test_noise_is_as_wide_as_it_must_be_at_every_edge(ledger, fault):
+    def check():
+        for epsilon in ("0.000001", "3", "100"):
+            for high in (1, 2**40):
+                policy = policy_of({"sum": "sum: n"}, f"epsilon: {epsilon}").replace("domain: [-2, 5]", f"domain: [0, {high}]")
+                rows = published(policy)
+                if rows is None or Fraction(rows[0]["scale"]) * Fraction(epsilon) < high * (1 - Fraction(1, 10**9)):
+                    return False
+        return True
+
+    if fault == "whole scales":
+        plant = classmethod(lambda cls, *, sensitivity, epsilon: cls(Fraction(sensitivity // epsilon)))
+    else:
+        plant = classmethod(lambda cls, *, sensitivity, epsilon: cls(Fraction(sensitivity, 4) / epsilon))
+    assert fails(check, (DiscreteLaplace, "calibrated", plant))
+
+
+# 8 --------------------------------------------------------------------------------------------------- spent twice, composed wrongly
+
+
+def whole(query, figure, part, groups, real=queries._draw):
+    return real(query, figure, replace(part, epsilon=draws.Epsilon(Fraction(1, 3))), groups)
+
+
+@pytest.mark.parametrize("fault", ["each figure for the whole of its query", "a mean's count is not charged"])
+def test_a_release_costs_its_budget(ledger, fault):
+    policy = policy_of(
+        {"count": "count: true, by: [g]", "mean": "mean: n", "middle": "median: n, interval: true"}, "epsilon: 1"
+    )
+
+    def check():
+        rows = published(policy)
+        if rows is None:
+            return False
+        (claim,) = ledger.claims[-1:]
+        by_query = {row["query"]: Fraction(row["epsilon"]) for row in rows}
+        drawn = sum(
+            Fraction(draw.sensitivity.l1) * (2 if draw.mechanism == "permute_and_flip" else 1) / draw.scale
+            for draw in claim.draws
+        )
+        return drawn == claim.cost.epsilon.value == 1 and abs(sum(by_query.values()) - 1) < Fraction(1, 10**9)
+
+    if fault.startswith("each"):
+        plant = (queries, "_draw", whole)
+    else:
+        real = queries._figures
+        plant = (
+            queries,
+            "_figures",
+            lambda query, setting: tuple(f for f in real(query, setting) if f.target.figure != "rows")[:1],
+        )
+    assert fails(check, plant)
+
+
+def test_the_same_question_is_charged_once(ledger):
+    policy = policy_of({"count": "count: true, by: [g]"}, "epsilon: 1").replace(
+        "population: everybody", "population: everybody\n    snapshot: one"
+    )
+
+    def check():
+        before = len(ledger.claims)
+        one, other = published(policy), published(policy)
+        return one == other and len(ledger.claims) <= before + 1
+
+    assert fails(check, (statistics, "_stored", lambda *_: None))
+
+
+# 9 ------------------------------------------------------------------------------------------------ add/remove noise under replace
+
+
+@pytest.mark.parametrize(
+    "of", ["of_group_counts", "of_quantile_scores", "of_group_quantile_scores", "of_group_persons", "of_group_sums"]
+)
+def test_what_is_made_for_adding_is_not_used_for_replacing(of):
+    asked = {
+        "of_group_counts": "histogram: n, bins: {width: 2}",
+        "of_quantile_scores": "quantile: n, at: 0.75",
+        "of_group_quantile_scores": "median: n, by: [g]",
+        "of_group_persons": "count_persons: true, by: [g]",
+        "of_group_sums": "sum: n, by: [g]",
+    }[of]
+    policy = policy_of({"it": asked}, "epsilon: 1", relation=Neighbours.REPLACE)
+    real = getattr(sensitivity, of)
+
+    def check():
+        found = {
+            name: caught(policy, data_of([*ROWS, *ROWS, ("p9", *row)]))
+            for name, row in {"low": ("a", "u", "-2", "0"), "high": ("a", "u", "5", "1"), "away": ("b", "u", "5", "1")}.items()
+        }
+        return list(excesses(found, Neighbours.REPLACE)) == []
+
+    assert fails(check, (sensitivity, of, lambda *asked: real(*asked[:-1], Neighbours.ADD_REMOVE)))
+
+
+# 10 ------------------------------------------------------------------------------------------------------ one generator for several
+
+
+@pytest.mark.parametrize("fault", ["a seed", "the same draws for every query"])
+def test_noise_of_two_queries_and_of_two_runs_has_nothing_in_common(ledger, fault):
+    policy = policy_of({"one": "histogram: n, bins: {width: 0.25}", "two": "histogram: n, bins: {width: 0.25}"}, "epsilon: 0.1")
+
+    def check():
+        found = []
+        for _ in range(2):
+            rows = published(policy)
+            found += [tuple(row["value"] for row in rows if row["query"] == name) for name in ("one", "two")]
+        return max(Counter(found).values()) == 1
+
+    if fault == "a seed":
+        plant = (SystemRandomness, "draw", lambda _, size: TestRandomness(7).draw(size))
+    else:
+        real = draws.add_noise
+        plant = (draws, "add_noise", lambda noise, values, _: real(noise, values, TestRandomness(8)))
+    assert fails(check, plant)
+
+
+# 11 --------------------------------------------------------------------------------------------------- closeness as evidence
+
+
+def test_what_looks_at_the_source_decides_nothing(ledger):
+    watched = "checks:\n  - {{id: NEAR, release: s, on: source, severity: warn, expect: expect_column_values_to_match_regex, column: k, regex: {}}}\n"
+    policy = policy_of({"count": "count: true, by: [g]"}, "epsilon: 1")
+
+    def check():
+        decisions = []
+        for regex in ("^[uv]$", "^nobody$"):
+            if published(policy + watched.format(f'"{regex}"')) is None:
+                return False
+            run = max(Path(".privrelease").rglob("audit.json"), key=lambda path: path.stat().st_mtime_ns)
+            audit = json.loads(run.read_text(encoding="utf-8"))
+            (near,) = [one["outcome"] for one in audit["checks"] if one["id"] == "NEAR"]
+            earlier = sum(one["id"].startswith("AUDIT-EARLIER") for one in audit["checks"])
+            decision = audit["decision"]
+            decisions.append(
+                (near, decision["outcome"], decision["checks_passed"] - earlier, decision["checks_total"] - earlier)
+            )
+        (first, *one), (second, *other) = decisions
+        assert first != second
+        return one == other
+
+    real = audit_statistics.source_checks
+
+    def taken_for_public(plan, engine):
+        failing = {"private": False, "severity": "error", "outcome": Outcome.FAIL}
+        return tuple(one if one.outcome is Outcome.PASS else one.model_copy(update=failing) for one in real(plan, engine))
+
+    assert fails(check, (audit_statistics, "source_checks", taken_for_public))
+
+
+# 12 --------------------------------------------------------------------------------------------------------------- timing
+
+
+def test_draws_are_batched_and_do_not_depend_on_the_figures(monkeypatch):
+    policy = policy_of({"bands": "histogram: n, bins: {width: 0.1}"}, "epsilon: 0.1")
+    calls = []
+    real = TestRandomness.draw
+    monkeypatch.setattr(TestRandomness, "draw", lambda self, size: calls.append(size) or real(self, size))
+
+    def check():
+        work = []
+        for rows in ([], ROWS * 25):
+            calls.clear()
+            run = caught(policy, data_of(rows))
+            cells = len(run.work[0][1])
+            work.append(tuple(calls))
+        return work[0] == work[1] and len(work[0]) < cells
+
+    assert fails(check, (discrete_laplace, "SMALL", 10**9))
