@@ -92,11 +92,11 @@ def loss(one, other):
     return float(sum(int(np.abs(here - there).sum()) / draw.scale for (draw, here), (_, there) in pairs))
 
 
-def of_laplace(one, other, seed):
+def of_laplace(one, other, seed, n=N):
     """(lower bound on epsilon, share of the event in each)."""
     at = loss(one, other) - 1e-9
-    hits, misses = (int((ratio >= at).sum()) for ratio in log_ratio(one, other, N, seed))
-    return epsilon_bound(hits, misses, N), hits / N, misses / N
+    hits, misses = (int((ratio >= at).sum()) for ratio in log_ratio(one, other, n, seed))
+    return epsilon_bound(hits, misses, n), hits / n, misses / n
 
 
 def of_gaussian(one, other, seed):
@@ -140,6 +140,14 @@ LAPLACE = {
 def test_no_release_of_laplace_noise_tells_more_than_its_budget(name):
     bound, *_ = of_laplace(*LAPLACE[name].runs(), 301)
     assert 0.25 < bound <= EPSILON  # the event happens, and the bound says something
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAPLACE)
+def test_of_a_million_releases_the_bound_comes_near_the_largest_loss_and_not_above_the_budget(name):
+    runs = LAPLACE[name].runs()
+    bound, *_ = of_laplace(*runs, 312, 1_000_000)
+    assert loss(*runs) - 0.1 < bound <= EPSILON
 
 
 @pytest.mark.parametrize("name", LAPLACE)
