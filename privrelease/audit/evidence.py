@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.linkage import Repeats
+    from privrelease.audit.readings import Sizes
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.across_protocol import SharedValues
     from privrelease.engine.audit_protocol import (
@@ -97,6 +98,8 @@ class Evidence:
     person_before: PersonClasses | None = None
     person_after: PersonClasses | None = None
     outside: Mapping[str, Outside] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=dict, repr=False, compare=False)
+    """Sizes that were measured already: several threats, and the union of all, may know the same columns."""
 
     @property
     def sound_map(self) -> bool:

@@ -9,9 +9,9 @@ compared with missing equal to missing under either reading: that finds at most 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from privrelease.audit.risk import Measured
 from privrelease.disclosure.class_sizes import ClassSizes
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes import ClassTable
     from privrelease.engine.audit_protocol import PersonClasses
 
-__all__ = ["Residual", "Table", "compatible", "measured", "person_sets", "subsets"]
+__all__ = ["Residual", "Sizes", "Table", "compatible", "measured", "person_sets", "subsets"]
 
 Residual = Literal["lost", "class"]
+#: Sizes by table (each is equal to itself only) and its reading, set of columns, reading of missing values, knowledge of rows.
+Sizes: TypeAlias = "dict[tuple[object, ...], Measured]"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,7 +41,7 @@ class Table:
 
     ``residual``: what a record with every column missing is: ``lost``, because a step or a declared mark suppressed it, or a ``class``,
     because its cells were missing from the start. ``linkable``: rows of one person stay linkable. ``one_each``: a unit is declared and
-    every person has one row, so that records are persons.
+    every person has one row, so that records are persons. ``sizes``: what was measured already, of this table or another.
     """
 
     records: ClassTable
@@ -47,6 +49,7 @@ class Table:
     residual: Residual
     linkable: bool = False
     one_each: bool = False
+    sizes: Sizes = field(default_factory=dict)
 
 
 def person_sets(table: Table, columns: Sequence[str], *, multiset: bool) -> ClassSizes | None:
@@ -59,15 +62,24 @@ def person_sets(table: Table, columns: Sequence[str], *, multiset: bool) -> Clas
 
 
 def measured(table: Table, columns: Sequence[str], reading: Reading, *, knows_rows: bool = False) -> Measured:
-    """Measure the sizes of ``table`` on ``columns``."""
+    """Measure the sizes of ``table`` on ``columns``, once for each set of them: the union of all threats is often one of them."""
+    side = (table.records, table.persons, table.residual, table.linkable, table.one_each)
+    asked = (*side, frozenset(columns), reading, knows_rows)
+    if asked not in table.sizes:
+        table.sizes[asked] = _measured(table, columns, reading, knows_rows=knows_rows)
+    return table.sizes[asked]
+
+
+def _measured(table: Table, columns: Sequence[str], reading: Reading, *, knows_rows: bool) -> Measured:
     chosen = list(columns)
     if table.persons is None:
         counted: Literal["records", "persons"] = "persons" if table.one_each else "records"
-        category = ClassSizes.from_table(table.records, chosen, residual=table.residual)
         if reading == "category":
+            category = ClassSizes.from_table(table.records, chosen, residual=table.residual)
             return Measured("category", counted, category, category.n_classes, category.residual)
+        classes = measured(table, columns, "category").classes
         matches = match_sizes(table.records, chosen, residual=table.residual)
-        return Measured("wildcard", counted, matches, category.n_classes, matches.residual)
+        return Measured("wildcard", counted, matches, classes, matches.residual)
     sets = person_sets(table, columns, multiset=knows_rows)
     if sets is not None:
         return Measured(reading, "person_multisets" if knows_rows else "person_sets", sets, sets.n_classes, sets.residual)

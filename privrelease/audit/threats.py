@@ -58,9 +58,9 @@ def _sides(evidence: Evidence, threat: ThreatPlan) -> _Sides | None:
     before = None
     if evidence.before is not None:
         kind: Residual = "lost" if marked else "class"
-        before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each)
+        before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each, evidence.sizes)
     kind = "lost" if lost else "class"
-    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each)
+    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each, evidence.sizes)
     own = threat.thresholds.k
     return _Sides(before, after, Audience(own if own > 1 else minimum_of(evidence.plan.threats)))
 

@@ -52,7 +52,10 @@ class Settings:
         return ReleaseStore.beside(plan.policy_path) if self.state is None else ReleaseStore(self.state)
 
     def engine(self, settings: EngineSettings) -> EngineSettings:
-        """Put the temporary folder that was asked for into an engine's settings."""
+        """Put the temporary folder that was asked for into an engine's settings. The process is ours: Arrow goes without pandas."""
+        from privrelease.loading import arrow_alone
+
+        arrow_alone()
         if self.temp is None:
             return settings
         if not self.temp.is_dir():

@@ -123,12 +123,12 @@ def _texts(reading: Reading, number: int, check: Check) -> Iterator[Finding]:
 
 
 def _uncompiled(pattern: str) -> str | None:
-    """Why RE2 refuses a pattern, None where it compiles. Arrow's is the same library as the engine's."""
+    """Why RE2 refuses a pattern, None where it compiles. Arrow's is the same library as the engine's; a text of Python's would load pandas."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        pc.match_substring_regex(pa.array([""]), pattern=pattern)
+        pc.match_substring_regex(pa.nulls(1, pa.string()), pattern=pattern)
     except pa.ArrowInvalid as error:
         return shown(str(error).rpartition("Invalid regular expression: ")[2])
     return None

@@ -8,8 +8,10 @@ import sys
 LOAD = """
 import sys
 {before}
-import privrelease.disclosure.compiled
+from privrelease.disclosure.compiled import numba
+assert numba.njit(lambda x: x + 1)(1) == 2
 assert ("scipy.linalg" in sys.modules) is {loaded}, "scipy.linalg"
+assert "cffi" not in sys.modules
 import scipy.linalg
 assert scipy.linalg.norm([3.0, 4.0]) == 5.0
 """

@@ -1,0 +1,64 @@
+"""Libraries loaded without other libraries that they only look for, and that nothing here uses.
+
+numba asks for BLAS and for C's foreign functions, pyarrow for pandas; each goes on without, and each costs every run a tenth to a third of
+a CPU second. Whoever imports such a library afterwards, or had it before, is not touched.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import cache
+from importlib.abc import MetaPathFinder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["arrow_alone", "without"]
+
+
+class _Absent(MetaPathFinder):
+    """Says of one module that it cannot be had."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Raise ModuleNotFoundError for the module; leave all others to the next finder."""
+        del path, target
+        if fullname == self._name:
+            message = f"{fullname} is not looked for now"
+            raise ModuleNotFoundError(message, name=fullname)
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """Make ``import name`` fail inside, unless the module is loaded already.
+
+    >>> with without("this"):
+    ...     try:
+    ...         import this
+    ...     except ImportError as error:
+    ...         print(error.name)
+    this
+    """
+    finder = _Absent(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+@cache
+def arrow_alone() -> None:
+    """Load pyarrow and let it look for pandas, which it does once in two places, where there is none.
+
+    For a process of our own only: what really needs pandas, such as ``to_pandas``, asks for it again and finds it, but marks of missing
+    values that only pandas has stay strange to ``pyarrow.array``.
+    """
+    with without("pandas"):
+        import pyarrow as pa
+
+        pa.scalar(pa.array([0])[0].as_py())
