@@ -29,8 +29,19 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
+    from privrelease.release.manifest import InternalManifest, InternalStatistics
 
-__all__ = ["context_facts", "data_facts", "domain_words", "identity", "identity_of", "left_out", "legal_facts", "utility_facts"]
+__all__ = [
+    "context_facts",
+    "data_facts",
+    "domain_words",
+    "identity",
+    "identity_of",
+    "input_digest",
+    "left_out",
+    "legal_facts",
+    "utility_facts",
+]
 
 
 #: Declared values of a column that are written out.
@@ -140,8 +151,8 @@ def _share(amount: int, total: int) -> Figure:
     return Figure.of(Fraction(amount, total) if total else Fraction(0), "share")
 
 
-def _input_digest(evidence: Evidence) -> str | None:
-    internal = evidence.target.internal
+def input_digest(internal: InternalManifest | InternalStatistics | None) -> str | None:
+    """Return the keyed digests of everything that a run read, as it says; None where nothing is said."""
     return None if internal is None else ", ".join(part.hmac_sha256 for part in internal.inputs) or None
 
 
@@ -159,7 +170,7 @@ def identity(evidence: Evidence, policy: Plan, audited_at: str, versions: Mappin
         if file.sha256 is not None
     )
     found = identity_of(policy, evidence.plan.id, evidence.target.run, outputs, audited_at, versions)
-    return found.model_copy(update={"input_digest": _input_digest(evidence)})
+    return found.model_copy(update={"input_digest": input_digest(evidence.target.internal)})
 
 
 def identity_of(

@@ -25,7 +25,7 @@ from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.decision import check_records, decide
 from privrelease.audit.earlier.across import with_earlier
 from privrelease.audit.earlier.tables import beside_tables
-from privrelease.audit.facts import context_facts, identity_of, legal_facts
+from privrelease.audit.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.standard import figure_checks
 from privrelease.audit.table_cells import cells_of
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables import MeasurePlan, TablePlan
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableCells, TableQuery
-    from privrelease.release.manifest import Manifest
+    from privrelease.release.manifest import InternalStatistics, Manifest
 
 __all__ = ["TableTarget", "audit_table"]
 
@@ -67,7 +67,7 @@ _NAMED: Final = 3
 @dataclass(frozen=True, slots=True)
 class TableTarget:
     """The parked release: its files in the plan's order, what the run says of itself, whether the source may be read; ``altered``:
-    what of the run is no longer as it was decided upon.
+    what of the run is no longer as it was decided upon; ``internal``: what the run keeps to itself, digests of what it read among it.
     """
 
     files: tuple[Sink, ...]
@@ -75,6 +75,7 @@ class TableTarget:
     run: str | None = None
     without_source: bool = False
     altered: tuple[str, ...] = ()
+    internal: InternalStatistics | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -157,9 +158,10 @@ def audit_table(
     facts = _facts(evidence)
     outputs = output_facts(target.files, evidence.tables)
     used = {*plan.by, *(one.column for one in plan.measures)}
+    named = identity_of(policy, plan.id, target.run, outputs, audited_at, versions)
     audit = AuditResult(
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
-        identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
+        identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,
         context=context_facts(policy.context, policy.review),
         data=data_of(plan, plan.population_id, used, "aggregated in a table", len(evidence.rows)),

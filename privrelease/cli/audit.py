@@ -180,7 +180,9 @@ def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, c
     origin = _origin(files, release, plan, settings, console, source=asked.source)
     target = TableTarget(files, without_source=not asked.source)
     if origin is not None and origin.files is not None:
-        target = TableTarget(origin.files, origin.manifest, origin.run.id, not asked.source, origin.altered)
+        run = origin.run
+        internal = run.internal_statistics() if asked.source else None
+        target = TableTarget(origin.files, origin.manifest, run.id, not asked.source, origin.altered, internal)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     folders = dict.fromkeys(file.path.parent for file in target.files)
     limits = replace(limits, readable=(*limits.readable, *folders))

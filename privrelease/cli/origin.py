@@ -60,7 +60,7 @@ def origin_of(
     if len(outputs) != len(release.sinks) or made.outputs not in (None, [(one.label, one.kind.value) for one in release.sinks]):
         return replace(origin, why="the policy names other outputs now")
     if source and not _source_unchanged(made.run, release, store):
-        return replace(origin, why="the source is not the one that was read then")
+        return replace(origin, why="the source, or a file of keys, is not the one that was read then")
     paths = [made.taken[path.name].path if path.name in made.taken else path for path in outputs]
     return replace(origin, files=tuple(replace(sink, path=path) for sink, path in zip(release.sinks, paths, strict=True)))
 
@@ -123,16 +123,18 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
 
 
 def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore) -> bool:
-    """Whether the files of the source are those that the run read: else its row map leads to other rows."""
+    """Whether the files of the source, and lists of keys, are those that the run read: else its row map leads to other rows."""
     from privrelease.execute.inputs import digest_inputs
     from privrelease.execute.microdata import sources_of
     from privrelease.plan.model import MicrodataPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.release.digests import DIGEST_KEY, digest_key
 
     if not os.environ.get(DIGEST_KEY) and not (store.state / "digest.key").is_file():
         return False
     try:
         internal = run.internal_manifest() if isinstance(release, MicrodataPlan) else run.internal_statistics()
-        return digest_inputs(sources_of(release), digest_key(store.state, os.environ)).digests == internal.inputs
+        lists = release.lists if isinstance(release, TablePlan) else ()
+        return digest_inputs(sources_of(release), digest_key(store.state, os.environ), lists).digests == internal.inputs
     except (InputError, OSError):
         return False

@@ -38,7 +38,7 @@ def audited_table(
         )
     steps("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
-    target = TableTarget(files, manifest, folder.id)
+    target = TableTarget(files, manifest, folder.id, internal=folder.internal_statistics())
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id)
     with DuckDBEngine(replace(limits, readable=(*limits.readable, folder.outgoing), writable=())) as engine:

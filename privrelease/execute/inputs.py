@@ -15,7 +15,7 @@ from privrelease.release.manifest import InputDigest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.relational.schema import TableSource
+    from privrelease.relational.schema import ListFile, TableSource
     from privrelease.release.digests import DigestKey
 
 __all__ = ["InputFiles", "digest_inputs"]
@@ -39,17 +39,21 @@ class InputFiles:
                 )
 
 
-def digest_inputs(sources: Sequence[TableSource], key: DigestKey) -> InputFiles:
-    """Digest the files of ``sources``. A source without a file gives nothing here: reading it is what fails, and says why."""
+def digest_inputs(sources: Sequence[TableSource], key: DigestKey, lists: Sequence[ListFile] = ()) -> InputFiles:
+    """Digest the files of ``sources``, and those of ``lists`` that a policy leads to. A source without a file gives nothing here: reading it is
+    what fails, and says why.
+    """
     digests = []
     states = []
     with speaking("reading a source"):
-        for source in sources:
-            for path in _files(source):
+        named = [(source.label, _files(source)) for source in sources]
+        named += [(one.label, [one.path]) for one in lists if one.path.is_file()]
+        for label, paths in named:
+            for path in paths:
                 states.append((path, _state(path)))
                 digests.append(
                     InputDigest(
-                        label=source.label,
+                        label=label,
                         file=path.name,
                         bytes=path.stat().st_size,
                         hmac_sha256=keyed_digest(path, key),

@@ -15,6 +15,7 @@ from privrelease.policy.released_columns import figure_name
 from privrelease.policy.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
 from privrelease.relational.filters import columns_of, parse_filter
+from privrelease.relational.schema import ListFile
 from privrelease.relational.tables import TableQuery
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class MeasurePlan:
 @dataclass(frozen=True, slots=True)
 class TablePlan:
     """One table. ``keys``: of each column of ``by``, in their order. ``secondary``: cells may be suppressed to protect others. ``where``: the
-    rows that it is made of; ``impossible``: cells that are empty by nature.
+    rows that it is made of; ``impossible``: cells that are empty by nature; ``lists``: the files that keys were read from.
     """
 
     id: str
@@ -80,6 +81,7 @@ class TablePlan:
     location: Location | None = None
     where: Filter | None = None
     impossible: Filter | None = None
+    lists: tuple[ListFile, ...] = ()
 
     @property
     def layout(self) -> Layout:
@@ -172,6 +174,7 @@ def table_plan(
         location=location,
         where=where,
         impossible=None if release.impossible is None else parse_filter(release.impossible, types),
+        lists=tuple(ListFile(roots.inside(written, roots.folder), written) for written in dict.fromkeys(release.keys.values())),
     )
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "ColumnType",
     "Domain",
     "FileFormat",
+    "ListFile",
     "Role",
     "Sink",
     "SinkKind",
@@ -126,6 +127,14 @@ class Column:
     grid: Decimal | None = None
     format: ColumnFormat = field(default_factory=ColumnFormat)
     category: Literal["ordinary", "special", "criminal"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """A file beside the policy that says what is in it, such as a list of keys. ``label``: its path as the policy writes it."""
+
+    path: Path
+    label: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,23 @@ def test_every_listed_key_has_its_cells_and_a_mean_of_nobody_is_blank(tables) ->
     assert shown["south", "F"] == "30"
 
 
+def test_a_list_of_keys_is_digested_with_the_source_and_another_one_is_noticed(tables) -> None:
+    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    (internal,) = tables.folder.glob(".privrelease/runs/*/internal/manifest.json")
+    inputs = json.loads(internal.read_text(encoding="utf-8"))["inputs"]
+    assert [one["label"] for one in inputs] == ["data.csv", "areas.csv"]
+    digests = [one["hmac_sha256"] for one in inputs]
+    assert section(tables, "a")["identity"]["input_digest"] == ", ".join(digests)
+    for public in (tables.folder / "out").glob("*.json"):
+        assert not any(digest in public.read_text(encoding="utf-8") for digest in digests)
+    file = ("audit", "policy.yaml", "--release", "a", "--file", "out/a.csv", "--file", "out/a.parquet")
+    assert "audited with its manifest and source" in tables(*file).err
+    # the same keys, so that nothing else could tell that the file is another
+    names = "area,name\nnorth,N\nsouth,S\neast,E\nisland,I\n"
+    (tables.folder / "areas.csv").write_text(names, encoding="utf-8")
+    assert "the source, or a file of keys, is not the one that was read then: audited as a file of others" in tables(*file).err
+
+
 def test_a_table_that_is_out_binds_those_that_follow(tables) -> None:
     tables.policy(POLICY.replace(SECOND, ""))
     assert tables("run", "policy.yaml").code == 0
