@@ -207,7 +207,7 @@ def decide(
     else:
         outcome = Outcome.REVIEW if incomplete or empty else Outcome.PASS
     verdicts = [verdict.holds for threat in threats for verdict in threat.verdicts]
-    good = [check.outcome in {Outcome.PASS, Outcome.WARN} for check in checks]
+    good = [check.outcome is Outcome.PASS for check in checks]
     return Decision(
         outcome=outcome,
         checks_passed=sum(verdicts) + sum(good),

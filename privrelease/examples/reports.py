@@ -72,12 +72,12 @@ def main() -> int:
         return 3
     with tempfile.TemporaryDirectory(prefix="privrelease-reports-") as made:
         copy = Path(made) / "copy"
-        _call("git", "clone", "--quiet", "--shared", str(ROOT), str(copy))
+        _call(Path(made), "git", "clone", "--quiet", "--shared", str(ROOT), str(copy))
         policies = copy / "policies"
         write_example(policies / "data")
-        _privrelease("ledger", "init", policies / "diabetes.yaml")
-        _privrelease("run", policies / "diabetes.yaml")
-        _privrelease("run", policies / "census.yaml", "--data-root", census.parent)
+        _privrelease(copy, "ledger", "init", "policies/diabetes.yaml")
+        _privrelease(copy, "run", "policies/diabetes.yaml")
+        _privrelease(copy, "run", "policies/census.yaml", "--data-root", str(census.parent.resolve()))
         for example, run in _runs(policies / ".privrelease" / "runs"):
             target = REPORTS / example
             shutil.rmtree(target, ignore_errors=True)
@@ -102,12 +102,13 @@ def _runs(folder: Path) -> Iterator[tuple[str, Path]]:
         yield f"{record.policy.partition('-')[0]}-{record.release}", run
 
 
-def _privrelease(*words: str | Path) -> None:
-    _call(sys.executable, "-m", "privrelease.cli.main", *map(str, words))
+def _privrelease(folder: Path, *words: str) -> None:
+    """Run the command line in a folder, so that findings name a policy as it is typed there and not by a path of this machine."""
+    _call(folder, sys.executable, "-P", "-m", "privrelease.cli.main", *words)
 
 
-def _call(*words: str) -> None:
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 -- our own commands on our own files
+def _call(folder: Path, *words: str) -> None:
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd=folder)  # noqa: S603 -- our own commands on our own files
 
 
 if __name__ == "__main__":

@@ -288,7 +288,7 @@ ENGLISH: Final[dict[str, str]] = {
     "tables.unsafe.dominance": "Unsafe: dominated by few",
     "tables.unsafe.p_percent": "Unsafe: a contribution can be estimated",
     "tables.secondary": "Suppressed to protect others",
-    "tables.left_out": "Rows in no cell (a key is missing or not declared)",
+    "tables.left_out": "Rows in no cell (not selected, or a key is missing or not declared)",
     "tables.narrowest": "Narrowest interval of an unsafe cell",
     "tables.exposed": "Known better than allowed",
     "synthesis.heading": "Synthesis",
@@ -309,6 +309,7 @@ ENGLISH: Final[dict[str, str]] = {
     "utility.rows_dropped": "Rows dropped",
     "utility.totals_caption": "What protection cost, over the columns of all threats.",
     "utility.absent": "No loss was measured: there was no source to compare with.",
+    "utility.figures": "No loss is measured here: what leaves are figures, and no rows.",
     # 14 to 16
     "waivers.heading": "Waivers",
     "waivers.basis": "policy",

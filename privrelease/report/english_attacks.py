@@ -10,6 +10,7 @@ ENGLISH_ATTACKS: Final[dict[str, str]] = {
     "attacks.heading": "Attacks tried",
     "attacks.basis": "ICO motivated intruder, Anonymeter",
     "attacks.absent": "No attack was tried on this release; the risk figures above are measured, not attacked.",
+    "attacks.figures": "No attack was tried: attacks need rows, and what leaves are figures.",
     "attacks.damaged": "This section of the audit cannot be read.",
     "attacks.intro": "Each attack was tried on the file that leaves, on at most {sample} persons or predicates. They are chosen by the "
     "digests of policy and file, so that the same audit gives the same figures. A rate is successes over the attempts that could be made; "
@@ -64,5 +65,6 @@ ENGLISH_ATTACKS: Final[dict[str, str]] = {
     "attacks.short.record_linkage": "Finding a record",
     "attacks.short.membership": "Telling membership",
     "evidence.attack_said": "Attack tried, {name}: main {main}, risk {risk}.",
+    "evidence.attack_beside": "Attack tried, {name}: main {main}, control {control}, risk {risk}.",
     "evidence.attack_undefined": "Attack tried, {name}: {why}.",
 }

@@ -12,6 +12,7 @@ ENGLISH_PRIVACY: Final[dict[str, str]] = {
     "dp.claimed": "The release claims differential privacy. Budget, neighbours, unit and every draw stand in the manifest beside the data; "
     "this audit checked them, and each released figure's mechanism, scale and cost, against the plan.",
     "dp.absent": "No claim. Epsilon covers releases with noise; this is microdata, and outside any privacy budget.",
+    "dp.absent_table": "No claim. Epsilon covers releases with noise; these are exact figures, protected by suppression.",
     "dp.damaged": "This section of the audit cannot be read.",
     "dp.noise.test": "The noise came from a test's seed: whoever knows it can take it off. Nothing here is private.",
     "dp.noise.unknown": "No run claims these files: where their noise came from is not known.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-__all__ = ["beside", "count", "number", "part_of", "percent", "risk"]
+__all__ = ["beside", "count", "number", "part_of", "percent", "risk", "unbroken"]
 
 _MOST_DECIMALS = 9
 
@@ -42,6 +42,15 @@ def percent(share: Fraction, decimals: int = 1) -> str:
     if Fraction(most) < hundredfold < 100:
         return f">{most} %"
     return f"{text} %"
+
+
+def unbroken(text: str) -> str:
+    r"""Return a text whose numbers no line break parts from their per cent signs.
+
+    >>> unbroken("at most 5 %")
+    'at most 5\xa0%'
+    """
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log10
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from privrelease.report import numbers
@@ -83,9 +84,9 @@ def error_bars(
     y = 2
     for label, written, value, low, high in rows:
         first, lines = y + 14, []
-        for start in range(0, max(len(label), 1), _LINE_CHARS):
+        for line in wrap(label, _LINE_CHARS, break_on_hyphens=False) or [""]:
             y += 14
-            lines.append((str(y), label[start : start + _LINE_CHARS]))
+            lines.append((str(y), line))
         y += 11
         laid.append(
             ErrorBar(tuple(lines), written, str(first), str(y), _at(across(low)), _at(across(high)), _at(across(value)))

@@ -65,7 +65,7 @@ def build(context: Context) -> AttacksBody | Absent:
     except ValueError:
         return Absent(texts.text("attacks.damaged"))
     if facts is None:
-        return Absent(texts.text("attacks.absent"))
+        return Absent(texts.text("attacks.figures" if context.audit.data.order == "policy" else "attacks.absent"))
     return AttacksBody(
         said=_sentences(facts, context.edition),
         rows=tuple(_row(one, texts) for one in facts.attacks),
@@ -111,15 +111,15 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
     status: Status = "info" if one.outcome is None else _status(one.outcome.value)
     return AttackRow(
         name=attack_name(one, texts),
-        main=_rate(one.main, texts),
-        baseline=_rate(one.baseline, texts),
-        control=_control(one, texts),
-        risk=_bounded(one.risk, texts),
-        advantage=_bounded(one.advantage, texts),
+        main=numbers.unbroken(_rate(one.main, texts)),
+        baseline=numbers.unbroken(_rate(one.baseline, texts)),
+        control=numbers.unbroken(_control(one, texts)),
+        risk=numbers.unbroken(_bounded(one.risk, texts)),
+        advantage=numbers.unbroken(_bounded(one.advantage, texts)),
         limit=", ".join(limits) or texts.text("attacks.no_limit"),
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
-        said=one.said,
+        said=numbers.unbroken(one.said),
     )
 
 

@@ -186,11 +186,11 @@ def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:
     status, said = _OUTCOMES[check.outcome], check.message
     if check.waived:
         status, said = "warn", f"{catalogue.plain('case.waived')}: {check.message}"
-    return CheckRow(check.id, check.title, status, observed, limit, said)
+    return CheckRow(check.id, check.title, status, observed, limit, numbers.unbroken(said))
 
 
 def _noted(finding: FindingRecord) -> Noted:
     where = None
     if finding.file:
         where = finding.file + (f":{finding.line}" if finding.line else "") + (f":{finding.column}" if finding.column else "")
-    return Noted(finding.code, _SEVERITIES[finding.severity], finding.message, finding.hint, where)
+    return Noted(finding.code, _SEVERITIES[finding.severity], numbers.unbroken(finding.message), finding.hint, where)

@@ -80,7 +80,10 @@ def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
             sentence: Sentence = ("evidence.attack_undefined", {"name": name, "why": why or texts.text("word.withheld")})
         else:
             rates = {"main": shown(one.main.rate.value, texts).text, "risk": signed(one.risk.value)}
-            sentence = ("evidence.attack_said", {"name": name, **rates})
+            key = "evidence.attack_said"
+            if one.control is not None and exact(one.control.rate.value) is not None:
+                key, rates["control"] = "evidence.attack_beside", shown(one.control.rate.value, texts).text
+            sentence = (key, {"name": name} | {rate: numbers.unbroken(text) for rate, text in rates.items()})
         found[_QUESTIONS[one.attack]].append(sentence)
     return {question: tuple(sentences) for question, sentences in found.items()}
 

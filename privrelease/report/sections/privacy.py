@@ -97,7 +97,9 @@ def build(context: Context) -> PrivacyBody | Absent:
     except ValueError:
         return Absent(texts.text("dp.damaged"))
     if facts is None:
-        return Absent(texts.text("dp.claimed" if context.audit.data.order == "policy" else "dp.absent"))
+        noisy = any(check.id.startswith("AUDIT-DP-") for check in context.audit.checks)
+        figures = "dp.claimed" if noisy else "dp.absent_table"
+        return Absent(texts.text(figures if context.audit.data.order == "policy" else "dp.absent"))
     return PrivacyBody(
         warning=None if facts.noise == "secret" else (f"dp.noise.{facts.noise}", {}),
         facts=tuple(_claim(facts, texts)),

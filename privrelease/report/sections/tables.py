@@ -53,7 +53,7 @@ def build(context: Context) -> TablesBody | None:
         totals=(
             (texts.text("tables.cells"), shown(facts.cells, texts)),
             (texts.text("tables.suppressed"), shown(facts.suppressed, texts)),
-            *((texts.text(f"tables.unsafe.{rule}"), shown(figure, texts)) for rule, figure in facts.unsafe.items()),
+            *((texts.text(f"tables.unsafe.{rule}"), shown(figure, texts)) for rule, figure in sorted(facts.unsafe.items())),
             (texts.text("tables.secondary"), shown(facts.secondary, texts)),
             (texts.text("tables.left_out"), shown(facts.left_out, texts)),
         ),

@@ -171,6 +171,12 @@ def test_a_check_that_cannot_be_made_fails_as_an_error_and_not_as_a_warning(made
         assert result.decision.outcome is outcome
 
 
+def test_a_check_that_only_warns_is_not_counted_among_those_that_hold(made):
+    decision = audited(made, made.evidence(made.plan(checks=(check("k", minimum=3, severity="warn"),)))).decision
+    assert decision.outcome is Outcome.PASS
+    assert decision.checks_passed == decision.checks_total - 1
+
+
 def test_figures_of_the_source_stay_internal(made):
     result = audited(made, made.evidence(made.plan(checks=(check("suppressed_cells", maximum=1),))))
     assert result.checks[-1].visibility is Visibility.INTERNAL

@@ -31,6 +31,18 @@ def test_the_decision_names_what_is_waived_in_both_editions(audit):
         assert "is waived" not in section(audit, "decision", edition)
 
 
+def test_a_table_claims_no_differential_privacy_and_figures_have_no_rows_to_attack_or_lose(audit):
+    data = audit.data.model_copy(update={"order": "policy"})
+    named = {prefix: audit.checks[0].model_copy(update={"id": f"{prefix}-FILES"}) for prefix in ("AUDIT-TABLE", "AUDIT-DP")}
+    bare = audit.model_copy(update={"data": data, "sections": {}, "utility": None})
+    table, noisy = (bare.model_copy(update={"checks": (check,)}) for check in named.values())
+    for edition in Edition:
+        assert "No claim." in section(table, "dp", edition)
+        assert "claims differential privacy" in section(noisy, "dp", edition)
+        assert "what leaves are figures" in section(table, "attacks", edition)
+        assert "what leaves are figures" in section(table, "utility", edition)
+
+
 def test_declared_values_and_special_categories_of_columns_are_shown_the_values_to_those_inside(audit):
     column = audit.data.columns[0].model_copy(update={"domain": "18 to 85", "category": "special"})
     data = audit.data.model_copy(update={"columns": (column, *audit.data.columns[1:])})
