@@ -232,7 +232,10 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
     for finding in result.findings:
         if finding.subject in told:
             continue
-        console.log(f"{finding.code} {finding.message}", level=-1 if finding.severity == "error" else 0)
+        level = -1 if finding.severity == "error" else 0
+        console.log(f"{finding.code} {finding.message}", level=level)
+        if finding.hint:
+            console.log(f"hint: {finding.hint}", level=level)
     if console.json:
         console.document(json.loads(audit_bytes(result)))
     elif console.text:

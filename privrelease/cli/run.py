@@ -258,7 +258,10 @@ def _tell(console: Console, ran: _Ran, audit: AuditResult) -> None:
     for finding in audit.findings:
         where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.file and finding.line else ""
         mark = "" if finding.severity == "error" else f"{finding.severity}: "
-        console.log(f"{where}{finding.code} {mark}{finding.message}", level=-1 if finding.severity == "error" else 0)
+        level = -1 if finding.severity == "error" else 0
+        console.log(f"{where}{finding.code} {mark}{finding.message}", level=level)
+        if finding.hint:
+            console.log(f"hint: {finding.hint}", level=level)
     if not console.text:
         return
     console.data(render_text(audit))

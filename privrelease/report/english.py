@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
+from privrelease.report.english_earlier import ENGLISH_EARLIER
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
 from privrelease.report.english_sensitive import ENGLISH_SENSITIVE
@@ -245,6 +246,7 @@ ENGLISH: Final[dict[str, str]] = {
     "further.compatible_average": "Average risk by compatible records",
     "further.compatible_highest": "Highest risk by compatible records",
     **ENGLISH_SENSITIVE,
+    **ENGLISH_EARLIER,
     # 8 evidence
     "evidence.heading": "Singling out, linkability, inference",
     "evidence.basis": "WP29 05/2014",

@@ -30,6 +30,8 @@ from privrelease.findings import amount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from privrelease.audit.earlier.across import Across
     from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
     from privrelease.audit.evidence import Evidence
@@ -113,19 +115,22 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     found = _Found(Beside(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))
     persons = _persons(evidence, one, by)
     what = "persons" if persons is not None or evidence.one_each else "records"
+    max_rows = _rows_of_one(evidence)
+    fewer = "records" if evidence.plan.unit is None else "persons"
     for threat in evidence.plan.threats:
         before = [name for name in threat.columns if name in types]
         if not before or not evidence.measurable(threat.columns):
             continue
         classes = engine.combined_classes(first, main, links, before, threat.columns, persons, unlinked=by == "columns")
-        exposed, faults = _exposed(threat, classes, certain=by != "columns")
+        most = 1 if persons is not None else max_rows[1]
+        exposed, faults = _exposed(threat, classes, certain=by != "columns", most=most)
         figures[f"exposed.{threat.name}"] = count(exposed)
         found.intersect += [f"with {one.name}, threat {threat.name}: {fault.format(what=what)}" for fault in faults]
         if by != "source":
-            more = _differences(threat, first, main, shared, engine)
+            more = _differences(threat, first, main, shared, engine, max_rows)
             figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
             found.difference += [
-                f"{amount(number, 'class', 'classes')} of fewer than {threat.thresholds.k} records {_SIDES[name].format(one.name)}, "
+                f"{amount(number, 'class', 'classes')} of fewer than {threat.thresholds.k} {fewer} {_SIDES[name].format(one.name)}, "
                 f"by threat {threat.name}"
                 for name, number in more.items()
                 if number
@@ -175,13 +180,19 @@ def _persons(evidence: Evidence, one: EarlierRelease, by: str) -> LinkedPersons 
     return LinkedPersons(source, one.row_map, row_map, unit.column)
 
 
-def _exposed(threat: ThreatPlan, classes: CombinedClasses, *, certain: bool) -> tuple[int, list[str]]:
-    """Count records whose class is large enough in either release alone and not for who combines both; say which limits that breaks."""
+def _exposed(threat: ThreatPlan, classes: CombinedClasses, *, certain: bool, most: int | None = 1) -> tuple[int, list[str]]:
+    """Count records whose class is large enough in either release alone and not for who combines both; say which limits that breaks.
+
+    ``most``: rows of one person, where ``classes`` count rows: they are then of as few persons as they can be, if combining took any away.
+    """
     there = ~classes.residual
     sizes = classes.linked.copy()
     if not certain:
         sizes += np.minimum(classes.unlinked_first, classes.unlinked_second)
     limits, k = threat.thresholds, threat.thresholds.k
+    if most != 1:
+        smaller = sizes < np.minimum(classes.first, classes.second)
+        sizes = np.where(smaller, _persons_at_least(sizes, most), sizes)
     small = there & (sizes < k) & (classes.first >= k) & (classes.second >= k)
     exposed = int(classes.linked[small].sum())
     faults = []
@@ -204,12 +215,39 @@ def _exposed(threat: ThreatPlan, classes: CombinedClasses, *, certain: bool) -> 
     return exposed, faults
 
 
+def _rows_of_one(evidence: Evidence) -> tuple[int | None, int | None]:
+    """The most rows of one person in this release and in an earlier one; None: any number, for all that is known.
+
+    Here the source tells, a row that names nobody being anybody's; an earlier source is gone, and the most that the policy allows stands for
+    it where that is more.
+    """
+    unit, persons = evidence.plan.unit, evidence.persons
+    if unit is None:
+        return 1, 1
+    ours = unit.max_rows if persons is None else max(1, persons.most_rows + persons.missing)
+    return ours, None if ours is None else max(ours, unit.max_rows or 1)
+
+
 def _differences(
-    threat: ThreatPlan, first: ReleasedFile, main: ReleasedFile, shared: Sequence[str], engine: AuditEngine
+    threat: ThreatPlan,
+    first: ReleasedFile,
+    main: ReleasedFile,
+    shared: Sequence[str],
+    engine: AuditEngine,
+    rows_of_one: tuple[int | None, int | None],
 ) -> dict[str, int]:
-    """Classes of fewer than k records, by what the threat knows, that only one of the two releases has."""
+    """Classes that may be of fewer than k persons, by what the threat knows, and that only one of the two releases has.
+
+    Which rows of a multiset are the ones more cannot be told, nor whose they are: n rows are of at least n / m persons, of whom none has more
+    than m.
+    """
     known = [name for name in threat.columns if name in shared]
     if threat.thresholds.k <= 1 or not known:
         return {}
     left, joined = engine.only_in_one(first, main, shared, known)
-    return {name: int(np.count_nonzero(sizes < threat.thresholds.k)) for name, sizes in (("joined", joined), ("left", left))}
+    sides = zip(("joined", "left"), (joined, left), rows_of_one, strict=True)
+    return {name: int(np.count_nonzero(_persons_at_least(sizes, most) < threat.thresholds.k)) for name, sizes, most in sides}
+
+
+def _persons_at_least(rows: NDArray[np.int64], most: int | None) -> NDArray[np.int64]:
+    return np.ones_like(rows) if most is None else -(-rows // most)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.privacy_model import privacy_facts
 from privrelease.report import numbers
 from privrelease.report.charts.intervals import ErrorBars, Steps, error_bars, steps
+from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import Absent, Fact, exact
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class PrivacyBody:
     draws: tuple[DrawRow, ...]
     queries: tuple[QueryBody, ...]
     budget: BudgetBody | None
+    earlier: EarlierBody | None
 
 
 def build(context: Context) -> PrivacyBody | Absent:
@@ -108,6 +110,7 @@ def build(context: Context) -> PrivacyBody | Absent:
         draws=tuple(_draw(query.id, draw, texts) for query in facts.queries for draw in query.draws),
         queries=tuple(_query(place, query, texts) for place, query in enumerate(facts.queries, 1)),
         budget=None if facts.budget is None else _budget(facts.budget, texts),
+        earlier=earlier_body(context),
     )
 
 

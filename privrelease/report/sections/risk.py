@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.report import numbers
 from privrelease.report.charts.bars import GroupedBars, grouped_bars
+from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.sections.sensitive import SensitiveBody, sensitive_body
 from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
 
@@ -95,11 +96,12 @@ class ThreatBody:
 
 @dataclass(frozen=True, slots=True)
 class RiskBody:
-    """Every threat in one line, then each in full, then how varied sensitive values are within classes."""
+    """Every threat in one line, then each in full, then how varied sensitive values are within classes, and earlier releases."""
 
     overview: tuple[OverviewRow, ...]
     threats: tuple[ThreatBody, ...]
     sensitive: SensitiveBody | None
+    earlier: EarlierBody | None
 
 
 def build(context: Context) -> RiskBody | Absent:
@@ -114,6 +116,7 @@ def build(context: Context) -> RiskBody | Absent:
         tuple(_overview(threat, union, catalogue) for threat, union in everyone),
         tuple(_threat(threat, union, place, catalogue) for place, (threat, union) in enumerate(everyone)),
         sensitive_body(audit, catalogue),
+        earlier_body(context),
     )
 
 

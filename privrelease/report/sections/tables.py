@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from privrelease.audit.privacy_model import PRIVACY
 from privrelease.audit.tables_model import TABLES, TableFacts
 from privrelease.report import numbers
 from privrelease.report.edition import Edition
+from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import Fact, Shown, shown
 
 if TYPE_CHECKING:
@@ -34,19 +36,22 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class TablesBody:
-    """Rules, numbers of cells (label, figure), and a row per figure."""
+    """Rules, numbers of cells (label, figure), a row per figure, and earlier releases. Recipients are shown the last alone."""
 
     rules: tuple[Fact, ...]
     totals: tuple[tuple[str, Shown], ...]
     rows: tuple[IntervalRow, ...]
+    earlier: EarlierBody | None
 
 
 def build(context: Context) -> TablesBody | None:
-    """Show rules and intervals of a table; left out where the release is none, and where its figures are withheld."""
+    """Show rules and intervals of a table; left out where the release is none, and where nothing of it may be shown."""
+    earlier = earlier_body(context)
     try:
         facts = TableFacts.model_validate_json(_json(context.audit.sections[TABLES]))
     except (KeyError, ValidationError):
-        return None
+        is_table = context.audit.data.order == "policy" and PRIVACY not in context.audit.sections
+        return TablesBody((), (), (), earlier) if is_table and earlier is not None else None
     texts = context.catalogue
     return TablesBody(
         rules=(*_rules(facts, texts), *_beside(facts, context)),
@@ -58,6 +63,7 @@ def build(context: Context) -> TablesBody | None:
             (texts.text("tables.left_out"), shown(facts.left_out, texts)),
         ),
         rows=tuple(_row(one, texts) for one in facts.intervals),
+        earlier=earlier,
     )
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from privrelease.audit.decision import decide
-from privrelease.audit.earlier.across import Across, earlier_check, set_aside, with_earlier
-from privrelease.audit.earlier.microdata import _exposed
-from privrelease.audit.earlier.model import Beside, earlier_facts
+from privrelease.audit.earlier.across import Across, _verdict, earlier_check, set_aside, with_earlier
+from privrelease.audit.earlier.microdata import _exposed, _persons_at_least
+from privrelease.audit.earlier.model import Beside, EarlierFacts, earlier_facts, for_recipients
 from privrelease.audit.earlier.release import EarlierRelease
 from privrelease.audit.earlier.tables import printed_in
 from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts
@@ -120,3 +120,38 @@ def test_a_table_is_read_by_what_its_cells_are_of(tmp_path):
     path.write_text("area,count\nn,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no table"):
         printed_in(Sink(SinkKind.CSV, path, "t.csv"))
+
+
+def test_rows_of_persons_who_have_several_count_as_few_persons_where_the_combination_took_some_away():
+    """Six rows of persons with up to three rows each may be of two persons; a class that both releases have alike tells nothing new."""
+    found = classes([6, 6], [9, 6], [9, 6])
+    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=3)[0] == 6
+    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=1) == (0, [])
+    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=None)[0] == 6
+
+
+def test_rows_are_of_at_least_their_number_by_the_most_that_one_has():
+    assert _persons_at_least(np.array([1, 5, 6, 7]), 3).tolist() == [1, 2, 2, 3]
+    assert _persons_at_least(np.array([1, 5]), None).tolist() == [1, 1]
+
+
+def test_what_recipients_are_told_of_earlier_releases_is_one_word():
+    beside = Beside(release="old (run 7)", run="7", looked="combined", note="inside")
+    facts = EarlierFacts(releases=(beside,), left=2, verdict="warn", remaining=("What old (run 7) tells.",))
+    assert for_recipients(facts) == EarlierFacts(releases=(), verdict="warn")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        ([], "not_evaluated"),
+        ([Outcome.NOT_EVALUATED], "not_evaluated"),
+        ([Outcome.PASS, Outcome.NOT_EVALUATED], "warn"),
+        ([Outcome.PASS, Outcome.WARN], "warn"),
+        ([Outcome.PASS, Outcome.PASS], "pass"),
+        ([Outcome.PASS, Outcome.FAIL, Outcome.NOT_EVALUATED], "fail"),
+    ],
+)
+def test_the_verdict_is_that_of_the_worst(outcomes, verdict):
+    check = earlier_check("AUDIT-EARLIER-INTERSECT", (), "")
+    assert _verdict([check.model_copy(update={"outcome": outcome}) for outcome in outcomes]) == verdict

@@ -168,3 +168,29 @@ def test_every_release_of_other_content_is_looked_at_however_fast_they_come(publ
     order = [one["run"] for one in section["releases"]]
     assert order == sorted(order, reverse=True)
     assert any("2 older releases" in rest for rest in audit(published)["decision"]["assessment_remaining"])
+
+
+# ------------------------------------------------------------------------------------------------------------- several rows of a person
+
+
+SEVERAL = HEAD.replace("max_rows: 1", "max_rows: 3") + JOB_GOES.replace("weights", "limit: 1, weights")
+
+
+def several(rows):
+    return "id,area,job,pay\n" + "".join(f"{who},{area},clerk,{pay}\n" for who, area, pay in rows)
+
+
+def test_rows_that_may_all_be_of_one_person_are_a_small_group(desk):
+    """Three rows more in one class, where a person may have three: counted as rows they were enough for two persons."""
+    before = [(f"p{n}", "north", n) for n in range(4)] + [("q", "south", 7)] * 3 + [("r", "south", 8)] * 3
+    desk.data(several(before))
+    desk.policy(SEVERAL)
+    said = desk.run()
+    assert said.code == 0, said.err
+    desk.data(several([*before, *[("s", "north", 9)] * 3]))
+    said = desk.run()
+    assert said.code == 1
+    assert "1 class of fewer than 2 persons are in this release" in said.err
+    desk.data(several([*before, *[("s", "north", 9)] * 3, ("t", "north", 9)]))
+    said = desk.run()
+    assert said.code == 0, said.err

@@ -1,0 +1,87 @@
+"""Parts of sections 7, 10 and 11: earlier releases of the same persons, and what they tell together with this one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.audit.codes import EARLIER_CODES
+from privrelease.audit.earlier.model import earlier_facts
+from privrelease.report import numbers
+from privrelease.report.edition import Edition
+from privrelease.report.view import shown
+
+if TYPE_CHECKING:
+    from privrelease.audit.earlier.model import Beside
+    from privrelease.report.catalogue import Catalogue
+    from privrelease.report.view import Context, Sentence, Shown, Status
+
+__all__ = ["EarlierBody", "EarlierCheck", "EarlierRow", "earlier_body"]
+
+_CHECKS = frozenset(name for name, _, _ in EARLIER_CODES)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCheck:
+    """A check beside earlier releases, and what came of it."""
+
+    title: str
+    status: Status
+    result: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRow:
+    """An earlier release: how it was looked at, and the figures (label, figure) of both together."""
+
+    release: str
+    how: tuple[str, ...]
+    figures: tuple[tuple[str, Shown], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierBody:
+    """The verdict in a sentence; checks and releases are for those inside."""
+
+    said: Sentence
+    checks: tuple[EarlierCheck, ...] = ()
+    rows: tuple[EarlierRow, ...] = ()
+    older: Sentence | None = None
+
+
+def earlier_body(context: Context) -> EarlierBody | None:
+    """Show what earlier releases tell; None where none was found, or what was found cannot be read."""
+    texts = context.catalogue
+    try:
+        facts = earlier_facts(context.audit)
+    except ValueError:
+        return None
+    if facts is None:
+        return None
+    if context.edition is Edition.RECIPIENT:
+        return None if facts.verdict is None else EarlierBody((f"earlier.outside.{facts.verdict}", {}))
+    return EarlierBody(
+        said=("earlier.inside", {}),
+        checks=tuple(
+            EarlierCheck(one.title, one.outcome.value, texts.text(f"status.{one.outcome.value}"), one.message)
+            for one in context.audit.checks
+            if one.id in _CHECKS
+        ),
+        rows=tuple(_row(one, texts) for one in facts.releases),
+        older=("earlier.older", {"n": numbers.count(facts.left)}) if facts.left else None,
+    )
+
+
+def _row(one: Beside, texts: Catalogue) -> EarlierRow:
+    how = [texts.text(f"earlier.looked.{one.looked}")]
+    if one.linked_by is not None:
+        how.append(texts.text(f"earlier.by.{one.linked_by}"))
+    if one.note:
+        how.append(one.note)
+    figures = [] if one.linked is None else [(texts.text("earlier.linked"), shown(one.linked, texts))]
+    for name, figure in one.figures.items():
+        what, _, threat = name.partition(".")
+        label = texts.text(f"earlier.{what}", name=threat) if threat else texts.text(f"earlier.{what}")
+        figures.append((label, shown(figure, texts)))
+    return EarlierRow(one.release, tuple(how), tuple(figures))

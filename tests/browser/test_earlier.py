@@ -1,0 +1,42 @@
+"""Earlier releases in a real browser: their tables fit every width and pass axe in both themes."""
+
+from __future__ import annotations
+
+import pytest
+
+from privrelease.audit.codes import EARLIER_CODES
+from privrelease.audit.earlier.across import earlier_check
+from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
+from privrelease.audit.figures import count
+from privrelease.report.edition import Edition
+from privrelease.report.html import render_html
+from privrelease.report.json_report import read_audit
+from tests.browser.conftest import REPORTS
+
+LONG = "microdata-of-every-year (run 20260101T000000000000-abcdef)"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    audit = read_audit(REPORTS / "diabetes-microdata" / "audit.json")
+    figures = {f"{what}.external": count(number) for number, what in enumerate(("exposed", "joined", "left"))}
+    rows = (
+        Beside(release=LONG, run=None, looked="combined", linked_by="source", linked=count(10_000), figures=figures),
+        Beside(release=f"older-{LONG}", run=None, looked="unreadable", note="a file of it cannot be read"),
+    )
+    checks = [
+        earlier_check(name, [f"with {LONG}: 3 persons"] * place, "fine") for place, (name, _, _) in enumerate(EARLIER_CODES)
+    ]
+    facts = EarlierFacts(releases=rows, left=3, verdict="fail")
+    beside = audit.model_copy(update={"checks": (*audit.checks, *checks), "sections": {**audit.sections, SECTION: facts}})
+    path = tmp_path_factory.mktemp("report") / "earlier.html"
+    path.write_text(render_html(beside, Edition.INTERNAL), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1440, "dark")])
+def test_the_tables_about_earlier_releases_are_accessible_and_fit(opened, written, width, scheme):
+    with opened(written, width=width, scheme=scheme) as seen:
+        assert seen.page.inner_text("#earlier-h")
+        assert seen.violations() == []
+        assert seen.overflow() <= 0

@@ -1,0 +1,73 @@
+"""Earlier releases in the report: figures for those inside, in the section of the release's kind; a verdict for recipients."""
+
+from __future__ import annotations
+
+import pytest
+
+from privrelease.audit.earlier.across import earlier_check
+from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
+from privrelease.audit.figures import count
+from privrelease.report.edition import Edition, for_edition
+from privrelease.report.html import render_html
+from privrelease.report.json_report import render_json
+
+HOSTILE = "<script>alert(1)</script> (run 20250101T000000000000-abcdef)"
+REMAINS = f"Whether an attacker can link more records of {HOSTILE}."
+ROWS = (
+    Beside(
+        release=HOSTILE,
+        run="20250101T000000000000-abcdef",
+        looked="combined",
+        linked_by="columns",
+        linked=count(4321),
+        figures={"exposed.external": count(17), "joined.external": count(3), "left.external": count(0)},
+    ),
+    Beside(release="older", run=None, looked="unreadable", note="R105"),
+    Beside(release="table", run=None, looked="other_kind"),
+)
+
+
+@pytest.fixture
+def beside(audit):
+    """The hand-made audit beside earlier releases, of which one intersects with it."""
+    check = earlier_check("AUDIT-EARLIER-INTERSECT", [f"with {HOSTILE}: 17 persons"], "")
+    facts = EarlierFacts(releases=ROWS, left=2, verdict="fail", remaining=(REMAINS,))
+    decision = audit.decision.model_copy(update={"assessment_remaining": (*audit.decision.assessment_remaining, REMAINS)})
+    return audit.model_copy(
+        update={"checks": (*audit.checks, check), "decision": decision, "sections": {**audit.sections, SECTION: facts}}
+    )
+
+
+def heading(html):
+    """The section that the heading about earlier releases stands in."""
+    before, mark, _ = html.partition('id="earlier-h"')
+    return before.rpartition('<section id="')[2].partition('"')[0] if mark else None
+
+
+def test_those_inside_see_every_release_with_its_figures(beside):
+    html = render_html(beside, Edition.INTERNAL)
+    assert heading(html) == "risk"
+    for text in ("4,321", "17", "could not be looked at", "R105", "Older releases that were not combined", "&lt;script&gt;"):
+        assert text in html
+    assert "<script" not in html
+
+
+def test_recipients_see_the_verdict_and_no_name_run_or_figure(beside):
+    html = render_html(beside, Edition.RECIPIENT)
+    assert heading(html) == "risk"
+    assert "does not hold" in html
+    for form in (html, render_json(beside, Edition.RECIPIENT).decode()):
+        assert not [text for text in ("4,321", "4321", "script&gt;", "abcdef", "R105", "older") if text in form]
+    kept = for_edition(beside, Edition.RECIPIENT)
+    assert kept.decision.assessment_remaining == beside.decision.assessment_remaining[:-1]
+
+
+def test_without_an_earlier_release_nothing_is_said(audit):
+    for edition in Edition:
+        assert heading(render_html(audit, edition)) is None
+
+
+def test_of_a_table_recipients_see_the_verdict_too(beside):
+    """All else of that section is withheld from them."""
+    table = beside.model_copy(update={"data": beside.data.model_copy(update={"order": "policy"}), "threats": (), "union": None})
+    assert heading(render_html(table, Edition.RECIPIENT)) == "tables"
