@@ -6,8 +6,6 @@ suppressed is read from the file. Intervals are the attacker's, by linear progra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,30 +26,21 @@ from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
 from privrelease.audit.standard import figure_checks
-from privrelease.audit.table_cells import cells_of
-from privrelease.audit.table_rows import TableRow, places_of, read_table, round_half_up
+from privrelease.audit.table_evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
-from privrelease.disclosure.tables.judgement import Attack, weaknesses
-from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
+    from fractions import Fraction
 
     from privrelease.audit.aggregates import Need
-    from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases
+    from privrelease.audit.earlier.release import EarlierReleases
     from privrelease.audit.earlier.tables import CellKeys
-    from privrelease.disclosure.tables.figures import ProtectedTable
-    from privrelease.disclosure.tables.judgement import Weakness
-    from privrelease.disclosure.tables.linked import Linked
+    from privrelease.audit.table_rows import TableRow
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
-    from privrelease.plan.tables import MeasurePlan, TablePlan
-    from privrelease.relational.schema import Sink
-    from privrelease.relational.tables import Contributions, TableCells, TableQuery
-    from privrelease.release.manifest import InternalStatistics, Manifest
+    from privrelease.plan.tables import TablePlan
 
 __all__ = ["TableTarget", "audit_table"]
 
@@ -61,72 +50,6 @@ REMAINING: Final = (
     "Whether what a group has in common harms its members, where the policy does not ask for that rule.",
     "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
 )
-_NAMED: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class TableTarget:
-    """The parked release: its files in the plan's order, what the run says of itself, whether the source may be read; ``altered``:
-    what of the run is no longer as it was decided upon; ``internal``: what the run keeps to itself, digests of what it read among it.
-    """
-
-    files: tuple[Sink, ...]
-    manifest: Manifest | None = None
-    run: str | None = None
-    without_source: bool = False
-    altered: tuple[str, ...] = ()
-    internal: InternalStatistics | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Evidence:
-    """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
-    ``own`` are the numbers of its cells.
-    """
-
-    plan: TablePlan
-    target: TableTarget
-    tables: tuple[tuple[TableRow, ...] | None, ...]
-    cells: TableCells | None
-    judged: ProtectedTable | None = None
-    suppressed: NDArray[np.bool_] | None = None
-    weak: tuple[Weakness, ...] = ()
-    attack: Attack | None = None
-    own: NDArray[np.int64] | None = None
-    beside: tuple[str, ...] = ()
-    rows_of_one: int = 1
-
-    @property
-    def rows(self) -> tuple[TableRow, ...]:
-        return next((table for table in self.tables if table is not None), ())
-
-    @property
-    def places(self) -> list[tuple[tuple[str, ...], str]]:
-        """Keys and totals of every cell, in order."""
-        return places_of(self.plan)
-
-    def named(self, cells: Iterable[int]) -> str:
-        """The first cells by their keys, which the policy declares."""
-        every = list(cells)
-        words = []
-        for cell in every[:_NAMED]:
-            keys, over = self.places[cell]
-            totals = over.split(" ")
-            words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
-        more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
-        return "; ".join(words) + more
-
-    def exposed(self, kind: str) -> str | None:
-        """The cells of weaknesses of a kind; those that are none of this table are only counted."""
-        assert self.own is not None
-        place = {int(number): cell for cell, number in enumerate(self.own)}
-        weak = [one for one in self.weak if one.kind == kind]
-        mine = dict.fromkeys(place[cell] for one in weak for cell in one.cells if cell in place)
-        if not weak:
-            return None
-        others = sum(not any(cell in place for cell in one.cells) for one in weak)
-        beside = f"what follows from {', '.join((self.plan.id, *self.beside))} together ({others})" if others else ""
-        return "; ".join(text for text in (self.named(mine), beside) if text)
 
 
 def audit_table(
@@ -143,7 +66,7 @@ def audit_table(
 
     ``earlier``: releases of the same persons that went before.
     """
-    evidence = _evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
+    evidence = table_evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
     if evidence.cells is None:
         lacking["source"] = _NO_SOURCE
@@ -177,7 +100,7 @@ def audit_table(
     return with_earlier(audit, beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier), plan)
 
 
-def _printed(evidence: _Evidence) -> dict[CellKeys, dict[str, Fraction | None]]:
+def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | None]]:
     """The cells of the file by what they are of, in their order."""
     names = [one.name for one in evidence.plan.measures]
     found = {}
@@ -188,94 +111,23 @@ def _printed(evidence: _Evidence) -> dict[CellKeys, dict[str, Fraction | None]]:
     return found
 
 
-def _evidence(
-    plan: TablePlan, policy: Plan, target: TableTarget, engine: AuditEngine, earlier: Sequence[EarlierRelease]
-) -> _Evidence:
-    tables = tuple(read_table(plan, sink) for sink in target.files)
-    rows = next((table for table in tables if table is not None), None)
-    evidence = _Evidence(plan, target, tables, None)
-    if target.without_source:
-        return evidence
-    others = _others(plan, policy, earlier)
-    staged = engine.stage(joint_source((plan, *(other for other, _ in others))))
-    found = engine.contributions(staged, plan.query)
-    most = _rows_of_one(found)
-    declared = 1 if plan.unit is None else plan.unit.max_rows
-    at_most = declared if declared is not None and most <= declared else float("inf")
-
-    def fetch(asked: TableQuery) -> TableCells:
-        return cells_of(engine.contributions(staged, asked), asked)
-
-    alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
-    cells = cells_of(found, plan.query)
-    judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
-    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most)
-    if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
-        return evidence
-    suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
-    together = joined((plan, *(other for other, _ in others)), most=at_most, fetch=fetch)
-    same = [(other, table) for number, (other, table) in enumerate(others, start=1) if _is_of(other, table, together, number)]
-    if len(same) < len(others):
-        together = joined((plan, *(other for other, _ in same)), most=at_most, fetch=fetch)
-    patterns = [suppressed, *(np.array([row.status != "shown" for row in table], np.bool_) for _, table in same)]
-    attack = Attack(together.table, together.hidden(patterns))
-    return replace(
-        evidence,
-        suppressed=suppressed,
-        weak=tuple(weaknesses(together.table, attack.suppressed, attack)),
-        attack=attack,
-        own=together.places[0],
-        beside=tuple(other.id for other, _ in same),
-    )
-
-
-def _others(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease]) -> list[tuple[TablePlan, tuple[TableRow, ...]]]:
-    """Tables of the same rows that are out, with what their files print."""
-    tables = {one.id: one for one in tables_of_same_rows(plan, policy) if one.id != plan.id}
-    found: dict[str, tuple[TablePlan, tuple[TableRow, ...]]] = {}
-    for one in earlier:
-        other = None if one.kind != "table" or one.manifest is None else tables.get(one.manifest.release)
-        rows = None if other is None else read_table(other, one.file)
-        if other is not None and rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
-            found.setdefault(other.id, (other, rows))
-    return list(found.values())
-
-
-def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], together: Linked, number: int) -> bool:
-    """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
-    cells = together.cells
-    return all(
-        figure is None or _agrees(figure, _value(plan, one, together.names, cells, int(mine)))
-        for row, mine in zip(rows, together.places[number], strict=True)
-        for one, figure in zip(plan.measures, row.figures, strict=True)
-    )
-
-
-def _rows_of_one(found: Contributions) -> int:
-    """The most rows of one person."""
-    if not len(found.persons):
-        return 0
-    _, code = np.unique(found.persons, return_inverse=True)
-    return int(np.bincount(code, weights=found.rows).max())
-
-
 # ----------------------------------------------------------------------------------------------------------------------- checks
 
 _NO_SOURCE: Final = "the source was not read"
 
 
-def _readable(evidence: _Evidence) -> str | None:
+def _readable(evidence: TableEvidence) -> str | None:
     lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
     if lost or not evidence.tables:
         return f"not readable as the table of the plan: {', '.join(lost) or 'no file'}"
     return None
 
 
-def _digests(evidence: _Evidence) -> str | None:
+def _digests(evidence: TableEvidence) -> str | None:
     return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
-def _same(evidence: _Evidence) -> str | None:
+def _same(evidence: TableEvidence) -> str | None:
     def rounded(table: tuple[TableRow, ...] | None) -> object:
         if table is None:
             return None
@@ -285,13 +137,13 @@ def _same(evidence: _Evidence) -> str | None:
     return None if all(rounded(table) == first for table in evidence.tables) else "the files hold different figures"
 
 
-def _keys(evidence: _Evidence) -> str | None:
+def _keys(evidence: TableEvidence) -> str | None:
     if [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return "the cells are not exactly the declared ones in their order"
     return None
 
 
-def _blanks(evidence: _Evidence) -> str | None:
+def _blanks(evidence: TableEvidence) -> str | None:
     """A mean of no value is blank too; whether there is none is seen with the figures."""
     means = [one.kind == "mean" for one in evidence.plan.measures]
     for row in evidence.rows:
@@ -304,44 +156,27 @@ def _blanks(evidence: _Evidence) -> str | None:
     return None
 
 
-def _value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: TableCells, cell: int) -> Fraction | None:
-    """What should be printed in a cell; None for the mean of no value."""
-    if one.column is None:
-        steps = -(-int(cells.rows[cell]) // plan.round_up)
-        return Fraction(steps * plan.round_up)
-    column = names.index(one.column)
-    value = int(cells.sums[column, cell]) * one.grid
-    rows = int(cells.known_rows[column, cell])
-    if one.kind == "mean":
-        return round_half_up(value / rows, one.unit) if rows else None
-    return value
-
-
-def _agrees(printed: Fraction, value: Fraction | None) -> bool:
-    return value is not None and (printed == value or float(printed) == float(value))
-
-
-def _figures(evidence: _Evidence) -> str | None:
+def _figures(evidence: TableEvidence) -> str | None:
     plan, cells = evidence.plan, evidence.cells
     assert cells is not None
     wrong = []
     for cell, row in enumerate(evidence.rows[: len(cells.rows)]):
         for one, figure in zip(plan.measures, row.figures, strict=True):
-            value = _value(plan, one, plan.query.sums, cells, cell)
+            value = cell_value(plan, one, plan.query.sums, cells, cell)
             missing = figure is None and row.status == "shown" and value is not None
-            if missing or (figure is not None and not _agrees(figure, value)):
+            if missing or (figure is not None and not agrees(figure, value)):
                 wrong.append(cell)
     return f"not the figures of the source: {evidence.named(dict.fromkeys(wrong))}" if wrong else None
 
 
-def _persons(evidence: _Evidence) -> str | None:
+def _persons(evidence: TableEvidence) -> str | None:
     unit = evidence.plan.unit
     if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
         return None
     return "a person has more rows than unit.max_rows allows"
 
 
-def _primary(evidence: _Evidence) -> str | None:
+def _primary(evidence: TableEvidence) -> str | None:
     assert evidence.judged is not None
     if evidence.suppressed is None:
         return "the file could not be compared with the cells of the plan"
@@ -352,26 +187,26 @@ def _primary(evidence: _Evidence) -> str | None:
     return None
 
 
-def _intervals(evidence: _Evidence) -> str | None:
+def _intervals(evidence: TableEvidence) -> str | None:
     return _exposed(evidence, "cell", "what is printed gives suppressed cells back")
 
 
-def _groups(evidence: _Evidence) -> str | None:
+def _groups(evidence: TableEvidence) -> str | None:
     return _exposed(evidence, "group", "what is printed gives the sum of suppressed cells, which is unsafe itself")
 
 
-def _classes(evidence: _Evidence) -> str | None:
+def _classes(evidence: TableEvidence) -> str | None:
     return _exposed(evidence, "class", "whoever is in a group is known to have its only key, since these are known to be empty")
 
 
-def _exposed(evidence: _Evidence, kind: str, words: str) -> str | None:
+def _exposed(evidence: TableEvidence, kind: str, words: str) -> str | None:
     if evidence.suppressed is None:
         return "the file could not be compared with the cells of the plan"
     weak = evidence.exposed(kind)
     return None if weak is None else f"{words}: {weak}"
 
 
-def _impossible(evidence: _Evidence) -> str | None:
+def _impossible(evidence: TableEvidence) -> str | None:
     impossible, cells = evidence.plan.impossible_cells, evidence.cells
     assert cells is not None
     return (
@@ -382,7 +217,7 @@ def _impossible(evidence: _Evidence) -> str | None:
 
 
 #: What is wrong (None: nothing), for each check in the order of TABLE_CODES.
-CHECKS: tuple[Check[_Evidence], ...] = (
+CHECKS: tuple[Check[TableEvidence], ...] = (
     Check(_readable),
     Check(_digests, "manifest"),
     Check(_same),
@@ -401,7 +236,7 @@ CHECKS: tuple[Check[_Evidence], ...] = (
 # ------------------------------------------------------------------------------------------------------------------------- facts
 
 
-def _facts(evidence: _Evidence) -> TableFacts | None:
+def _facts(evidence: TableEvidence) -> TableFacts | None:
     plan, judged, suppressed = evidence.plan, evidence.judged, evidence.suppressed
     if judged is None or suppressed is None or evidence.cells is None or evidence.attack is None:
         return None
@@ -429,7 +264,7 @@ def _facts(evidence: _Evidence) -> TableFacts | None:
     )
 
 
-def _interval(evidence: _Evidence, figure: int) -> IntervalFacts:
+def _interval(evidence: TableEvidence, figure: int) -> IntervalFacts:
     attack = evidence.attack
     assert attack is not None
     unsafe = np.logical_or.reduce(list(attack.table.primaries().values())) & (attack.suppressed | attack.table.silent)

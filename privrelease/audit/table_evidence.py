@@ -1,0 +1,197 @@
+"""What the audit of a table has to judge: the parked rows, the source's cells counted anew, and what an attacker makes of both.
+
+Other tables of the same rows that are out are looked at together with it, as far as what they print still holds of the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from privrelease.audit.table_cells import cells_of
+from privrelease.audit.table_rows import TableRow, places_of, read_table, round_half_up
+from privrelease.disclosure.tables.judgement import Attack, weaknesses
+from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.earlier.release import EarlierRelease
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.disclosure.tables.judgement import Weakness
+    from privrelease.disclosure.tables.linked import Linked
+    from privrelease.engine.audit_protocol import AuditEngine
+    from privrelease.plan.model import Plan
+    from privrelease.plan.tables import MeasurePlan, TablePlan
+    from privrelease.relational.schema import Sink
+    from privrelease.relational.tables import Contributions, TableCells, TableQuery
+    from privrelease.release.manifest import InternalStatistics, Manifest
+
+__all__ = ["TableEvidence", "TableTarget", "agrees", "cell_value", "table_evidence"]
+
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TableTarget:
+    """The parked release: its files in the plan's order, what the run says of itself, whether the source may be read; ``altered``:
+    what of the run is no longer as it was decided upon; ``internal``: what the run keeps to itself, digests of what it read among it.
+    """
+
+    files: tuple[Sink, ...]
+    manifest: Manifest | None = None
+    run: str | None = None
+    without_source: bool = False
+    altered: tuple[str, ...] = ()
+    internal: InternalStatistics | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableEvidence:
+    """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
+    ``own`` are the numbers of its cells.
+    """
+
+    plan: TablePlan
+    target: TableTarget
+    tables: tuple[tuple[TableRow, ...] | None, ...]
+    cells: TableCells | None
+    judged: ProtectedTable | None = None
+    suppressed: NDArray[np.bool_] | None = None
+    weak: tuple[Weakness, ...] = ()
+    attack: Attack | None = None
+    own: NDArray[np.int64] | None = None
+    beside: tuple[str, ...] = ()
+    rows_of_one: int = 1
+
+    @property
+    def rows(self) -> tuple[TableRow, ...]:
+        """The rows of the first file that can be read."""
+        return next((table for table in self.tables if table is not None), ())
+
+    @property
+    def places(self) -> list[tuple[tuple[str, ...], str]]:
+        """Keys and totals of every cell, in order."""
+        return places_of(self.plan)
+
+    def named(self, cells: Iterable[int]) -> str:
+        """The first cells by their keys, which the policy declares."""
+        every = list(cells)
+        words = []
+        for cell in every[:_NAMED]:
+            keys, over = self.places[cell]
+            totals = over.split(" ")
+            words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
+        more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+        return "; ".join(words) + more
+
+    def exposed(self, kind: str) -> str | None:
+        """The cells of weaknesses of a kind; those that are none of this table are only counted."""
+        assert self.own is not None
+        place = {int(number): cell for cell, number in enumerate(self.own)}
+        weak = [one for one in self.weak if one.kind == kind]
+        mine = dict.fromkeys(place[cell] for one in weak for cell in one.cells if cell in place)
+        if not weak:
+            return None
+        others = sum(not any(cell in place for cell in one.cells) for one in weak)
+        beside = f"what follows from {', '.join((self.plan.id, *self.beside))} together ({others})" if others else ""
+        return "; ".join(text for text in (self.named(mine), beside) if text)
+
+
+def table_evidence(
+    plan: TablePlan, policy: Plan, target: TableTarget, engine: AuditEngine, earlier: Sequence[EarlierRelease]
+) -> TableEvidence:
+    """Read the files and, unless that is not wanted, the source. Raises InputError where the source cannot be read."""
+    tables = tuple(read_table(plan, sink) for sink in target.files)
+    rows = next((table for table in tables if table is not None), None)
+    evidence = TableEvidence(plan, target, tables, None)
+    if target.without_source:
+        return evidence
+    others = _others(plan, policy, earlier)
+    staged = engine.stage(joint_source((plan, *(other for other, _ in others))))
+    found = engine.contributions(staged, plan.query)
+    most = _rows_of_one(found)
+    declared = 1 if plan.unit is None else plan.unit.max_rows
+    at_most = declared if declared is not None and most <= declared else float("inf")
+
+    def fetch(asked: TableQuery) -> TableCells:
+        return cells_of(engine.contributions(staged, asked), asked)
+
+    alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
+    cells = cells_of(found, plan.query)
+    judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
+    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most)
+    if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
+        return evidence
+    suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
+    together = joined((plan, *(other for other, _ in others)), most=at_most, fetch=fetch)
+    same = [(other, table) for number, (other, table) in enumerate(others, start=1) if _is_of(other, table, together, number)]
+    if len(same) < len(others):
+        together = joined((plan, *(other for other, _ in same)), most=at_most, fetch=fetch)
+    patterns = [suppressed, *(np.array([row.status != "shown" for row in table], np.bool_) for _, table in same)]
+    attack = Attack(together.table, together.hidden(patterns))
+    return replace(
+        evidence,
+        suppressed=suppressed,
+        weak=tuple(weaknesses(together.table, attack.suppressed, attack)),
+        attack=attack,
+        own=together.places[0],
+        beside=tuple(other.id for other, _ in same),
+    )
+
+
+def _others(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease]) -> list[tuple[TablePlan, tuple[TableRow, ...]]]:
+    """Tables of the same rows that are out, with what their files print."""
+    tables = {one.id: one for one in tables_of_same_rows(plan, policy) if one.id != plan.id}
+    found: dict[str, tuple[TablePlan, tuple[TableRow, ...]]] = {}
+    for one in earlier:
+        other = None if one.kind != "table" or one.manifest is None else tables.get(one.manifest.release)
+        rows = None if other is None else read_table(other, one.file)
+        if other is not None and rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
+            found.setdefault(other.id, (other, rows))
+    return list(found.values())
+
+
+def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], together: Linked, number: int) -> bool:
+    """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
+    cells = together.cells
+    return all(
+        figure is None or agrees(figure, cell_value(plan, one, together.names, cells, int(mine)))
+        for row, mine in zip(rows, together.places[number], strict=True)
+        for one, figure in zip(plan.measures, row.figures, strict=True)
+    )
+
+
+def _rows_of_one(found: Contributions) -> int:
+    """The most rows of one person."""
+    if not len(found.persons):
+        return 0
+    _, code = np.unique(found.persons, return_inverse=True)
+    return int(np.bincount(code, weights=found.rows).max())
+
+
+def cell_value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: TableCells, cell: int) -> Fraction | None:
+    """What should be printed in a cell; None for the mean of no value."""
+    if one.column is None:
+        steps = -(-int(cells.rows[cell]) // plan.round_up)
+        return Fraction(steps * plan.round_up)
+    column = names.index(one.column)
+    value = int(cells.sums[column, cell]) * one.grid
+    rows = int(cells.known_rows[column, cell])
+    if one.kind == "mean":
+        return round_half_up(value / rows, one.unit) if rows else None
+    return value
+
+
+def agrees(printed: Fraction, value: Fraction | None) -> bool:
+    """Whether a printed figure is the value, exactly or as the nearest double.
+
+    >>> agrees(Fraction("0.1"), Fraction(0.1)), agrees(Fraction(1), None)
+    (True, False)
+    """
+    return value is not None and (printed == value or float(printed) == float(value))
