@@ -127,10 +127,11 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
         figures[f"exposed.{threat.name}"] = count(exposed)
         found.intersect += [f"with {one.name}, threat {threat.name}: {fault.format(what=what)}" for fault in faults]
         if by != "source":
+            few = f"fewer than {threat.thresholds.k} {fewer}"
             more = _differences(threat, first, main, shared, engine, max_rows)
             figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
             found.difference += [
-                f"{amount(number, 'class', 'classes')} of fewer than {threat.thresholds.k} {fewer} {_SIDES[name].format(one.name)}, "
+                f"{amount(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
                 f"by threat {threat.name}"
                 for name, number in more.items()
                 if number
@@ -144,7 +145,7 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     return found
 
 
-_SIDES = {"joined": "are in this release and not in {}", "left": "are in {} and not in this release"}
+_SIDES = {"joined": "in this release and not in {}", "left": "in {} and not in this release"}
 
 
 def _one_source(evidence: Evidence, one: EarlierRelease) -> bool:

@@ -129,7 +129,7 @@ def test_a_person_who_joined_alone_is_told(apart):
     said = apart(*AUDIT, "--against", "a-theirs.csv")
     assert said.code == 1
     assert checks(said.json) == {"AUDIT-EARLIER-INTERSECT": "pass", "AUDIT-EARLIER-DIFFERENCE": "fail"}
-    assert "1 class of fewer than 2 records are in this release and not in a-theirs.csv" in said.err
+    assert "1 class of fewer than 2 persons is in this release and not in a-theirs.csv" in said.err
 
 
 def test_two_who_joined_together_are_no_small_group(apart):

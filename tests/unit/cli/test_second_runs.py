@@ -190,7 +190,7 @@ def test_rows_that_may_all_be_of_one_person_are_a_small_group(desk):
     desk.data(several([*before, *[("s", "north", 9)] * 3]))
     said = desk.run()
     assert said.code == 1
-    assert "1 class of fewer than 2 persons are in this release" in said.err
+    assert "1 class of fewer than 2 persons is in this release" in said.err
     desk.data(several([*before, *[("s", "north", 9)] * 3, ("t", "north", 9)]))
     said = desk.run()
     assert said.code == 0, said.err
