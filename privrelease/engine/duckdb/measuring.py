@@ -13,6 +13,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.disclosure.classes import ClassTable
+from privrelease.disclosure.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.marks import marks_of, without_marks
 from privrelease.engine.duckdb.raw import Raw, check_header
@@ -298,7 +299,7 @@ def class_table(
     codes = _codes([[block.column(place)] for place in range(len(columns))])[0]
     counts = np.asarray(block.column("n"), np.int64)
     if person is None:
-        order = np.lexsort(codes.T[::-1]) if len(columns) else np.arange(len(counts))
+        order = row_order(packed_words(codes))
         return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order])
     return _by_person(tuple(columns), codes, counts, _codes([[block.column("person")]])[0][:, 0])
 
@@ -376,7 +377,7 @@ def class_tables(connection: Connection, of: Sequence[Opened], columns: Sequence
     matrices = _codes([[block.column(place) for block in blocks] for place in range(len(columns))])
     tables = []
     for codes, block in zip(matrices, blocks, strict=True):
-        order = np.lexsort(codes.T[::-1])
+        order = row_order(packed_words(codes))
         tables.append(
             ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), np.asarray(block.column("n"), np.int64)[order])
         )
