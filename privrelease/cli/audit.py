@@ -217,14 +217,14 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
     import json
 
     from privrelease.audit.schema import audit_bytes
-    from privrelease.report.edition import Edition
-    from privrelease.report.html import render_html
-    from privrelease.report.text import render_text
 
     if asked.audit_file is not None:
         writer.write(asked.audit_file, audit_bytes(result))
         console.log(f"wrote {asked.audit_file}")
     if asked.report_file is not None:
+        from privrelease.report.edition import Edition
+        from privrelease.report.html import render_html
+
         writer.write(asked.report_file, render_html(result, Edition.INTERNAL).encode())
         console.log(f"wrote {asked.report_file}")
     # what was not looked at stands in the text on stdout, and is not told twice
@@ -239,6 +239,8 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
     if console.json:
         console.document(json.loads(audit_bytes(result)))
     elif console.text:
+        from privrelease.report.text import render_text
+
         console.data(render_text(result))
     for_pipeline((result,), (), console)
 
