@@ -141,7 +141,13 @@ datasets:
 threats:
   t: {dataset: people, knows: [age, sex, region, job], attacker: prosecutor, highest_risk: 0.2}
 releases:
-  - {id: microdata, kind: microdata, from: people, protect: [t], transform: [{suppress: cells}], output: {path: out/data.parquet}}
+  - id: microdata
+    kind: microdata
+    from: people
+    protect: [t]
+    recipients_hold_previous: false
+    transform: [{suppress: cells}]
+    output: {path: out/data.parquet}
 """
 
 

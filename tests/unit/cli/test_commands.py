@@ -215,6 +215,6 @@ def test_what_is_no_audit_is_an_input_error(desk, content):
     assert desk("report", "audit.json").code == 3
 
 
-@pytest.mark.parametrize("options", [("--edition", "public"), ("--format", "pdf")])
+@pytest.mark.parametrize("options", [("--edition", "public"), ("--format", "docx")])
 def test_an_unknown_edition_or_form_is_bad_usage(desk, options):
     assert desk("report", "audit.json", *options).code == 2
