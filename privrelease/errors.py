@@ -3,7 +3,7 @@
 A message never holds a cell of the data, and never a secret: an error is printed to logs that more people read than the
 data. Findings (:mod:`privrelease.findings`) are returned; what is here is raised.
 
-Exit codes are those of the command line: 2 bad usage or bad policy, 3 input or environment, 4 budget refused, 5 approval
+Exit codes are those of the command line: 1 must not leave, 2 bad usage or bad policy, 3 input or environment, 4 budget refused, 5 approval
 missing, 70 a fault of ours.
 """
 
@@ -23,6 +23,7 @@ __all__ = [
     "InternalError",
     "PolicyError",
     "PrivreleaseError",
+    "UnseenReleaseError",
     "UsageError",
 ]
 
@@ -107,6 +108,12 @@ class ApprovalMissingError(PrivreleaseError):
     """A required approval is missing; the release is parked (exit 5)."""
 
     exit_code: ClassVar[int] = 5
+
+
+class UnseenReleaseError(PrivreleaseError):
+    """What is to be published was audited without another release that is out (exit 1)."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class InternalError(PrivreleaseError):

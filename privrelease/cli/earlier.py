@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from privrelease.audit.earlier.across import named
+from privrelease.audit.earlier.model import earlier_facts
 from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases, Unlooked
 from privrelease.cli.settings import chosen
-from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.earlier.release import EarlierKind
+    from privrelease.audit.model import AuditResult
     from privrelease.cli.settings import Settings
     from privrelease.engine.protocol import EngineSettings
     from privrelease.plan.model import Plan, ReleasePlan
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too"]
+__all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too", "require_audited_together"]
 
 #: Earlier releases of different content that a run looks at, the newest first.
 MOST_EARLIER: Final = 5
@@ -54,6 +57,49 @@ def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, ru
     same content count once, but for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the
     run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
     """
+    return _published(store, release, policy, run, files=True)
+
+
+def require_audited_together(
+    store: ReleaseStore, release: ReleasePlan, policy: Plan, run: RunFolder, audit: AuditResult
+) -> None:
+    """Raise UnseenReleaseError (R167) where an audit made now would look at a release that the run's audit did not look at.
+
+    For the store's lock: another release may have been published since the audit. One of the same content is no other, statistics are the
+    ledger's matter, and where recipients hold no previous release none is combined. Files are not digested again.
+    """
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
+
+    if isinstance(release, StatisticsPlan) or not release.recipients_hold_previous:
+        return
+    kind: EarlierKind = "table" if isinstance(release, TablePlan) else "microdata"
+    facts = earlier_facts(audit)
+    seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
+    out = _published(store, release, policy, run.id, files=False)
+    others = [one for one in out.releases if one.kind == kind and one.run not in seen]
+    if others:
+        known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
+        others = [one for one in others if not one.digests & known]
+    names = [one.name for one in others] + [one.name for one in out.unlooked if (one.run or one.name) not in seen]
+    if names:
+        raise UnseenReleaseError(
+            code="R167",
+            message=f"the audit of release {release.id} (run {run.id}) was made without what is published of the same persons: {named(names)}",
+            hint="run the release again, so that both are audited together",
+        )
+
+
+def _digests(store: ReleaseStore, run: str) -> frozenset[str]:
+    """Of the files that a run made; none where that cannot be read any more."""
+    try:
+        return frozenset(output.sha256 for output in store.folder(run).manifest().outputs)
+    except (PrivreleaseError, OSError, ValueError, StopIteration):
+        return frozenset()
+
+
+def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, *, files: bool) -> EarlierReleases:
+    """As said of :func:`published_before`. ``files``: see that each file is still the one that was published."""
     from privrelease.plan.statistics import StatisticsPlan
 
     try:
@@ -70,7 +116,8 @@ def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, ru
             if not _same_persons(folder, record, release, policy):
                 continue
             one = replace(_of_run(folder, release), held=held)
-            _check_files(folder, one)
+            if files:
+                _check_files(folder, one)
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
             unlooked.append(Unlooked(f"{record.release} (run {record.run})", record.run, _why(error)))
             continue
@@ -108,7 +155,8 @@ def _check_files(folder: RunFolder, one: EarlierRelease) -> None:
 
 
 def _was_published(record: RunRecord) -> bool:
-    return any(step.state.value == "published" for step in record.history)
+    """A publication under way, or one that was killed, may be out."""
+    return record.state.value == "publishing" or any(step.state.value == "published" for step in record.history)
 
 
 def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
@@ -125,7 +126,11 @@ def approve(
 
 
 def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> Ending:
-    """Publish a parked release after verifying digests and signatures. No second draw, no second charge."""
+    """Publish a parked release after verifying digests and signatures. No second draw, no second charge.
+
+    Raises UnseenReleaseError (R167) where another release that its audit did not look at was published; the run stays parked.
+    """
+    from privrelease.cli.earlier import require_audited_together
     from privrelease.release.approvals import approvals_of
     from privrelease.release.store import now
 
@@ -148,8 +153,9 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         if missing:
             return Ending(5, f"run {run_id} is not approved by: {', '.join(missing)}")
         _record_signoff(parked, approvals, found)
-    kept_files(parked.store, parked.store.publish(run_id), console)
     release = chosen(parked.plan, (record.release,))[0]
+    guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit)
+    kept_files(parked.store, parked.store.publish(run_id, guard=guard), console)
     for sink in release.sinks:
         console.data(f"published  {sink.label}")
     return Ending(0, f"release {record.release} is published")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.model import Outcome
@@ -16,7 +17,7 @@ from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
-from privrelease.errors import InputError
+from privrelease.errors import InputError, UnseenReleaseError
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     ran = [_alone(work, release) for release in releases]
     if console.json:
         console.document({"policy": plan.policy_id, "version": plan.policy_version, "releases": [_value(one) for one in ran]})
-    stopped = [finding for one in ran if one.audit is None for finding in one.ending.findings]
+    stopped = [finding for one in ran for finding in one.ending.findings]
     for_pipeline([one.audit for one in ran if one.audit is not None], stopped, console)
     if len(ran) == 1:
         return replace(ran[0].ending, said="")
@@ -210,11 +211,26 @@ def _settled(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditR
         ran = _Ran(release.id, Ending(5, reason), "parked", folder.id, audit)
     else:
         work.store.decide(folder.id, "warn" if warned(audit) else "pass")
-        kept = kept_files(work.store, work.store.publish(folder.id), work.console)
-        ran = _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit, kept=kept)
+        folder, ran = _published(work, release, folder, audit)
     ran = replace(ran, files=_files(release, folder, ran.became))
     _tell(work.console, ran, audit)
     return ran
+
+
+def _published(work: _Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> tuple[RunFolder, _Ran]:
+    """Publish, or move to quarantine where another release that the audit did not look at was published meanwhile."""
+    from privrelease.cli.earlier import require_audited_together
+
+    guard = partial(require_audited_together, work.store, release, work.plan, folder, audit)
+    try:
+        record = work.store.publish(folder.id, guard=guard)
+    except UnseenReleaseError as error:
+        work.console.say(str(error))
+        folder = work.store.quarantine(folder.id, error.message)
+        ending = replace(ending_of(error), reason=f"release {release.id}: {error.code}")
+        return folder, _Ran(release.id, ending, "quarantined", folder.id, audit)
+    kept = kept_files(work.store, record, work.console)
+    return folder, _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit, kept=kept)
 
 
 def _write_reports(work: _Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:

@@ -151,12 +151,13 @@ class ReleaseStore:
             run.save(record.to(RunState.QUARANTINED, self._clock(), reason))
             return self._quarantined(run)
 
-    def publish(self, run_id: str) -> RunRecord:
+    def publish(self, run_id: str, *, guard: Callable[[], None] | None = None) -> RunRecord:
         """Publish a parked release that was decided upon. Executes nothing again.
 
         The files are verified against the manifest that was audited and forced to disk. Links are put where there are none (until
         the next step they show nothing, or the previous release). Where something else stands at an output path, its bytes are
-        kept, and shown through the links, first. Then one rename of the ``current`` link publishes all files at once.
+        kept, and shown through the links, first. Then one rename of the ``current`` link publishes all files at once. ``guard``: called
+        last, while nobody else can publish; what it raises stops the publication.
 
         Raises InputError (exit 3): R120 a file is not what was audited, R121 no decision, or it failed, R122 not parked, R124 a file
         that the manifest does not know; R101 to R105, R111, R112 from the file system. The previous release stays then.
@@ -172,6 +173,8 @@ class ReleaseStore:
                 )
             links = self._verified(run, record)
             check_places(self.state, [place for place, _ in links])
+            if guard is not None:
+                guard()
             with speaking("publishing"):
                 return self._publications.show(run, record, links)
 
