@@ -22,8 +22,8 @@ __all__ = ["Bins", "CategoryDomain", "NumericDomain", "exact_number"]
 
 #: Most grid steps from 0 to a bound. Sums of 2^46 rows then stay below 2^86, and sums of squares below 2^127: a HUGEINT holds both.
 STEPS: Final = 1 << 40
-#: Most bins of a histogram, and most categories of a key.
-CELLS: Final = 1 << 24
+#: Most cells of a query: bins of a histogram, combinations of keys, and both together.
+CELLS: Final = 1_000_000
 
 
 def exact_number(value: str | int | Decimal | Fraction | None, what: str, *, subject: str = "") -> Fraction:
@@ -182,7 +182,7 @@ class Bins:
                 hint="write edges: [0, 10, 20]",
                 subject=column,
             )
-        if len(exact) > CELLS:
+        if len(exact) - 1 > CELLS:
             refuse("DP123", f"too many bins{of}", hint="choose wider bins", subject=column)
         object.__setattr__(self, "edges", exact)
         object.__setattr__(self, "closed", closed)

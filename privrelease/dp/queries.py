@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.dp import sensitivity as moves
 from privrelease.dp.conversion import rho_within
@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 Noise = Literal["laplace", "gaussian"]
+
+#: Most grid points that a quantile is chosen from.
+CANDIDATES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,7 @@ class Quantile(_OnNumbers):
         if not 0 < self.at < 1:
             refuse("DP119", f"the quantile of query {self.id} must be between 0 and 1", hint="write e.g. 0.5", subject=self.id)
         low, high = self.domain.steps
-        if high - low >= CELLS:
+        if high - low >= CANDIDATES:
             hint = "choose a coarser grid: every grid point is a candidate"
             refuse("DP123", f"too many candidates for query {self.id}", hint=hint, subject=self.id)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import Budget
@@ -38,7 +39,7 @@ from privrelease.relational.schema import ColumnType, Role
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from privrelease.dp.composition import Accounting, Apart
     from privrelease.dp.draws import Draw
@@ -218,7 +219,9 @@ def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: Publi
     if spec.figure in {"variance", "stddev"}:
         return Variance(spec.id, column, domain, keys, where, whole, fill, root=spec.figure == "stddev")
     if spec.figure == "histogram":
-        return Histogram(spec.id, column, _bins(spec, domain, column), _public_only(spec, keys), where)
+        by, bins = _public_only(spec, keys), _bins(spec, domain, column)
+        _few_cells((bins.size, 1 if by is None else by.size), "bins", hint="choose wider bins, or fewer groups")
+        return Histogram(spec.id, column, bins, by, where)
     at = _HALF if spec.at is None else Fraction(spec.at)
     return Quantile(spec.id, column, domain, _public_only(spec, keys), where, whole, fill, at=at, interval=spec.interval)
 
@@ -284,6 +287,8 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
             fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
     if spec.bins is not None and "bin" in spec.by:
         fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
+    sizes = [_n_keys(dataset.columns[column], listed.get(column)) + spec.other for column in spec.by]
+    _few_cells(sizes, "by", hint="group by fewer columns or coarser keys")
     domains = tuple(
         _key_domain(column, number, dataset.columns[column], listed.get(column), other=spec.other)
         for number, column in enumerate(spec.by)
@@ -309,6 +314,22 @@ def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, .
             message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
             fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
     return CategoryDomain(listed, other=rest, column=column)
+
+
+def _few_cells(sizes: Iterable[int], key: str, *, hint: str) -> None:
+    """Refuse more cells than a query may have, before any of them is listed."""
+    cells = prod(sizes)
+    if cells > CELLS:
+        fail("DP123", f"the query has {cells} cells, more than {CELLS}", key, hint=hint)
+
+
+def _n_keys(spec: ColumnSpec, listed: tuple[str, ...] | None) -> int:
+    """How many keys a column has by its declaration, counted without listing those of a range; 1 where they are not declared."""
+    domain = spec.domain
+    if listed is None and domain is not None and domain.range is not None and spec.type is ColumnType.INTEGER:
+        low, high = domain.range
+        return max(1, int(high) - int(low) + 1)
+    return len(listed if listed is not None else _values(spec) or (1,))
 
 
 def _values(spec: ColumnSpec) -> tuple[str, ...] | None:

@@ -80,7 +80,9 @@ def test_bad_edges_are_named(edges):
         Bins(edges, column="age")
 
 
-@pytest.mark.parametrize(("width", "code"), [(0, "DP117"), (-1, "DP117"), ("1e-9", "DP123"), ("x", "DP114")])
+@pytest.mark.parametrize(
+    ("width", "code"), [(0, "DP117"), (-1, "DP117"), ("0.00009999", "DP123"), ("1e-9", "DP123"), ("x", "DP114")]
+)
 def test_a_bad_width_is_named(width, code):
     with pytest.raises(PolicyError, match=code):
         Bins.of_width(NumericDomain(0, 100), width, column="age")
