@@ -143,7 +143,11 @@ def same_cells(
         figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
         figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
     found = [int(figure) for figure in connection.row(_pairs(released, row_map, source).select(*figures))]
-    return tuple(SameCells(ours, theirs, found[2 * i], found[2 * i + 1]) for i, (ours, theirs) in enumerate(pairs))
+    alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
+    most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
+    return tuple(
+        SameCells(ours, theirs, found[2 * i], found[2 * i + 1], most.get(ours, 0)) for i, (ours, theirs) in enumerate(pairs)
+    )
 
 
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:

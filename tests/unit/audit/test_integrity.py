@@ -196,7 +196,14 @@ def test_a_direct_identifier_in_a_file_fails(made):
 
 def test_a_direct_identifier_under_another_name_fails(made):
     assert unsound(made.evidence(same=(SameCells("id", "score", 5, 3),))) == {"AUDIT-HIDDEN"}
-    assert unsound(made.evidence(same=(SameCells("id", "score", 5, 2),))) == set()
+    assert unsound(made.evidence(same=(SameCells("id", "score", 5, 2, 1),))) == set()
+
+
+def test_a_direct_identifier_in_more_cells_than_chance_gives_fails_and_in_a_few_warns(made):
+    """Where no two rows share an identifier one row is expected to agree: ten or more are one chance in a million."""
+    assert unsound(made.evidence(same=(SameCells("id", "sex", 1000, 10, 1),))) == {"AUDIT-HIDDEN"}
+    assert unsound(made.evidence(same=(SameCells("id", "sex", 1000, 60, 40),))) == set()
+    assert result(made.evidence(same=(SameCells("id", "sex", 1000, 1, 1),)), "AUDIT-HIDDEN").outcome is Outcome.WARN
 
 
 @pytest.mark.parametrize(
