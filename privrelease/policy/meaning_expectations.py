@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.expectation_values import misfits
 from privrelease.policy.expectations import PARAMETERS
@@ -30,8 +31,13 @@ STANDARD = "expect_"
 
 _TEXTS = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
 _NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
+_ALIKE = (_TEXTS, _NUMBERS, {ColumnType.DATE, ColumnType.DATETIME}, {ColumnType.BOOLEAN})
 #: Keys of our own checks, which no expectation takes.
 _OWN = ("max", "min", "threat", "columns", "kind", "c", "distance")
+#: Pairs that are compared with each other: columns of the same kind of values.
+_COMPARED = frozenset({"expect_column_pair_values_to_be_equal", "expect_column_pair_values_a_to_be_greater_than_b"})
+#: What a format may hold: DuckDB's specifiers of dates and times (its functions strftime and strptime), "-" for no leading zero.
+_SPECIFIER: Final = re.compile(r"%(?:[%ABGHIMSTUVWXYZabcdfghjmnpuwxyz]|-[HIMSdjmy])")
 _PAIRS = ("both_values_are_missing", "either_value_is_missing", "neither")
 _LISTS = ("all_values_are_missing", "any_value_is_missing", "never")
 
@@ -110,6 +116,13 @@ def _texts(reading: Reading, number: int, check: Check) -> Iterator[Finding]:
         if why is not None:
             hint = "it is read by RE2: no look-around, no back-references"
             yield reading.error("P451", f"the regular expression does not compile: {why}", "checks", number, *path, hint=hint)
+    impossible = (
+        None if check.strftime_format is None else re.search("%-?.?", _SPECIFIER.sub("", check.strftime_format), re.DOTALL)
+    )
+    if impossible is not None:
+        message = f"the format holds {shown(impossible[0])}, which no date or time is read by"
+        hint = "write e.g. %Y-%m-%d %H:%M:%S, and %% for a per cent sign"
+        yield reading.error("P451", message, "checks", number, "strftime_format", hint=hint)
     types = [(("type_",), check.type_)] if check.type_ is not None else []
     types += [(("type_list", place), text) for place, text in enumerate(check.type_list or ())]  # type: ignore[misc]  # paths
     for path, text in types:
@@ -165,9 +178,23 @@ def _place(reading: Reading, number: int, check: Check, form: ExpectationForm) -
         faults = faults or name not in types
     if faults or any(getattr(check, key) is None for key in form.needs):
         return
+    yield from _comparison(reading, number, check, types)
     for below, text, words in misfits(check, types):
         message = f"{shown(below[0])} needs {words}, got {shown(text)}"
         yield reading.error("P450", message, "checks", number, *below, hint="values are written as the column's type is")
+
+
+def _comparison(reading: Reading, number: int, check: Check, types: dict[str, ColumnType]) -> Iterator[Finding]:
+    """Two columns that are compared and hold values of different kinds: no engine could compare them."""
+    if check.expect not in _COMPARED or check.column_A is None or check.column_B is None:
+        return
+    first, second = types[check.column_A], types[check.column_B]
+    if not any({first, second} <= alike for alike in _ALIKE):
+        message = (
+            f"{check.expect} compares {shown(check.column_A)}, of type {first.value}, "
+            f"with {shown(check.column_B)}, of type {second.value}"
+        )
+        yield reading.error("P450", message, "checks", number, "column_B", hint="name columns of the same type")
 
 
 def _source(reading: Reading, number: int, check: Check, release: Release) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ CHECK = "expect: suppressed_cells, max: 0.05"
 IN_SET = "expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]"
 BETWEEN = "expect: expect_column_values_to_be_between, column: age, min_value: 18"
 REGEX = "expect: expect_column_values_to_match_regex, column: sex, regex: '^F|M$'"
+STRFTIME = "expect: expect_column_values_to_match_strftime_format, column: sex, strftime_format: '{}'"
 STATISTICS = """\
   - id: numbers
     kind: statistics
@@ -108,12 +109,36 @@ RULES = [
         "expect: expect_column_values_to_be_of_type, column: age, type_: BIGINT",
     ),
     (
-        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: sex, ignore_row_if: both_are_missing",
+        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: glucose, ignore_row_if: both_are_missing",
         (
-            "p.yaml:29:132: P450 ignore_row_if must be both_values_are_missing, either_value_is_missing or neither, got both_are_missing\n"
+            "p.yaml:29:136: P450 ignore_row_if must be both_values_are_missing, either_value_is_missing or neither, got both_are_missing\n"
             "hint: did you mean both_values_are_missing?"
         ),
-        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: sex, ignore_row_if: neither",
+        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: glucose, ignore_row_if: neither",
+    ),
+    (
+        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: sex",
+        (
+            "p.yaml:29:112: P450 expect_column_pair_values_to_be_equal compares age, of type integer, with sex, of type category\n"
+            "hint: name columns of the same type"
+        ),
+        "expect: expect_column_pair_values_to_be_equal, column_A: age, column_B: glucose",
+    ),
+    (
+        STRFTIME.format("%Q%%%"),
+        (
+            "p.yaml:29:125: P451 the format holds %Q, which no date or time is read by\n"
+            "hint: write e.g. %Y-%m-%d %H:%M:%S, and %% for a per cent sign"
+        ),
+        STRFTIME.format("%Y-%m-%d%%"),
+    ),
+    (
+        STRFTIME.format("%Y%%%"),
+        (
+            "p.yaml:29:125: P451 the format holds %, which no date or time is read by\n"
+            "hint: write e.g. %Y-%m-%d %H:%M:%S, and %% for a per cent sign"
+        ),
+        STRFTIME.format("%-d.%-m.%Y at %H:%M:%S.%f"),
     ),
     (
         "expect: expect_column_quantile_values_to_be_between, column: age, quantile_ranges: {quantiles: [0.5, 1], value_ranges: [[1, 9]]}",
