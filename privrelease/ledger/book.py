@@ -110,7 +110,7 @@ class Book:
         self._kept: dict[str, tuple[str, datetime]] = {}
         self._rhos: dict[int, tuple[Fraction, Fraction]] = {}
         self._snapshots: dict[tuple[str, str], list[str]] = {}
-        self._contents: dict[tuple[str, ...], str] = {}
+        self._first_named: dict[tuple[str, ...], str] = {}
 
     # ------------------------------------------------------------------------------------------------------------------ reading
 
@@ -182,7 +182,7 @@ class Book:
     def admit(self, claim: Claim, cap: Budget | None = None, dataset_cap: Budget | None = None) -> None:
         """Raise BudgetError unless the claim may be spent under the ledger's caps and the policy's: ``cap``, and that of the dataset.
 
-        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew.
+        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew. So is :meth:`check_name`, of reserving alone.
         """
         account = self.account(claim.population)
         self._check_dataset(claim)
@@ -199,6 +199,20 @@ class Book:
         if not covers(claim.cost, claim.draws, claim.accountant, claim.apart):
             msg = "a claim cannot cost less than its draws"
             raise ValueError(msg)
+
+    def check_name(self, claim: Claim) -> None:
+        """Raise BudgetError (L129) where some of the claim's data was charged before as another dataset of its population.
+
+        Whoever reserves asks before; replaying does not, since ledgers were written before this was asked.
+        """
+        for part in digests_of(claim.content):
+            known = self._first_named.get(part, claim.dataset)
+            if known != claim.dataset and self.population_of[known] == claim.population:
+                raise BudgetError(
+                    code="L129",
+                    message=f"the data of dataset {claim.dataset} has been used before, as dataset {known} of population {claim.population}",
+                    hint=f"name the dataset {known} in the policy: the same data under another name has no fresh budget; nothing was spent",
+                )
 
     def _check_dataset(self, claim: Claim) -> None:
         at_home = self.population_of.get(claim.dataset)
@@ -225,7 +239,7 @@ class Book:
                         hint="give new data a new `snapshot` label",
                     )
         for part in digests_of(claim.content):
-            at_home = self._contents.get(part, claim.population)
+            at_home = self.population_of.get(self._first_named.get(part, claim.dataset))
             if at_home != claim.population:
                 raise BudgetError(
                     code="L122",
@@ -352,7 +366,7 @@ class Book:
         if claim.snapshot is not None and claim.content is not None:
             self._snapshots.setdefault((claim.dataset, claim.snapshot), []).append(claim.content)
         for part in digests_of(claim.content):
-            self._contents.setdefault(part, claim.population)
+            self._first_named.setdefault(part, claim.dataset)
 
     def take_commit(self, entry: Entry, _: str) -> None:
         """Note the digests of stored answers."""

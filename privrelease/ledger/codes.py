@@ -31,5 +31,6 @@ CODES: dict[str, str] = {
     "L125": "a ledger that is there already",
     "L126": "a new ledger where releases were charged to one that is not here",
     "L128": "a server that does not keep what is committed",
+    "L129": "data that was used before, as another dataset of the same population",
     "L131": "a stored answer about other data than what is there now",
 }

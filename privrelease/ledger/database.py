@@ -69,6 +69,7 @@ class DatabaseLedger:
         """Spend the claim: when this returns, the entry is on disk. Raises BudgetError where it does not fit."""
         self._book.check_cost(claim)
         with self._writing() as connection:
+            self._book.check_name(claim)
             self._book.admit(claim, self.cap, self.dataset_caps.get(claim.dataset))
             entry = self._append(connection, "reserve", {"claim": claim_record(claim)})
         self._book.apply(entry)

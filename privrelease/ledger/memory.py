@@ -47,6 +47,7 @@ class MemoryLedger:
     def reserve(self, claim: Claim) -> Reservation:
         """Spend the claim, or raise BudgetError."""
         self._know(claim.population)
+        self._book.check_name(claim)
         if claim.dataset not in self._book.population_of:
             self._book.population_of[claim.dataset] = claim.population
             self._book.datasets[claim.dataset] = Account(claim.dataset, None, "")

@@ -78,6 +78,40 @@ def test_a_renamed_population_has_no_fresh_budget(bench, claim) -> None:
         ledger.reserve(claim("0.6", population="employees", dataset="staff", content="k1:aa"))
 
 
+def test_a_renamed_dataset_has_no_fresh_budget_and_spends_nothing(bench, claim) -> None:
+    bench.create("1")
+    ledger = bench.open()
+    ledger.reserve(claim("0.1", content="k1:aa,k1:bb"))
+    before = ledger.head()
+    for same in ("k1:aa,k1:bb", "k1:bb", "k1:cc,k1:aa"):
+        with pytest.raises(BudgetError, match=r"L129 .* dataset stays has been used before, as dataset visits") as refused:
+            bench.open().reserve(claim("0.1", dataset="stays", content=same))
+        assert "name the dataset visits" in refused.value.hint
+    with pytest.raises(BudgetError, match="L129"):
+        ledger.reserve(claim("0.1", dataset="never-added", content="k1:aa"))
+    assert ledger.head() == before
+    ledger.reserve(claim("0.1", dataset="stays", content="k1:cc"))
+    ledger.reserve(claim("0.1", content="k1:aa,k1:dd"))
+    with pytest.raises(BudgetError, match="as dataset stays"):
+        ledger.reserve(claim("0.1", content="k1:cc"))
+    assert ledger.balance("patients").spent.epsilon == Epsilon("0.3")
+
+
+def test_a_ledger_that_charged_one_file_under_two_names_stays_readable_and_keeps_the_first(bench, claim, monkeypatch) -> None:
+    from privrelease.ledger.book import Book
+
+    bench.create("1")
+    with monkeypatch.context() as before_names_were_asked:
+        before_names_were_asked.setattr(Book, "check_name", lambda *_: None)
+        bench.open().reserve(claim("0.1", content="k1:aa"))
+        bench.open().reserve(claim("0.1", dataset="stays", content="k1:aa"))
+    ledger = bench.open()
+    assert ledger.balance("patients").spent.epsilon == Epsilon("0.2")
+    with pytest.raises(BudgetError, match="L129"):
+        ledger.reserve(claim("0.1", dataset="stays", content="k1:aa"))
+    ledger.reserve(claim("0.1", content="k1:aa"))
+
+
 def test_other_content_under_one_snapshot_is_refused_and_other_keys_tell_nothing(bench, claim) -> None:
     bench.create("1")
     ledger = bench.open()

@@ -75,6 +75,25 @@ def test_init_writes_the_cap_of_a_dataset_and_a_run_is_held_to_it(folder, capsys
     )
 
 
+@pytest.mark.parametrize("caps", ["  datasets: {e: {epsilon: 0.5, delta: 1e-6}}\n", ""])
+def test_another_policy_that_renames_a_dataset_escapes_its_cap_by_no_init(folder, capsys, caps):
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    assert main(["run", "p.yaml"]) == 0
+    text = POLICY.replace("  d:\n", "  e:\n").replace("from: d", "from: e").replace("id: made", "id: second")
+    text = text.replace("  datasets: {d: {epsilon: 0.5, delta: 1e-6}}\n", caps).replace("out/s.csv", "out/second.csv")
+    (folder / "second.yaml").write_text(text, encoding="utf-8")
+    assert main(["ledger", "init", "second.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["run", "second.yaml"]) == 4
+    said = capsys.readouterr().err
+    assert "L129 the data of dataset e has been used before, as dataset d of population everybody" in said
+    assert "name the dataset d in the policy" in said
+    assert not (folder / "out" / "second.csv").exists()
+    found = document(capsys, "ledger", "status")
+    assert [(one["dataset"], one["spent"]["epsilon"]) for one in found["datasets"] if one["dataset"] == "d"] == [("d", "0.4")]
+    assert found["populations"][0]["spent"]["epsilon"] == "0.4"
+
+
 def test_a_dataset_that_is_added_later_brings_its_cap(folder, capsys):
     text = (folder / "p.yaml").read_text(encoding="utf-8")
     (folder / "p.yaml").write_text(
