@@ -250,6 +250,15 @@ def _unlooked(result: AuditResult) -> frozenset[str]:
     return frozenset(f"checks.{check.id}" for check in result.checks if check.outcome is Outcome.NOT_EVALUATED)
 
 
+def _unread(result: AuditResult) -> list[str]:
+    """The earlier releases that a person named and that could not be read, each with why."""
+    from privrelease.audit.earlier.model import earlier_facts
+
+    facts = earlier_facts(result)
+    releases = () if facts is None else facts.releases
+    return [f"{one.release} ({one.note})" if one.note else one.release for one in releases if one.looked == "unreadable"]
+
+
 def _ending(result: AuditResult, fail_on: FailOn) -> Ending:
     reasons = result.decision.reasons
     if result.decision.outcome is Outcome.FAIL:
@@ -259,6 +268,9 @@ def _ending(result: AuditResult, fail_on: FailOn) -> Ending:
             named = ", ".join(titles[subject] for subject in errors)
             return Ending(1, f"{named}: no check that was made fails", meaning="not everything could be checked")
         return Ending(1, reasons[0] if reasons else "the audit failed")
+    unread = _unread(result)
+    if unread:
+        return Ending(3, f"named with --against, and cannot be read as an earlier release: {', '.join(unread)}")
     if warned(result) and fail_on is FailOn.WARN:
         return Ending(1, "--fail-on warn: the audit warns")
     if result.decision.outcome is Outcome.REVIEW:

@@ -109,7 +109,8 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
         shared = engine.same_coding(first, main, alike)
         links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
-        why = f"What {one.name} tells beside this release: no column is written alike in both, so no record was linked."
+        what = "no column is written alike in both, so no record was linked" if first.n_rows else "its file holds no row"
+        why = f"What {one.name} tells beside this release: {what}."
         return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
     found = _Found(Beside(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))

@@ -122,6 +122,34 @@ def test_without_a_column_that_links_nothing_is_claimed(apart):
     assert any("can link more" in text for text in said.json["decision"]["assessment_remaining"])
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("noise.csv", bytes(range(256)) * 8), ("noise.parquet", bytes(range(256)) * 8), ("foreign.csv", b"x,y\n1,2\n")],
+)
+def test_a_named_file_that_cannot_be_read_ends_as_bad_input(apart, name, content):
+    (apart.folder / name).write_bytes(content)
+    said = apart(*AUDIT, "--against", name)
+    assert said.code == 3
+    assert said.last.startswith(
+        f"exit 3: input or environment: named with --against, and cannot be read as an earlier release: {name} (D"
+    )
+    assert checks(said.json) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
+
+
+def test_a_named_file_that_cannot_be_read_hides_no_failure(apart):
+    (apart.folder / "foreign.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    said = apart(*AUDIT, "--against", "foreign.csv", "--against", "a-theirs.csv")
+    assert said.code == 1
+    assert checks(said.json)["AUDIT-EARLIER-INTERSECT"] == "fail"
+
+
+def test_of_a_named_file_without_rows_that_is_said(apart):
+    (apart.folder / "header.csv").write_text("area,job,pay\n", encoding="utf-8")
+    said = apart(*AUDIT, "--against", "header.csv")
+    assert said.code == 0
+    assert "What header.csv tells beside this release: its file holds no row." in said.json["decision"]["assessment_remaining"]
+
+
 def test_a_person_who_joined_alone_is_told(apart):
     """The second file is the first with one person more, who is in a class of five there."""
     text = (apart.folder / "a-theirs.csv").read_text(encoding="utf-8")

@@ -129,5 +129,5 @@ def test_what_is_no_table_is_said_and_not_compared(tables):
     assert tables.run().code == 0
     (tables.folder / "old.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     said = audited(tables, "fine", "out/fine.csv", "old.csv")
-    assert said.code == 0
+    assert said.code == 3
     assert any("old.csv" in text for text in said.json["decision"]["assessment_remaining"])
