@@ -78,12 +78,13 @@ class StatisticsExplanation:
     def as_lines(self) -> tuple[str, ...]:
         """Return it as lines of text."""
         snapshot = "" if self.snapshot is None else f", snapshot {self.snapshot}"
+        again = "in every run: no snapshot is declared" if self.snapshot is None else "once per snapshot and policy"
         lines = [
             f"release {self.id}",
             f"  source  {self.source}{snapshot}",
             f"  unit    {self.unit}; neighbours {self.neighbours}; population {self.population}",
             f"  budget  {self.budget}",
-            f"  spends  {self.spends}, once per snapshot and policy",
+            f"  spends  {self.spends}, {again}",
             *(f"          {line}" for line in self.composition),
         ]
         for query in self.queries:

@@ -73,7 +73,7 @@ ENGLISH: Final[dict[str, str]] = {
     "decision.cells": "Cells lost",
     "decision.records": "Records released",
     "decision.figures_released": "Figures released",
-    "decision.cells_released": "Cells released",
+    "decision.cells_released": "Cells in the table",
     "decision.limit": "limit {limit}",
     "decision.of": "of {total}",
     "decision.checks_heading": "Checks in figures, and any that do not hold",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["escaped", "render_markdown", "render_results_markdown"]
 
 _LONGEST = 400
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~]|:(?=//)|^(?:[-+]|[0-9]+(?=[.)])))")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~]|:(?=//)|^[-+])")
+_NUMBERED = re.compile(r"^([0-9]+)(\\?[.)])(?= |$)")
 _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "waived": "⚠️", "skipped": "▫️"}
 _ORDER = {"fail": 0, "waived": 1, "skipped": 2, "warn": 3, "pass": 4}
 
@@ -34,10 +35,13 @@ def escaped(text: str) -> str:
 
     >>> escaped("a|b <b> [x](y)")
     'a\\|b &lt;b&gt; \\[x\\]\\(y\\)'
+    >>> escaped("1. first"), escaped("1.0.0")
+    ('1\\. first', '1.0.0')
     """
     flat = " ".join(printable(text).split())
     flat = flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
-    return _SPECIAL.sub(r"\\\1", flat).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "@\u200b")
+    marked = _NUMBERED.sub(lambda item: f"{item[1]}\\{item[2].lstrip(chr(92))}", _SPECIAL.sub(r"\\\1", flat))
+    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "@\u200b")
 
 
 def render_markdown(audits: Sequence[AuditResult], edition: Edition = Edition.INTERNAL) -> str:

@@ -81,6 +81,8 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
     text = change(("checks:", ring + "checks:"), ("      glucose:", region))
     found = [one for one in folder.check(text) if "P612" in one]
     assert found == [
-        "p.yaml:31:46: P612 warn: is linked in a ring with the tables of patients before it: 621 cells of all columns together, "
-        "more than 400; none of them could be released (D632)\nhint: group by fewer or coarser keys, or leave out a table"
+        (
+            "p.yaml:31:46: P612 warn: is linked in a ring with the tables of patients before it: 621 cells of all columns together, "
+            "more than 400; none of them could be released (D632)\nhint: group by fewer or coarser keys, or leave out a table"
+        )
     ]

@@ -61,8 +61,8 @@ def test_values_are_escaped_and_isolated_in_markup():
     [
         ("values", {}, "Records released"),
         ("policy", {"10": None}, "Figures released"),
-        ("policy", {"11": None}, "Cells released"),
-        ("policy", {}, "Cells released"),
+        ("policy", {"11": None}, "Cells in the table"),
+        ("policy", {}, "Cells in the table"),
     ],
     ids=["microdata", "statistics", "table", "table-for-recipients"],
 )
