@@ -33,7 +33,8 @@ def test_two_in_six_thousand_are_never_rounded_to_none_in_any_form(case):
     for form in ("text", "html", "markdown", "junit"):
         shown = case("report", run, "--format", form).out
         assert "0.03 %" in shown or "&lt;0.1 %" in shown or "<0.1 %" in shown, form
-        assert not re.search(r"(?<![\d.])(?:0\.0+|100\.0+) %", shown), form
+        assert not re.search(r"(?<![\d.])(?:0\.0+|100\.0+)[ \xa0]%", shown), form
+    assert "2 of 6,000 (" in case("report", run, "--format", "html").out.replace("\xa0", " ")
     for form in ("sarif", "github"):
         assert "1/3000" in case("report", run, "--format", form).out, form
     assert json.loads(case("report", run, "--format", "json").out)["decision"]["outcome"] == "fail"

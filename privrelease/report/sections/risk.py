@@ -35,7 +35,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("classes_below_k", "classes_below_k"),
     ("residual", "residual"),
 )
-_PARTS = {"uniques": "records", "records_below_k": "records", "classes_below_k": "classes"}
+_PARTS = {"uniques": "records", "records_below_k": "records", "classes_below_k": "classes", "at_risk": "records"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +234,10 @@ def _written(facts: RiskFacts, field: str, catalogue: Catalogue) -> Shown:
     part, whole = exact(figure), exact(getattr(facts, _PARTS[field])) if field in _PARTS else None
     if part is None or whole is None:
         return shown(figure, catalogue)
+    if field == "at_risk":
+        part *= whole
+        if part.denominator > 1:  # not a number of records
+            return shown(figure, catalogue)
     return Shown(numbers.part_of(int(part), int(whole)))
 
 
