@@ -31,6 +31,7 @@ INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (
     ("AUDIT-CHANGED", "A209", "No value changed"),
     ("AUDIT-INVENTED", "A210", "No value made up"),
     ("AUDIT-NULLED", "A211", "Missing only where planned"),
+    ("AUDIT-EXPLAINED", "A222", "Rows are explained by the source"),
     ("AUDIT-LIMIT", "A212", "Lost cells within the limit"),
     ("AUDIT-CLAIMS", "A213", "Counts as stated"),
     ("AUDIT-RESIDUAL", "A214", "No small residual group"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.explained import explain
 from privrelease.audit.linkage import naming_columns, repeats_of
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import column_indices, is_residual
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from privrelease.audit.explained import Explained
     from privrelease.audit.linkage import Repeats
     from privrelease.audit.readings import Sizes
     from privrelease.audit.target import AuditTarget
@@ -91,6 +93,8 @@ class Evidence:
     same: tuple[SameCells, ...] | None = None
     values: tuple[tuple[str, str, SharedValues], ...] | None = None
     """Without a row map: (direct identifier, released column, the values that both have)."""
+    explained: Explained | None = None
+    """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None
     order_breaks: int | None = None
     before: ClassTable | None = None
@@ -408,6 +412,8 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
             evidence = replace(evidence, row_map_refused=error.code)
     evidence = _with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
+        if row_map is None and source is not None and main is not None:
+            evidence = replace(evidence, explained=explain(evidence, engine))
         return _with_values(evidence, engine)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment == "as_is"]

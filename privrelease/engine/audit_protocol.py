@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from privrelease.engine.across_protocol import AcrossEngine
+from privrelease.engine.beside_protocol import BesideEngine
 from privrelease.engine.expectation_protocol import ExpectationEngine
 from privrelease.engine.protocol import Engine
 
@@ -103,7 +104,7 @@ class CodedColumn:
     values: NDArray[np.float64] | None = None
 
 
-class AuditEngine(Engine, ExpectationEngine, AcrossEngine, Protocol):
+class AuditEngine(Engine, ExpectationEngine, AcrossEngine, BesideEngine, Protocol):
     """An engine that also answers an auditor's questions.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.

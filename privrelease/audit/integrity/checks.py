@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.audit.codes import INTEGRITY_CODES
-from privrelease.audit.integrity import cells, files, identifiers, rows
+from privrelease.audit.integrity import cells, explained, files, identifiers, rows
 from privrelease.audit.model import CheckResult
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ _JUDGES: dict[str, Callable[[Evidence], Judged]] = {
     "AUDIT-CHANGED": cells.none_changed,
     "AUDIT-INVENTED": cells.none_invented,
     "AUDIT-NULLED": cells.missing_only_where_planned,
+    "AUDIT-EXPLAINED": explained.rows_explained,
     "AUDIT-LIMIT": cells.within_limit,
     "AUDIT-CLAIMS": rows.claims_agree,
     "AUDIT-RESIDUAL": rows.no_small_residual,
@@ -73,5 +74,6 @@ INTEGRITY_CHECKS: tuple[IntegrityCheck, ...] = tuple(
 
 
 def integrity(evidence: Evidence) -> tuple[CheckResult, ...]:
-    """Make every check on the evidence."""
-    return tuple(check.result(evidence) for check in INTEGRITY_CHECKS)
+    """Make every check on the evidence. With a row map every cell is led to its own source cell: no need to ask what could explain it."""
+    needless = {"AUDIT-EXPLAINED"} if evidence.target.row_map is not None else frozenset()
+    return tuple(check.result(evidence) for check in INTEGRITY_CHECKS if check.id not in needless)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.engine.duckdb import aggregates, coding, measuring, staging, table_audit, tables, writing
 from privrelease.engine.duckdb.across_queries import AcrossQueries
 from privrelease.engine.duckdb.audit_queries import AuditQueries
+from privrelease.engine.duckdb.beside_queries import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.duckdb.damage import SYMPTOMS, damage_of
 from privrelease.engine.duckdb.expectation_queries import ExpectationQueries
@@ -53,7 +54,7 @@ _READERS = {
 _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
-class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries):
+class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQueries):
     """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.
