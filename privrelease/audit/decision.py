@@ -1,8 +1,8 @@
 """The verdict: fail where a check or a threshold fails, review where the policy's legal profile lacks a field, pass otherwise.
 
 What could not be looked at is no pass: it fails, except what a file that came from elsewhere has nothing to compare with, which is left to
-a person. A check of the policy that had nothing to look at (no rows, no values) neither passes nor fails: it means review. Evidence and
-residual risk are stated; nothing is called anonymous.
+a person. What the policy itself asks for and what had nothing to look at (no rows, no values, an attack's limit with nobody to attack) neither
+passes nor fails: it means review. Evidence and residual risk are stated; nothing is called anonymous.
 """
 
 from __future__ import annotations

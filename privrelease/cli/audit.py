@@ -274,5 +274,5 @@ def _ending(result: AuditResult, fail_on: FailOn) -> Ending:
     if warned(result) and fail_on is FailOn.WARN:
         return Ending(1, "--fail-on warn: the audit warns")
     if result.decision.outcome is Outcome.REVIEW:
-        return Ending(5, reasons[0] if reasons else "the audit asks for review")
+        return Ending(5, reasons[0] if reasons else "the audit asks for review", meaning="a person has to decide")
     return Ending(0, "the files pass the release's policy")

@@ -2,8 +2,8 @@
 
 A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is too
 small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing is
-shown; where no attempt could be made there was nothing to attack with: not evaluated, and left to a person. Without control persons the limit
-is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
+shown; where no attempt could be made there was nothing to attack with: not evaluated, which means review, as does what a file of others was
+handed over without: a limit that could not be held against anything is a promise that nobody saw kept. Without control persons the limit is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
 """
 
 from __future__ import annotations
@@ -68,10 +68,13 @@ def facts_of(one: Tried, confidence: Fraction, audience: Audience, *, decides: b
 
 
 def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
-    """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others."""
+    """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others.
+
+    That, and that nobody could be attacked, is left to a person; of what else could not be made, the release fails.
+    """
     if facts.outcome is None:
         return None
-    excused = facts.outcome is Outcome.NOT_EVALUATED and (absent or not _undefined_by_control(one))
+    left = facts.outcome is Outcome.NOT_EVALUATED and (absent or not _undefined_by_control(one))
     title = _TITLES[name]
     if one.target is not None:
         title = f"{title}: {one.target}"
@@ -81,12 +84,13 @@ def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides
         id=name,
         title=title,
         outcome=facts.outcome,
-        severity="warn" if excused else "error",
+        severity="error",
         message=facts.said,
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
         limit=limited,
         visibility=Visibility.RECIPIENT if decides and facts.outcome is Outcome.PASS else Visibility.INTERNAL,
         line=0 if one.limits.location is None else one.limits.location.line,
+        vacuous=left,
         private=not decides,
     )
 

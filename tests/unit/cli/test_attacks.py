@@ -148,13 +148,19 @@ def test_a_control_that_always_succeeds_shows_nothing_and_passes_nothing(attacke
     assert "undefined (0/0): the control always succeeds" in said.err
 
 
-def test_where_no_predicate_can_be_made_it_is_said_and_left_to_a_person(attacked, desk):
+def test_where_no_predicate_can_be_made_the_release_is_parked_and_a_person_decides(attacked, desk):
     desk.data("id,area,job,pay\n" + "".join(f"{n},north,clerk,100\n" for n in range(6)))
     said, _, audit = attacked("singling_out: {max_risk: 0.1}")
-    assert said.code == 0, said.err
+    assert said.code == 5, said.err
+    assert not desk.released.exists()
     check = next(check for check in audit["checks"] if check["id"] == "AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE")
-    assert (check["outcome"], check["severity"]) == ("not_evaluated", "warn")
-    assert any("no attempt could be made" in text for text in audit["decision"]["assessment_remaining"])
+    assert (check["outcome"], check["severity"], check["vacuous"]) == ("not_evaluated", "error", True)
+    assert audit["decision"]["outcome"] == "review"
+    assert any("AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE" in text for text in audit["decision"]["reasons"])
+    assert "AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE" in said.last
+    (run,) = map(str, desk.folder.glob(".privrelease/runs/*"))
+    junit = desk("report", run, "--format", "junit").out
+    assert "<skipped" in junit[junit.index("AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE") :].partition("</testcase>")[0]
 
 
 def test_without_control_persons_a_limit_is_held_against_guessing(attacked):
@@ -196,11 +202,14 @@ def test_a_file_of_others_is_attacked_too_and_what_needs_the_row_map_is_said(att
     assert tried["record_linkage"]["main"] is None
     assert tried["record_linkage"]["said"] == "could not be made: released rows cannot be led back to the data"
     check = next(check for check in said.json["checks"] if check["id"] == "AUDIT-ATTACK-RECORD-LINKAGE")
-    assert (check["outcome"], check["severity"]) == ("not_evaluated", "warn")
+    assert (check["outcome"], check["severity"], check["vacuous"]) == ("not_evaluated", "error", True)
+    assert said.code == 5, said.err
+    assert said.last.startswith("exit 5: a person has to decide: AUDIT-ATTACK-RECORD-LINKAGE")
     alone = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--no-source", "--format", "json")
     assert {one["said"] for one in alone.json["sections"]["9"]["attacks"]} == {
         "could not be made: it needs the source, which was not read"
     }
+    assert alone.code == 5, alone.err
 
 
 def test_a_file_that_lacks_a_column_is_not_attacked_by_it(attacked, desk):

@@ -83,22 +83,43 @@ def test_without_a_limit_an_attack_is_information():
     assert facts(tried(Rate(), Rate())).said == "undefined (0/0): no attempt could be made"
 
 
+UNCONTROLLED = tried(Rate(10, 10), Rate(10, 10), risk="0.1")
+NOBODY = tried(Rate(), Rate(), risk="0.1")
+LACKING = tried(None, None, baseline=None, risk="0.1", missing="no row map")
+
+
 @pytest.mark.parametrize(
-    ("one", "severity"),
+    ("one", "absent", "decided"),
     [
-        (tried(Rate(10, 10), Rate(10, 10), risk="0.1"), "error"),
-        (tried(Rate(), Rate(), risk="0.1"), "warn"),
-        (tried(None, None, baseline=None, risk="0.1", missing="no row map"), "error"),
+        (UNCONTROLLED, False, "fail"),
+        (UNCONTROLLED, True, "review"),
+        (NOBODY, False, "review"),
+        (NOBODY, True, "review"),
+        (tried(Rate(), Rate(), advantage="0.1"), False, "review"),
+        (tried(Rate(3, 9), Rate(), risk="0.1"), False, "fail"),
+        (LACKING, False, "fail"),
+        (LACKING, True, "review"),
     ],
 )
-def test_an_undefined_risk_fails_unless_there_was_nothing_to_attack_with(one, severity):
-    check = check_of(facts(one), one, NAME, absent=False)
-    assert (check.outcome, check.severity) == (Outcome.NOT_EVALUATED, severity)
+def test_a_limit_that_could_not_be_held_against_anything_never_passes(made_plan, one, absent, decided):
+    check = check_of(facts(one), one, NAME, absent=absent)
+    assert (check.outcome, check.severity) == (Outcome.NOT_EVALUATED, "error")
+    assert check.vacuous == (decided == "review")
+    findings = findings_of(made_plan, (), (check,), ())
+    legal = LegalFacts(profile=None, stated={}, missing=())
+    findings = tuple(one for one in findings if one.subject == f"checks.{NAME}")
+    assert [(one.code, one.severity) for one in findings] == [("A401", "error" if decided == "fail" else "warn")]
+    decision = decide((), None, (check,), findings, legal)
+    assert decision.outcome is Outcome(decided)
+    assert any(NAME in reason for reason in decision.reasons)
 
 
-def test_what_was_never_handed_over_is_left_to_a_person():
-    one = tried(None, None, baseline=None, risk="0.1", missing="no row map")
-    assert check_of(facts(one), one, NAME, absent=True).severity == "warn"
+@pytest.mark.parametrize("one", [UNCONTROLLED, NOBODY, LACKING])
+def test_under_differential_privacy_what_could_not_be_made_decides_nothing_either(one):
+    check = check_of(facts(one, decides=False), one, NAME, absent=False, decides=False)
+    assert (check.outcome, check.private, check.vacuous) == (Outcome.WARN, True, False)
+    legal = LegalFacts(profile=None, stated={}, missing=())
+    assert decide((), None, (check,), (), legal).outcome is Outcome.PASS
 
 
 def test_under_differential_privacy_an_attack_warns_and_decides_nothing():
