@@ -207,11 +207,13 @@ def decide(
     else:
         outcome = Outcome.REVIEW if incomplete or empty else Outcome.PASS
     verdicts = [verdict.holds for threat in threats for verdict in threat.verdicts]
-    good = [check.outcome is Outcome.PASS for check in checks]
+    made = [check for check in checks if check.outcome is not Outcome.NOT_EVALUATED]
+    good = [check.outcome is Outcome.PASS for check in made]
     return Decision(
         outcome=outcome,
         checks_passed=sum(verdicts) + sum(good),
         checks_total=len(verdicts) + len(good),
+        checks_not_made=len(checks) - len(made),
         worst=_worst(threats),
         reasons=(*errors, *missing, *empty),
         assessment_remaining=(

@@ -116,6 +116,9 @@ class Decision(_Model):
     outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW]
     checks_passed: int
     checks_total: int
+    """Checks and thresholds that were looked at; what could not be is apart."""
+    checks_not_made: int = Field(default=0, exclude_if=lambda none: not none)
+    """Checks that could not be made, or had nothing to look at: neither held nor failed, whatever the decision makes of them."""
     worst: WorstFigure | None = None
     reasons: tuple[str, ...] = ()
     assessment_remaining: tuple[str, ...]

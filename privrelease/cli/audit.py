@@ -9,7 +9,7 @@ from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
 from privrelease.cli.forms import for_pipeline
-from privrelease.cli.run import warned
+from privrelease.cli.run import not_made, warned
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.writing import Kept, Writer, kept_of_policy
 from privrelease.errors import InputError, PrivreleaseError, UsageError
@@ -275,4 +275,4 @@ def _ending(result: AuditResult, fail_on: FailOn) -> Ending:
         return Ending(1, "--fail-on warn: the audit warns")
     if result.decision.outcome is Outcome.REVIEW:
         return Ending(5, reasons[0] if reasons else "the audit asks for review", meaning="a person has to decide")
-    return Ending(0, "the files pass the release's policy")
+    return Ending(0, f"the files pass the release's policy{not_made(result)}")

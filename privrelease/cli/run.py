@@ -18,6 +18,7 @@ from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
 from privrelease.errors import InputError, UnseenReleaseError
+from privrelease.findings import amount
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["run", "warned", "worst"]
+__all__ = ["not_made", "run", "warned", "worst"]
 
 Became = Literal["published", "parked", "quarantined", "failed"]
 
@@ -108,6 +109,12 @@ def warned(audit: AuditResult) -> bool:
     return any(check.outcome is Outcome.WARN and not check.private for check in audit.checks) or any(
         finding.severity == "warn" for finding in audit.findings
     )
+
+
+def not_made(audit: AuditResult) -> str:
+    """Say after a verdict how many checks could not be made; nothing where all were."""
+    n = audit.decision.checks_not_made
+    return f"; {amount(n, 'check')} could not be made" if n else ""
 
 
 def _alone(work: _Work, release: ReleasePlan) -> _Ran:
@@ -230,7 +237,8 @@ def _published(work: _Work, release: ReleasePlan, folder: RunFolder, audit: Audi
         ending = replace(ending_of(error), reason=f"release {release.id}: {error.code}")
         return folder, _Ran(release.id, ending, "quarantined", folder.id, audit)
     kept = kept_files(work.store, record, work.console)
-    return folder, _Ran(release.id, Ending(0, f"release {release.id} is published"), "published", folder.id, audit, kept=kept)
+    ending = Ending(0, f"release {release.id} is published{not_made(audit)}")
+    return folder, _Ran(release.id, ending, "published", folder.id, audit, kept=kept)
 
 
 def _write_reports(work: _Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:
@@ -307,6 +315,7 @@ def _value(ran: _Ran) -> dict[str, object]:
         "outcome": None if audit is None else audit.decision.outcome.value,
         "checks_passed": None if audit is None else audit.decision.checks_passed,
         "checks_total": None if audit is None else audit.decision.checks_total,
+        "checks_not_made": None if audit is None else audit.decision.checks_not_made,
         "findings": [finding_value(finding) for finding in ran.ending.findings],
         "checks": [] if audit is None else [_check(check) for check in audit.checks],
         "files": ran.files,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.report import numbers
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
+from privrelease.report.sections.attacks import unlimited
 from privrelease.report.view import exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ def render_text(audit: AuditResult, edition: Edition = Edition.INTERNAL, catalog
 
 def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
     decision = audit.decision
-    yield catalogue.plain(
-        "console.release",
-        release=audit.identity.release,
-        verdict=catalogue.plain(f"console.{decision.outcome.value}"),
-        passed=str(decision.checks_passed),
-        total=str(decision.checks_total),
-    )
+    values = {
+        "release": audit.identity.release,
+        "verdict": catalogue.plain(f"console.{decision.outcome.value}"),
+        "passed": str(decision.checks_passed),
+        "total": str(decision.checks_total),
+    }
+    if decision.checks_not_made:
+        yield catalogue.plain("console.release_not_made", n=str(decision.checks_not_made), **values)
+    else:
+        yield catalogue.plain("console.release", **values)
     for threat in audit.threats:
         yield from _threat(threat, catalogue)
     utility = audit.utility
@@ -51,6 +55,8 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         yield _figure(rows, shown(utility.rows_dropped, catalogue).text, None, None, catalogue)
     released = released_words(audit, catalogue).lower()
     yield _figure(released, shown(audit.data.released_rows, catalogue).text, None, None, catalogue)
+    if free := unlimited(audit, catalogue, isolated=False):
+        yield _figure(catalogue.plain("console.unlimited"), free, None, None, catalogue)
     for check in audit.checks:
         if check.outcome.value != "pass":
             said = catalogue.plain("case.waived" if check.waived else f"status.{check.outcome.value}")

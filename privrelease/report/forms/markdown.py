@@ -13,6 +13,7 @@ from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
 from privrelease.report.forms.plain import printable
 from privrelease.report.forms.results import cases_of
+from privrelease.report.sections.attacks import unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,6 +58,10 @@ def _lines(audit: AuditResult, edition: Edition, texts: Catalogue) -> Iterator[s
     yield ""
     policy = texts.plain("page.policy", id=escaped(identity.policy_id), version=escaped(identity.policy_version))
     checks = texts.plain("decision.checks", passed=str(decision.checks_passed), total=str(decision.checks_total))
+    if decision.checks_not_made:
+        checks = f"{checks} {texts.plain('decision.not_made_count', n=str(decision.checks_not_made))}"
+    if free := unlimited(kept, texts, isolated=False):
+        checks = f"{checks} {escaped(texts.plain('decision.unlimited', attacks=free))}"
     yield f"{policy}, {texts.plain('page.audited', date=identity.audited_at)}. {checks}"
     if decision.reasons:
         yield ""

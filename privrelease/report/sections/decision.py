@@ -12,7 +12,8 @@ from privrelease.audit.privacy_model import privacy_facts
 from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report import numbers
 from privrelease.report.changes import change_rows
-from privrelease.report.edition import is_withheld
+from privrelease.report.edition import Edition, is_withheld
+from privrelease.report.sections.attacks import unlimited
 from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import Shown, exact, released_words, shown, shown_beside
 
@@ -95,9 +96,15 @@ def build(context: Context) -> DecisionBody:
     if decision.checks_total:
         counts = numbers.count(decision.checks_passed), numbers.count(decision.checks_total)
         said = catalogue.plain("decision.checks", passed=counts[0], total=counts[1])
-    sentences = [said, catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published")]
+    sentences = [
+        said,
+        *_not_made(context),
+        catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published"),
+    ]
     waived = ", ".join(check.id for check in audit.checks if check.waived)
     sentences += [catalogue.text("decision.waived", checks=waived)] if waived else []
+    free = unlimited(audit, catalogue)
+    sentences += [catalogue.text("decision.unlimited", attacks=free)] if free else []
     sentences += _signoff(audit, catalogue)
     since = since_facts(audit)
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
@@ -115,6 +122,19 @@ def build(context: Context) -> DecisionBody:
         since=_since(since),
         changes=() if since is None else change_rows(since.changes, catalogue),
     )
+
+
+def _not_made(context: Context) -> list[str]:
+    """Say how many checks could not be made, and inside which; the remaining assessment says of each why."""
+    n, catalogue = context.audit.decision.checks_not_made, context.catalogue
+    names = ", ".join(
+        check.id for check in context.audit.checks if check.outcome is Outcome.NOT_EVALUATED and not check.private
+    )
+    if not n:
+        return []
+    if context.edition is Edition.RECIPIENT or not names:
+        return [catalogue.plain("decision.not_made_count", n=numbers.count(n))]
+    return [catalogue.plain("decision.not_made", n=numbers.count(n), checks=names)]
 
 
 def _since(since: SinceFacts | None) -> Sentence | None:

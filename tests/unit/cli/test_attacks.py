@@ -248,3 +248,16 @@ def test_persons_with_several_rows_are_singled_out_and_attacked_once(attacked, d
     assert rate(tried["inference"], "main") == (8, 8)
     # the file names no person, so no pay is alone in it: nothing can be tried by one column
     assert rate(tried["singling_out_univariate"], "main") == (0, 0)
+
+
+def test_an_attack_without_a_limit_is_named_with_the_decision(attacked, desk):
+    said, _, _ = attacked("singling_out: {}, linkability: {columns: [[area], [pay]], max_risk: 1}, inference: {target: pay}")
+    names = "Singling out by one column, Singling out by 3 columns, Guessing pay from area, job"
+    assert f"no limit set                   {names}" in said.out
+    (run,) = map(str, desk.folder.glob(".privrelease/runs/*"))
+    assert f"No limit set for these attacks: {names}." in desk("report", run, "--format", "markdown").out
+    for edition in ("internal", "recipient"):
+        page = desk("report", run, "--edition", edition, "--format", "html").out
+        decision = page[page.index("checks hold") :]
+        assert "No limit set for these attacks: " in decision[: decision.index("</p>")]
+        assert "Linking" not in decision[: decision.index("</p>")]

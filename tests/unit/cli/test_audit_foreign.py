@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 POLICY = """apiVersion: privrelease/v1
@@ -112,3 +114,18 @@ def test_a_direct_identifier_under_another_name_is_found_without_a_row_map(their
     assert said.code == 1
     assert "ref holds values of id" in said.err
     assert "A217" in said.err
+
+
+def test_checks_that_could_not_be_made_are_counted_apart_and_told_in_the_last_line(theirs):
+    (theirs.folder / "theirs.csv").write_text(file_of("arx"), encoding="utf-8")
+    said = theirs("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "-o", "a.json", "--report", "r.html")
+    document = json.loads((theirs.folder / "a.json").read_text(encoding="utf-8"))
+    outcomes = [check["outcome"] for check in document["checks"]]
+    unmade, held = outcomes.count("not_evaluated"), outcomes.count("pass") + 1  # one threshold
+    decision = document["decision"]
+    assert (decision["checks_passed"], decision["checks_not_made"]) == (held, unmade)
+    assert decision["checks_total"] == len(outcomes) + 1 - unmade
+    assert f"({held} of {decision['checks_total']} checks hold; {unmade} could not be made)" in said.out
+    assert said.last == f"exit 0: the files pass the release's policy; {unmade} checks could not be made"
+    page = (theirs.folder / "r.html").read_text(encoding="utf-8")
+    assert f"{unmade} could not be made: AUDIT-DIGEST, AUDIT-ROWMAP, " in page
