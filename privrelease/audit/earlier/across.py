@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult, Figure
     from privrelease.plan.model import ReleasePlan
 
-__all__ = ["Across", "earlier_check", "named", "set_aside", "together", "with_earlier"]
+__all__ = ["NO_COLUMN", "Across", "earlier_check", "named", "set_aside", "together", "with_earlier"]
 
 _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
+
+#: Why a file that can be read, and that nobody knows as an earlier release, cannot be compared.
+NO_COLUMN: Final = "it has no column of this release"
 
 _CODES = {name: (code, title) for name, code, title in EARLIER_CODES}
 
@@ -152,5 +155,5 @@ _HINTS = {
     "AUDIT-EARLIER-CELLS": "suppress what the earlier table suppresses, or release both as one policy's tables; " + _NOT_HELD,
     "AUDIT-EARLIER-BUDGET": "spend less on this release, or raise the cap of the ledger if that can be answered for",
     "AUDIT-EARLIER-REPEATED": "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
-    _LOOKED: "restore what is missing, or name a copy with `privrelease audit --against`",
+    _LOOKED: "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release",
 }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from privrelease.audit.earlier.across import earlier_check, named, set_aside, together
+from privrelease.audit.earlier.across import NO_COLUMN, earlier_check, named, set_aside, together
 from privrelease.audit.earlier.model import Beside
 from privrelease.audit.figures import count
 from privrelease.disclosure.class_sizes import ClassSizes, MatchSizes
@@ -100,6 +100,9 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     links: Links | None = None
     by: Literal["source", "place", "columns"] | None = None
     shared: tuple[str, ...] = ()
+    if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
+        why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
+        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
     if _one_source(evidence, one):
         assert one.row_map is not None
         assert evidence.target.row_map is not None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from privrelease.audit.aggregates import cells_of_file
-from privrelease.audit.earlier.across import earlier_check, named, set_aside, together
+from privrelease.audit.earlier.across import NO_COLUMN, earlier_check, named, set_aside, together
 from privrelease.audit.earlier.model import Beside
 from privrelease.audit.figures import count
 from privrelease.disclosure.tables.judgement import weaknesses
@@ -115,6 +115,9 @@ def _compared(
     except (OSError, ValueError, PrivreleaseError):
         why = f"What {one.name} tells beside this table: its file could not be read."
         return _Found(Beside(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
+    if one.run is None and plan.by and not set(plan.by) & set(by):
+        why = f"What {one.name} tells beside this table: {NO_COLUMN}, so nothing was compared."
+        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
     known = _known(plan, printed, by, before)
     both = [
         (cell, name, figure, known[cell][name])

@@ -136,6 +136,29 @@ def test_a_named_file_that_cannot_be_read_ends_as_bad_input(apart, name, content
     assert checks(said.json) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
 
 
+@pytest.mark.parametrize("query", ["SELECT 1 AS x, 2 AS y", "SELECT 'a' AS pay, 2 AS y"])
+@pytest.mark.parametrize("name", ["foreign.parquet", "foreign.duckdb"])
+def test_a_named_file_without_a_column_of_the_release_ends_as_bad_input(apart, name, query):
+    """It can be read, and yet nothing in it could be compared, also where a column of that name holds another type."""
+    import duckdb
+
+    path = str(apart.folder / name)
+    if name.endswith("parquet"):
+        duckdb.sql(query).write_parquet(path)
+    else:
+        with duckdb.connect(path) as database:
+            database.sql(f"CREATE TABLE data AS {query}")
+    said = apart(*AUDIT, "--against", name)
+    assert said.code == 3
+    assert said.last.endswith(f"cannot be read as an earlier release: {name} (it has no column of this release)")
+    assert (
+        "hint: restore what is missing, or name with `privrelease audit --against` a copy that has columns of this" in said.err
+    )
+    assert checks(said.json) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
+    told = f"What {name} tells beside this release: it has no column of this release, so nothing was compared."
+    assert told in said.json["decision"]["assessment_remaining"]
+
+
 def test_a_named_file_that_cannot_be_read_hides_no_failure(apart):
     (apart.folder / "foreign.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     said = apart(*AUDIT, "--against", "foreign.csv", "--against", "a-theirs.csv")

@@ -131,3 +131,12 @@ def test_what_is_no_table_is_said_and_not_compared(tables):
     said = audited(tables, "fine", "out/fine.csv", "old.csv")
     assert said.code == 3
     assert any("old.csv" in text for text in said.json["decision"]["assessment_remaining"])
+
+
+def test_a_named_table_by_none_of_the_keys_ends_as_bad_input(tables):
+    assert tables.run().code == 0
+    (tables.folder / "other.csv").write_text("region,total_over,count,status\nx,,7,printed\n", encoding="utf-8")
+    said = audited(tables, "fine", "out/fine.csv", "other.csv")
+    assert said.code == 3
+    assert said.last.endswith("cannot be read as an earlier release: other.csv (it has no column of this release)")
+    assert checks(said.json) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
