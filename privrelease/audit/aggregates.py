@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from privrelease.audit.facts import domain_words
+from privrelease.audit.hints import hint_of
 from privrelease.audit.model import CheckResult, ColumnFacts, DataFacts, Figure, FindingRecord, Outcome, OutputFacts, Visibility
 from privrelease.relational.schema import SinkKind
 from privrelease.release.digests import sha256_of
@@ -114,6 +115,7 @@ def check_findings(
             code=code,
             message=f"{check.id} {check.title}: {check.message}",
             severity="warn" if check.outcome is Outcome.NOT_EVALUATED else "error",
+            hint=hint_of(code, check),
             subject=f"checks.{check.id}",
             file=None if place is None else place.file,
             line=0 if place is None else place.line,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES
 from privrelease.audit.findings import finding_record
+from privrelease.audit.hints import HINTS, hint_of
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
 from privrelease.audit.risk import NO_RECORDS
 
@@ -53,15 +54,13 @@ def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
     return "error" if _fails(check) else "warn"
 
 
-def _about_threat(
-    plan: ThreatPlan, code: str, message: str, hint: str | None = None, severity: Literal["error", "warn"] = "error"
-) -> FindingRecord:
+def _about_threat(plan: ThreatPlan, code: str, message: str, severity: Literal["error", "warn"] = "error") -> FindingRecord:
     place = plan.location
     return FindingRecord(
         code=code,
         message=message,
         severity=severity,
-        hint=hint,
+        hint=HINTS[code],
         subject=f"threats.{plan.name}",
         file=None if place is None else place.file,
         line=0 if place is None else place.line,
@@ -108,8 +107,7 @@ def _population_short(plan: ThreatPlan, classes: int) -> FindingRecord:
         f"the population of threat {plan.name} has fewer persons than the file in {classes} classes: "
         "the file is no sample of it; those classes count as in the file"
     )
-    hint = "name the population from which the data was drawn, of the same day"
-    return _about_threat(plan, "A108", message, hint, "warn")
+    return _about_threat(plan, "A108", message, "warn")
 
 
 def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]) -> list[FindingRecord]:
@@ -119,7 +117,7 @@ def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult
         result = by_name[plan.name]
         if result.after.k.value is None:
             message = f"threat {plan.name} has nothing to measure: {result.after.k.note}"
-            found.append(_about_threat(plan, "A105", message, "k is undefined without records in classes, which is no pass"))
+            found.append(_about_threat(plan, "A105", message))
             continue
         short = result.after.further.get("population_short")
         if short is not None and short.value:
@@ -142,7 +140,9 @@ def findings_of(
         found = [one for one in found if one.code != "A105" or not one.message.endswith(NO_RECORDS)]
     if not threats and not plan.checks:
         message = "nothing was checked: the release has no threat and no check"
-        found.append(FindingRecord(code="A107", message=message, severity="error", subject=f"releases.{plan.id}"))
+        found.append(
+            FindingRecord(code="A107", message=message, severity="error", hint=HINTS["A107"], subject=f"releases.{plan.id}")
+        )
     found += check_records(None if plan.location is None else plan.location.file, checks)
     return (*found, *(finding_record(finding) for finding in warnings))
 
@@ -151,9 +151,10 @@ def check_records(file: str | None, checks: Iterable[CheckResult]) -> tuple[Find
     """Name every check that does not pass, with its line in the policy ``file``."""
     return tuple(
         FindingRecord(
-            code=_CODES.get(check.id.rstrip("-0123456789"), "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301"),
+            code=(code := _code(check)),
             message=f"{check.id} {check.title}: {check.message}",
             severity=severity,
+            hint=hint_of(code, check),
             subject=f"checks.{check.id}",
             file=file,
             line=check.line,
@@ -161,6 +162,10 @@ def check_records(file: str | None, checks: Iterable[CheckResult]) -> tuple[Find
         for check in checks
         if (severity := _severity(check)) is not None
     )
+
+
+def _code(check: CheckResult) -> str:
+    return _CODES.get(check.id.rstrip("-0123456789"), "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301")
 
 
 def _ratio(verdict: ThresholdVerdict) -> Fraction | None:

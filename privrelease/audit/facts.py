@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from privrelease.audit.figures import count
+from privrelease.audit.hints import HINTS
 from privrelease.audit.integrity.cells import cells_lost
 from privrelease.audit.model import (
     ColumnFacts,
@@ -144,7 +145,11 @@ def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
         f"{amount(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
         " and stayed out, as the policy says"
     )
-    return (Finding("A501", message, Severity.INFO, plan.source.location, subject=f"datasets.{plan.source.dataset}"),)
+    return (
+        Finding(
+            "A501", message, Severity.INFO, plan.source.location, hint=HINTS["A501"], subject=f"datasets.{plan.source.dataset}"
+        ),
+    )
 
 
 def _share(amount: int, total: int) -> Figure:

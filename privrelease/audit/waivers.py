@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.decision import decide
+from privrelease.audit.hints import HINTS
 from privrelease.audit.model import FindingRecord, Outcome
 from privrelease.audit.waivers_model import SECTION, WaiverFacts, WaiverRecord
 
@@ -102,7 +103,7 @@ def _discounted(records: Sequence[WaiverRecord], failed: set[str]) -> Iterator[F
             code="A303",
             message=f"the waiver of check {record.check} does not count: {why}",
             severity="warn" if record.check in failed else "info",
-            hint="remove it, or have it approved anew by somebody else than its owner",
+            hint=HINTS["A303"],
             subject=f"waivers.{record.check}",
             file=record.file,
             line=record.line,

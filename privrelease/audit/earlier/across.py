@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from privrelease.audit.codes import EARLIER_CODES
 from privrelease.audit.decision import decide
 from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
+from privrelease.audit.hints import HINTS
 from privrelease.audit.model import CheckResult, FindingRecord, Outcome, Visibility
 from privrelease.findings import amount
 
@@ -135,25 +136,8 @@ def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
         code=_CODES[check.id][0],
         message=f"{check.id} {check.title}: {check.message}",
         severity="error" if check.outcome is Outcome.FAIL else "warn",
-        hint=_HINTS.get(check.id),
+        hint=HINTS[_CODES[check.id][0]],
         subject=f"checks.{check.id}",
         file=None if place is None else place.file,
         line=0 if place is None else place.line,
     )
-
-
-_NOT_HELD = (
-    "where nobody who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
-    "say so: `recipients_hold_previous: false`"
-)
-
-#: What to do about each.
-_HINTS = {
-    "AUDIT-EARLIER-INTERSECT": "keep the rules of the earlier release, or suppress in this one what that one suppresses; "
-    + _NOT_HELD,
-    "AUDIT-EARLIER-DIFFERENCE": "wait until enough persons joined, left or changed, or leave those few out; " + _NOT_HELD,
-    "AUDIT-EARLIER-CELLS": "suppress what the earlier table suppresses, or release both as one policy's tables; " + _NOT_HELD,
-    "AUDIT-EARLIER-BUDGET": "spend less on this release, or raise the cap of the ledger if that can be answered for",
-    "AUDIT-EARLIER-REPEATED": "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
-    _LOOKED: "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release",
-}
