@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from privrelease.audit.table_cells import cells_of
+from privrelease.audit.table_others import others_out
 from privrelease.audit.table_rows import TableRow, places_of, read_table, round_half_up
 from privrelease.disclosure.tables.judgement import Attack, weaknesses
+from privrelease.errors import InputError
 from privrelease.plan.tables import joined, joint_source, tables_of_same_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from privrelease.audit.earlier.release import EarlierRelease
+    from privrelease.audit.table_others import TableOut
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.judgement import Weakness
     from privrelease.disclosure.tables.linked import Linked
@@ -54,7 +57,8 @@ class TableTarget:
 @dataclass(frozen=True, eq=False, slots=True)
 class TableEvidence:
     """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
-    ``own`` are the numbers of its cells.
+    ``own`` are the numbers of its cells. ``linked``: earlier releases that were looked at together with it; ``unlinked``: those of the same rows
+    that have too many cells for that.
     """
 
     plan: TablePlan
@@ -67,6 +71,8 @@ class TableEvidence:
     attack: Attack | None = None
     own: NDArray[np.int64] | None = None
     beside: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
     rows_of_one: int = 1
 
     @property
@@ -99,7 +105,8 @@ class TableEvidence:
         if not weak:
             return None
         others = sum(not any(cell in place for cell in one.cells) for one in weak)
-        beside = f"what follows from {', '.join((self.plan.id, *self.beside))} together ({others})" if others else ""
+        names = ", ".join((self.plan.id, *(self.linked or self.beside)))
+        beside = f"what follows from {names} together ({others})" if others else ""
         return "; ".join(text for text in (self.named(mine), beside) if text)
 
 
@@ -112,8 +119,8 @@ def table_evidence(
     evidence = TableEvidence(plan, target, tables, None)
     if target.without_source:
         return evidence
-    others = _others(plan, policy, earlier)
-    staged = engine.stage(joint_source((plan, *(other for other, _ in others))))
+    out = others_out(plan, policy, earlier)
+    staged = engine.stage(joint_source((plan, *(other for one in out for other, _ in one.readings))))
     found = engine.contributions(staged, plan.query)
     most = _rows_of_one(found)
     declared = 1 if plan.unit is None else plan.unit.max_rows
@@ -129,40 +136,60 @@ def table_evidence(
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
     suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
-    together = joined((plan, *(other for other, _ in others)), most=at_most, fetch=fetch)
-    same = [(other, table) for number, (other, table) in enumerate(others, start=1) if _is_of(other, table, together, number)]
-    if len(same) < len(others):
-        together = joined((plan, *(other for other, _ in same)), most=at_most, fetch=fetch)
-    patterns = [suppressed, *(np.array([row.status != "shown" for row in table], np.bool_) for _, table in same)]
-    attack = Attack(together.table, together.hidden(patterns))
+    read = [_reading(one, lambda other: joined((other,), most=at_most, fetch=fetch)) for one in out]
+    others = [one for one in read if one is not None]
+    listed = tables_of_same_rows(plan, policy)
+    try:
+        every = _by_plan(plan, suppressed, others)
+        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        unlinked: tuple[str, ...] = ()
+    except InputError:  # too many cells: tables that no policy here describes are left to a person
+        every = _by_plan(plan, suppressed, [one for one in others if one[1] in listed])
+        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        unlinked = tuple(one.name for one, other, _ in others if other not in listed)
+    attack = Attack(together.table, together.hidden([pattern for _, pattern in every]))
     return replace(
         evidence,
         suppressed=suppressed,
         weak=tuple(weaknesses(together.table, attack.suppressed, attack)),
         attack=attack,
         own=together.places[0],
-        beside=tuple(other.id for other, _ in same),
+        beside=tuple(other.id for other, _ in every[1:] if other in listed),
+        linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
+        unlinked=unlinked,
     )
 
 
-def _others(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease]) -> list[tuple[TablePlan, tuple[TableRow, ...]]]:
-    """Tables of the same rows that are out, with what their files print."""
-    tables = {one.id: one for one in tables_of_same_rows(plan, policy) if one.id != plan.id}
-    found: dict[str, tuple[TablePlan, tuple[TableRow, ...]]] = {}
-    for one in earlier:
-        other = None if one.kind != "table" or one.manifest is None else tables.get(one.manifest.release)
-        rows = None if other is None else read_table(other, one.file)
-        if other is not None and rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
-            found.setdefault(other.id, (other, rows))
-    return list(found.values())
+_Other: TypeAlias = "tuple[EarlierRelease, TablePlan, NDArray[np.bool_]]"
 
 
-def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], together: Linked, number: int) -> bool:
+def _reading(out: TableOut, alone: Callable[[TablePlan], Linked]) -> _Other | None:
+    """The plan that a table that is out was made by, and what it suppresses; None where it is of other rows than those that are there now."""
+    for other, rows in out.readings:
+        if _is_of(other, rows, alone(other)):
+            return out.release, other, np.array([row.status != "shown" for row in rows], np.bool_)
+    return None
+
+
+def _by_plan(
+    plan: TablePlan, suppressed: NDArray[np.bool_], others: Sequence[_Other]
+) -> list[tuple[TablePlan, NDArray[np.bool_]]]:
+    """Every table once, the audited one first, with the cells that no version of it prints."""
+    found = [(plan, suppressed)]
+    for _, other, pattern in others:
+        place = next((i for i, (one, _) in enumerate(found) if one == other), None)
+        if place is None:
+            found.append((other, pattern))
+        else:
+            found[place] = other, found[place][1] & pattern
+    return found
+
+
+def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], alone: Linked) -> bool:
     """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
-    cells = together.cells
     return all(
-        figure is None or agrees(figure, cell_value(plan, one, together.names, cells, int(mine)))
-        for row, mine in zip(rows, together.places[number], strict=True)
+        figure is None or agrees(figure, cell_value(plan, one, alone.names, alone.cells, int(mine)))
+        for row, mine in zip(rows, alone.places[0], strict=True)
         for one, figure in zip(plan.measures, row.figures, strict=True)
     )
 

@@ -6,6 +6,7 @@ suppressed is read from the file. Intervals are the attacker's, by linear progra
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from privrelease.audit.aggregates import (
 from privrelease.audit.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.decision import check_records, decide
 from privrelease.audit.earlier.across import with_earlier
+from privrelease.audit.earlier.release import Unlooked
 from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.model import AuditResult, Figure, Visibility
@@ -97,7 +99,10 @@ def audit_table(
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
-    return with_earlier(audit, beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier), plan)
+    blind = tuple(Unlooked(name, None, _TOO_MANY) for name in evidence.unlinked)
+    earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
+    beside = beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked)
+    return with_earlier(audit, beside, plan)
 
 
 def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | None]]:
@@ -113,6 +118,7 @@ def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | Non
 
 # ----------------------------------------------------------------------------------------------------------------------- checks
 
+_TOO_MANY: Final = "it and this table have too many cells of all columns together"
 _NO_SOURCE: Final = "the source was not read"
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from privrelease.audit.earlier.release import EarlierReleases
     from privrelease.audit.model import AuditResult
     from privrelease.cli.settings import Settings
     from privrelease.cli.steps import Steps
@@ -32,9 +33,10 @@ def audited_table(
 
     limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
     limits = settings.engine(limits)
+    out = published_before(store, plan, policy, folder.id)
     with DuckDBEngine(limits) as engine:
         manifest = run_table(
-            plan, policy, engine=engine, store=store, run=folder, progress=steps, published=_published(store, plan, policy)
+            plan, policy, engine=engine, store=store, run=folder, progress=steps, published=_published(plan, policy, out)
         )
     steps("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
@@ -45,22 +47,15 @@ def audited_table(
         return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 
-def _published(store: ReleaseStore, plan: TablePlan, policy: Plan) -> list[PublishedTable]:
-    """The other tables of the same rows that are out now, as their files are."""
+def _published(plan: TablePlan, policy: Plan, earlier: EarlierReleases) -> list[PublishedTable]:
+    """The tables of the same persons that are out, as their files are: each once for every plan that its file fits."""
     import numpy as np
 
-    from privrelease.audit.table_rows import places_of, read_table
-    from privrelease.execute.microdata import release_name
+    from privrelease.audit.table_others import others_out
     from privrelease.execute.tables import PublishedTable
-    from privrelease.plan.tables import tables_of_same_rows
 
-    found = []
-    for other in tables_of_same_rows(plan, policy):
-        run = store.current(release_name(other, policy)) if other.id != plan.id else None
-        if run is None:
-            continue
-        rows = read_table(other, replace(other.sinks[0], path=run.data[0]))
-        if rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
-            suppressed = np.array([row.status != "shown" for row in rows], np.bool_)
-            found.append(PublishedTable(other, tuple(row.figures for row in rows), suppressed))
-    return found
+    return [
+        PublishedTable(other, tuple(row.figures for row in rows), np.array([row.status != "shown" for row in rows], np.bool_))
+        for one in others_out(plan, policy, earlier.releases)
+        for other, rows in one.readings
+    ]

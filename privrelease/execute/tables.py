@@ -25,7 +25,7 @@ from privrelease.release.digests import digest_key
 from privrelease.release.manifest import InternalStatistics, Manifest, ManifestColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -68,7 +68,8 @@ def run_table(
     Raises InputError where the source cannot be read, rows lack a person, persons have too many, or too many columns are linked.
     """
     tables = tables_of_same_rows(plan, policy)
-    source = joint_source(tables)
+    gone = [one for one in published if one.plan not in tables]
+    source = joint_source((*tables, *(one.plan for one in gone)))
     progress("digest", None)
     key = digest_key(store.state, os.environ if environment is None else environment)
     inputs = digest_inputs((source,), key, plan.lists)
@@ -79,9 +80,12 @@ def run_table(
         person_sizes(plan.unit, source, engine, staged)
     progress("aggregate", None)
     unit = plan.unit
-    together = joined(
-        tables, most=1 if unit is None else unit.max_rows or float("inf"), fetch=lambda asked: engine.table_cells(staged, asked)
-    )
+    most = 1 if unit is None else unit.max_rows or float("inf")
+
+    def link(linked: Sequence[TablePlan]) -> Linked:
+        return joined(linked, most=most, fetch=lambda asked: engine.table_cells(staged, asked))
+
+    together, tables = _linked(link, tables, gone)
     mine = tables.index(plan)
     _refuse_impossible(plan, together.table.rows[together.places[mine]])
     progress("suppress", None)
@@ -89,6 +93,26 @@ def run_table(
     rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows)
+
+
+def _linked(
+    link: Callable[[Sequence[TablePlan]], Linked], tables: tuple[TablePlan, ...], gone: Sequence[PublishedTable]
+) -> tuple[Linked, tuple[TablePlan, ...]]:
+    """The tables of the policy together with those that are ``gone`` from it and are of these rows, as far as they are not too many."""
+    same = [one.plan for one in gone if _prints(one, link((one.plan,)), 0)]
+    every = (*tables, *(plan for i, plan in enumerate(same) if plan not in same[:i]))
+    try:
+        return link(every), every
+    except InputError:
+        if every == tables:
+            raise
+        return link(tables), tables
+
+
+def _prints(one: PublishedTable, together: Linked, number: int) -> bool:
+    """Whether the rows that are there now give what a table prints."""
+    made = [row[len(one.plan.by) + 1 : -1] for row in _rows(one.plan, together, number, one.suppressed)]
+    return made == list(one.rows)
 
 
 def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
@@ -104,23 +128,23 @@ def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
 def _suppressed(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
 ) -> NDArray[np.bool_]:
-    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these."""
+    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is out and unsafe by
+    the rules of today is not printed again.
+    """
     from privrelease.disclosure.tables.secondary import suppressed_cells
 
     size = together.table.layout.size
     kept, hidden = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    unsafe: NDArray[np.bool_] = np.logical_or.reduce(list(together.table.primaries().values()))
+    if not plan.secondary:
+        return unsafe
     for one in published:
-        if one.plan.id == plan.id or one.plan not in tables:
-            continue
-        number = tables.index(one.plan)
-        made = [row[len(one.plan.by) + 1 : -1] for row in _rows(one.plan, together, number, one.suppressed)]
-        if made == list(one.rows):
+        number = tables.index(one.plan) if one.plan in tables else None
+        if number is not None and _prints(one, together, number):
             kept[together.places[number][~one.suppressed]] = True
             hidden[together.places[number][one.suppressed]] = True
-    if plan.secondary:
-        return suppressed_cells(together.table, kept, hidden & ~kept)
-    unsafe: NDArray[np.bool_] = np.logical_or.reduce(list(together.table.primaries().values()))
-    return unsafe
+    kept &= ~unsafe
+    return suppressed_cells(together.table, kept, hidden & ~kept)
 
 
 def _rows(plan: TablePlan, together: Linked, number: int, suppressed: NDArray[np.bool_]) -> Iterator[Row]:

@@ -24,7 +24,7 @@ from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.errors import PrivreleaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -80,14 +80,16 @@ def beside_tables(
     judged: ProtectedTable | None,
     suppressed: NDArray[np.bool_] | None,
     earlier: EarlierReleases,
+    linked: Collection[str] = (),
 ) -> Across:
     """Compare a table with every earlier one.
 
     ``printed``: its cells in the order of its layout. ``judged``, ``suppressed``: what its own audit made of it; None where the source was
-    not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known.
+    not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
+    those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare.
     """
-    found = [_compared(plan, printed, judged, suppressed, one) for one in earlier.releases]
-    combined = [one for one in found if one.beside.looked == "combined"]
+    found = [_compared(plan, printed, judged, suppressed, one, linked=one.name in linked) for one in earlier.releases]
+    combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
     checks: tuple[CheckResult, ...] = ()
     if combined:
         names = named([one.beside.release for one in combined])
@@ -106,6 +108,8 @@ def _compared(
     judged: ProtectedTable | None,
     suppressed: NDArray[np.bool_] | None,
     one: EarlierRelease,
+    *,
+    linked: bool,
 ) -> _Found:
     aside = set_aside(one, "table")
     if aside is not None:
@@ -125,6 +129,8 @@ def _compared(
         for name, figure in figures.items()
         if figure is not None and known[cell].get(name) is not None
     ]
+    if not any(known.values()) and linked:
+        return _Found(Beside(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
     if not any(known.values()):
         why = f"What {one.name} tells beside this table: they have no cell in common."
         return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
@@ -137,7 +143,8 @@ def _compared(
         given = tuple(_given(plan, list(printed), known, judged, suppressed))
     small = [cell for cell, gap in differ if abs(gap) < plan.rules.min_count] if plan.round_up == 1 else []
     faults = (f"counts differ from {one.name} by fewer than {plan.rules.min_count}: {_named(plan, small)}",) if small else ()
-    remaining = (f"Whether cells that only {one.name} has can be worked out from both: this table does not have them.",)
+    rest = f"Whether cells that only {one.name} has can be worked out from both: this table does not have them."
+    remaining = () if linked else (rest,)
     beside = Beside(
         release=one.name,
         run=one.run,

@@ -116,11 +116,17 @@ def test_as_many_persons_more_as_a_printed_cell_needs_are_none(tables):
 
 
 def test_parts_of_a_finer_table_are_a_total_of_the_coarser_one(tables):
-    """The finer table leaves out who has no sex: one person in the difference."""
+    """The finer table leaves out who has no sex: one person in the difference. A run hides it; a file that prints it fails."""
     assert tables.run().code == 0
     text = people(CELLS).splitlines(keepends=True)
     tables.data("".join(text) + "p99,east,,10\n")
     said = run_coarse(tables)
+    assert said.code == 0, said.err
+    assert "east,,,suppressed" in (tables.folder / "out" / "coarse.csv").read_text(encoding="utf-8")
+    (tables.folder / "made.csv").write_text(
+        "area,total_over,count,status\nnorth,,11,shown\nsouth,,15,shown\neast,,15,shown\n", encoding="utf-8"
+    )
+    said = audited(tables, "coarse", "made.csv", "out/fine.csv")
     assert said.code == 1
     assert "AUDIT-EARLIER-DIFFERENCE" in said.err
 
