@@ -7,10 +7,10 @@ of the audit, so that the same audit gives the same verdict.
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.decision import decide
-from privrelease.audit.hints import HINTS
+from privrelease.audit.hints import HINTS, NOT_MADE_HINT
 from privrelease.audit.model import FindingRecord, Outcome
 from privrelease.audit.waivers_model import SECTION, WaiverFacts, WaiverRecord
 
@@ -37,7 +37,7 @@ def with_waivers(audit: AuditResult, policy: Plan) -> AuditResult:
         check.model_copy(update={"waived": True}) if check.id in opened and _waivable(check) else check
         for check in audit.checks
     )
-    findings = (*(_told(finding, opened) for finding in audit.findings), *_discounted(records, failed))
+    findings = (*(_told(finding, opened) for finding in audit.findings), *_discounted(records, audit.checks))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
     said = tuple(_sentence(record) for record in records if record.counts)
     kept = {"assessment_remaining": audit.decision.assessment_remaining, "worst": audit.decision.worst}
@@ -93,18 +93,26 @@ def _told(finding: FindingRecord, opened: Mapping[str, WaiverRecord]) -> Finding
     return finding.model_copy(update={"severity": "warn", "message": message})
 
 
-def _discounted(records: Sequence[WaiverRecord], failed: set[str]) -> Iterator[FindingRecord]:
-    """Say of a waiver that does not count why."""
+def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) -> Iterator[FindingRecord]:
+    """Say of a waiver that does not count why; one that nothing fails without is only mentioned."""
+    outcomes = {check.id: check for check in checks}
     for record in records:
-        if record.state not in {"expired", "self_approved"}:
+        check = outcomes.get(record.check)
+        why = _WHY_NOT.get(record.state, "").format(expires=record.expires)
+        if record.state == "unused" and check is not None and check.outcome is Outcome.NOT_EVALUATED:
+            why = "the check could not be made, and only one that fails can be let pass"
+        if not why:
             continue
-        why = f"it expired on {record.expires}" if record.state == "expired" else "its owner approved it"
+        needed = check is not None and check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
         yield FindingRecord(
             code="A303",
             message=f"the waiver of check {record.check} does not count: {why}",
-            severity="warn" if record.check in failed else "info",
-            hint=HINTS["A303"],
+            severity="warn" if needed else "info",
+            hint=HINTS["A303"] if record.state != "unused" else NOT_MADE_HINT,
             subject=f"waivers.{record.check}",
             file=record.file,
             line=record.line,
         )
+
+
+_WHY_NOT: Final = {"expired": "it expired on {expires}", "self_approved": "its owner approved it"}

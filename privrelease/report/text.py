@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.audit.model import Outcome
+from privrelease.audit.waivers_model import waiver_facts
 from privrelease.report import numbers
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.audit.model import AuditResult, ThreatResult
+    from privrelease.audit.waivers_model import WaiverRecord
     from privrelease.report.catalogue import Catalogue
 
 __all__ = ["render_text"]
@@ -61,6 +64,21 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         if check.outcome.value != "pass":
             said = catalogue.plain("case.waived" if check.waived else f"status.{check.outcome.value}")
             yield f"  {said}: {check.id} {check.title}: {check.message}"
+    facts = waiver_facts(audit)
+    for waiver in () if facts is None else facts.waivers:
+        key = f"console.waiver.{_waiver_state(waiver, audit)}"
+        yield f"  {catalogue.plain(key, check=waiver.check, expires=waiver.expires)}"
+
+
+def _waiver_state(waiver: WaiverRecord, audit: AuditResult) -> str:
+    """Why a waiver counts or does not, one that was not used by what came of its check."""
+    if waiver.state != "unused":
+        return waiver.state
+    check = next((check for check in audit.checks if check.id == waiver.check), None)
+    if check is None:
+        return "absent"
+    found = {Outcome.NOT_EVALUATED: "not_made", Outcome.WARN: "warns"}
+    return found.get(check.outcome, "unused")
 
 
 def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:

@@ -68,6 +68,7 @@ def test_a_waiver_that_expired_or_that_its_owner_approved_does_not_count_and_is_
     said = desk.run()
     assert said.code == 1
     assert why in said.err
+    assert all(f"  waiver of {check} does not count: {why}\n" in said.out for check in ("U-1", "U-2"))
     _, result = audit()
     assert [one["state"] for one in result["sections"]["14"]["waivers"]] == [state] * 2
     assert not any(check.get("waived") for check in result["checks"])
@@ -75,7 +76,9 @@ def test_a_waiver_that_expired_or_that_its_owner_approved_does_not_count_and_is_
 
 def test_a_waiver_of_a_check_that_holds_changes_nothing(desk, audit):
     desk.policy(waivers("U-2").replace("min: 1000", "min: 1").replace("max: 0}", "max: 1}"))
-    assert desk.run().code == 0
+    said = desk.run()
+    assert said.code == 0
+    assert "  waiver of U-2 is not used: the check did not fail\n" in said.out
     _, result = audit()
     assert [one["state"] for one in result["sections"]["14"]["waivers"]] == ["unused"]
     assert result["decision"]["reasons"] == []
@@ -104,3 +107,34 @@ def test_an_environment_may_drop_waivers_and_never_add_one(desk):
     said = desk("validate", "policy.yaml")
     assert said.code == 2
     assert "P504" in said.out
+
+
+def test_the_text_of_an_audit_says_of_every_waiver_whether_it_counts_and_why_not(desk):
+    text = waivers("U-1", "U-2").replace("approved_by: dpo", "approved_by: steward", 1)
+    more = ", ".join(WAIVER.format(check=check, by="dpo", until="2999-12-31") for check in ("U-3",))
+    checks = CHECKS + "  - {id: U-3, release: r, expect: rows, min: 1000, severity: warn}\n"
+    desk.policy(text.replace(CHECKS, checks).replace("waivers: [", f"waivers: [{more}, "))
+    desk.run()
+    lines = (desk.folder / "data.csv").read_text(encoding="utf-8").splitlines()
+    theirs = "\n".join(line.partition(",")[2] for line in lines[:-1])
+    (desk.folder / "theirs.csv").write_text(theirs + "\n", encoding="utf-8")
+    said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv")
+    assert said.code == 1
+    assert [line.strip() for line in said.out.splitlines() if line.startswith("  waiver of")] == [
+        "waiver of U-3 is not used: the check only warns",
+        "waiver of U-1 does not count: its owner approved it",
+        "waiver of U-2 lets it pass until 2999-12-31",
+    ]
+
+
+def test_a_waiver_of_a_check_that_could_not_be_made_does_not_count_and_says_why(desk):
+    desk.policy(waivers("U-1").replace("  - {id: U-2, release: r, expect: rows, min: 1000}\n", ""))
+    desk.run()
+    lines = (desk.folder / "data.csv").read_text(encoding="utf-8").splitlines()
+    (desk.folder / "theirs.csv").write_text("\n".join(line.partition(",")[2] for line in lines[:-2]) + "\n", encoding="utf-8")
+    said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--format", "json")
+    (finding,) = [finding for finding in said.json["findings"] if finding["code"] == "A303"]
+    assert finding["severity"] == "warn"
+    assert finding["message"].endswith("does not count: the check could not be made, and only one that fails can be let pass")
+    text = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv").out
+    assert "  waiver of U-1 does not count: the check could not be made" in text
