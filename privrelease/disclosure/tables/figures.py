@@ -125,7 +125,10 @@ class ProtectedTable:
 
     def primaries(self) -> dict[str, NDArray[np.bool_]]:
         """Return the unsafe cells by rule. A figure that few persons have a value of is as unsafe as a cell of few."""
-        found = primary_cells(self.rules, self.contributors, [one.magnitude for one in self.sums])
+        added = [one for one in self.sums if not one.whole]
+        found = primary_cells(
+            self.rules, self.contributors, [one.magnitude for one in added], [one.contributors for one in added]
+        )
         for one in self.sums:
             if one.contributors is not None:
                 found["min_count"] = found["min_count"] | ((one.contributors > 0) & (one.contributors < self.rules.min_count))

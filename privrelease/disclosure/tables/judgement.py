@@ -185,7 +185,7 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
         alone = [part for part in parts if table.persons(figure)[part] == 1]
         cases += [(tuple(other for other in parts if other != part), (part,)) for part in alone if len(parts) > 1]
     for cells, held in cases:
-        sums = [] if figure < 0 else [_together(table.sums[figure].magnitude, cells)]
+        sums = [] if figure < 0 or table.sums[figure].whole else [_together(table.sums[figure].magnitude, cells)]
         if group_is_safe(table.rules, table.together(figure, cells), sums):
             continue
         values = table.values(figure)

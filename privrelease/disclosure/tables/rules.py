@@ -3,7 +3,8 @@
 Minimum count: at least ``min_count`` contributors, whatever the weights (case k08); judged before any rounding (case t04). Dominance (n, k):
 the n largest contributors make up more than the share k of the sum. p-percent: the second largest contributor could estimate the largest
 within p of its value, X - x1 - x2 < p x1. (Hundepool et al., Statistical Disclosure Control, 2012, ch. 4.)
-Sums are of values that are not negative.
+Sums are of values that are not negative. A sum of 0 tells that each of its contributors has 0: where large contributors are to be protected, or
+zeros are, it is unsafe however many they are (as in ACRO, ``zeros_are_disclosive``).
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ class CellRules:
         """How many of the largest contributions the rules look at."""
         return max(0 if self.dominance is None else self.dominance[0], 0 if self.p_percent is None else 2)
 
+    @property
+    def zero_sums_shown(self) -> bool:
+        """Whether a sum of 0 of persons who are there is safe."""
+        return self.zeros_shown and self.dominance is None and self.p_percent is None
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Magnitude:
@@ -60,24 +66,32 @@ class Magnitude:
 
 
 def primary_cells(
-    rules: CellRules, contributors: NDArray[np.int64], magnitudes: Sequence[Magnitude]
+    rules: CellRules,
+    contributors: NDArray[np.int64],
+    magnitudes: Sequence[Magnitude],
+    holders: Sequence[NDArray[np.int64] | None] = (),
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return for each rule the cells that it makes unsafe, (n,) bool.
+    """Return for each rule the cells that it makes unsafe, (n,) bool; ``zeros`` where that is a rule for these sums.
+
+    ``holders``: who has a value of each sum, None where all have.
 
     >>> rules = CellRules(3, p_percent=Fraction(1, 10))
     >>> sums = Magnitude(np.array([100, 100]), np.array([[90, 5], [40, 30]]))
     >>> {rule: cells.tolist() for rule, cells in primary_cells(rules, np.array([9, 2]), [sums]).items()}
-    {'min_count': [False, True], 'dominance': [False, False], 'p_percent': [True, False]}
+    {'min_count': [False, True], 'dominance': [False, False], 'p_percent': [True, False], 'zeros': [False, False]}
     """
     few = (contributors < rules.min_count) & ((contributors > 0) | (not rules.zeros_shown))
     none = np.zeros(len(contributors), np.bool_)
-    dominated, estimated = none.copy(), none.copy()
-    for one in magnitudes:
+    dominated, estimated, zero = none.copy(), none.copy(), none.copy()
+    for number, one in enumerate(magnitudes):
+        there = holders[number] if number < len(holders) else None
+        zero |= (one.values == 0) & ((contributors if there is None else there) > 0)
         for cell in np.flatnonzero(contributors > 0):
             value, largest = int(one.values[cell]), [int(x) for x in one.largest[cell]]
             dominated[cell] |= _dominated(rules, value, largest)
             estimated[cell] |= _estimated(rules, value, largest)
-    return {"min_count": few, "dominance": dominated, "p_percent": estimated}
+    found = {"min_count": few, "dominance": dominated, "p_percent": estimated}
+    return found if rules.zero_sums_shown or not magnitudes else found | {"zeros": zero}
 
 
 def group_is_safe(rules: CellRules, contributors: int, sums: Iterable[tuple[int, Sequence[int]]]) -> bool:
@@ -86,7 +100,10 @@ def group_is_safe(rules: CellRules, contributors: int, sums: Iterable[tuple[int,
         return rules.zeros_shown
     if contributors < rules.min_count:
         return False
-    return not any(_dominated(rules, value, largest) or _estimated(rules, value, largest) for value, largest in sums)
+    return not any(
+        _dominated(rules, value, largest) or _estimated(rules, value, largest) or (value == 0 and not rules.zero_sums_shown)
+        for value, largest in sums
+    )
 
 
 def _dominated(rules: CellRules, value: int, largest: Sequence[int]) -> bool:
