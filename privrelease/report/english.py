@@ -273,6 +273,7 @@ ENGLISH: Final[dict[str, str]] = {
     "tables.basis": "ACRO, tau-Argus",
     "tables.attacker": "Unsafe cells are suppressed, and further ones so that totals do not give them back. The attacker here knows every "
     "printed figure and the rules, and is granted which suppressed cells are unsafe: more than the file tells.",
+    "tables.no_cell": "A row in which a key is missing, or is none of the declared ones, is in no cell, and in no total either.",
     "tables.rules": "Rules of the table",
     "tables.totals": "Cells of the table",
     "tables.intervals": "What an attacker can work out",

@@ -17,6 +17,9 @@ ENGLISH_ATTACKS: Final[dict[str, str]] = {
     "intervals cover with {confidence}.",
     "attacks.risk_said": "Risk: of what could not be had about persons outside the release, the share that was had about those inside, "
     "(main - control) / (1 - control).",
+    "attacks.membership_said": "Telling who was in the data: an attack that takes nearly everybody for a member is right about nearly everybody in "
+    "the data, and wrong about nearly everybody outside. What it tells is main less control. Risk sets that against the persons outside whom it "
+    "does not take for members; where they are few it is large, also where main less control is small.",
     "attacks.control_said": "Control: persons of {control}, who are not in the data.",
     "attacks.no_control": "There is no file of control persons: risk is counted against guessing, and blames the release also for what it "
     "teaches about everybody.",
@@ -66,5 +69,7 @@ ENGLISH_ATTACKS: Final[dict[str, str]] = {
     "attacks.short.membership": "Telling membership",
     "evidence.attack_said": "Attack tried, {name}: main {main}, risk {risk}.",
     "evidence.attack_beside": "Attack tried, {name}: main {main}, control {control}, risk {risk}.",
+    "evidence.attack_membership": "Attack tried, {name}: it takes {main} of the persons in the data for members, and {control} of persons who are "
+    "not in it. What it tells of membership is the difference, {advantage}.",
     "evidence.attack_undefined": "Attack tried, {name}: {why}.",
 }

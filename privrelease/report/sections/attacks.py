@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.report.catalogue import Catalogue
     from privrelease.report.view import Context, Sentence, Status
 
-__all__ = ["AttackRow", "AttacksBody", "attack_name", "build", "signed", "unlimited"]
+__all__ = ["AttackRow", "AttacksBody", "attack_name", "bounded", "build", "signed", "unlimited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,8 @@ def _sentences(facts: AttacksFacts, edition: Edition) -> tuple[Sentence, ...]:
         said.append(("attacks.no_control", {}))
     else:
         said.append(("attacks.control_said", {"control": facts.control}))
+    if any(one.attack == "membership" and one.main is not None for one in facts.attacks):
+        said.append(("attacks.membership_said", {}))
     if not facts.decides:
         said.append(("attacks.not_dp", {}))
     return tuple(said)
@@ -125,8 +127,8 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         main=numbers.unbroken(_rate(one.main, texts)),
         baseline=numbers.unbroken(_rate(one.baseline, texts)),
         control=numbers.unbroken(_control(one, texts)),
-        risk=numbers.unbroken(_bounded(one.risk, texts)),
-        advantage=numbers.unbroken(_bounded(one.advantage, texts)),
+        risk=numbers.unbroken(bounded(one.risk, texts)),
+        advantage=numbers.unbroken(bounded(one.advantage, texts)),
         limit=", ".join(limits) or texts.text("attacks.no_limit"),
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
@@ -156,7 +158,7 @@ def _rate(rate: RateFacts | None, texts: Catalogue) -> str:
     if rate.attempts is None:
         return shown(bounds.value, texts).text
     if successes is None or attempts is None or exact(bounds.value) is None:
-        return _bounded(bounds, texts)
+        return bounded(bounds, texts)
     return texts.plain(
         "attacks.of",
         rate=shown(bounds.value, texts).text,
@@ -167,7 +169,8 @@ def _rate(rate: RateFacts | None, texts: Catalogue) -> str:
     )
 
 
-def _bounded(bounds: BoundedFacts | None, texts: Catalogue) -> str:
+def bounded(bounds: BoundedFacts | None, texts: Catalogue) -> str:
+    """Write a share with the ends of its interval."""
     if bounds is None:
         return texts.text("attacks.not_made")
     if exact(bounds.value) is None:

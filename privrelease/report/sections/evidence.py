@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.attacks_model import attacks_facts
 from privrelease.report import numbers
-from privrelease.report.sections.attacks import attack_name, signed
+from privrelease.report.sections.attacks import attack_name, bounded, signed
 from privrelease.report.view import exact, shown
 
 if TYPE_CHECKING:
@@ -83,6 +83,10 @@ def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
             key = "evidence.attack_said"
             if one.control is not None and exact(one.control.rate.value) is not None:
                 key, rates["control"] = "evidence.attack_beside", shown(one.control.rate.value, texts).text
+                if one.attack == "membership" and one.advantage is not None:
+                    # risk is large here where hardly anybody is called a stranger, whatever that tells
+                    key, rates["advantage"] = "evidence.attack_membership", bounded(one.advantage, texts)
+                    del rates["risk"]
             sentence = (key, {"name": name} | {rate: numbers.unbroken(text) for rate, text in rates.items()})
         found[_QUESTIONS[one.attack]].append(sentence)
     return {question: tuple(sentences) for question, sentences in found.items()}

@@ -36,7 +36,9 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class TablesBody:
-    """Rules, numbers of cells (label, figure), a row per figure, and earlier releases. Recipients are shown the last alone."""
+    """Rules, numbers of cells (label, figure), a row per figure, and earlier releases. Recipients are shown the last alone, and which rows
+    no cell counts: a sentence of the rules, whether or not there are any.
+    """
 
     rules: tuple[Fact, ...]
     totals: tuple[tuple[str, Shown], ...]
@@ -51,7 +53,7 @@ def build(context: Context) -> TablesBody | None:
         facts = TableFacts.model_validate_json(_json(context.audit.sections[TABLES]))
     except (KeyError, ValidationError):
         is_table = context.audit.data.order == "policy" and PRIVACY not in context.audit.sections
-        return TablesBody((), (), (), earlier) if is_table and earlier is not None else None
+        return TablesBody((), (), (), earlier) if is_table else None
     texts = context.catalogue
     return TablesBody(
         rules=(*_rules(facts, texts), *_beside(facts, context)),

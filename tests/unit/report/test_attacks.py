@@ -139,3 +139,30 @@ def test_under_differential_privacy_only_those_inside_see_attacks(page):
 def test_a_damaged_section_says_so(page):
     assert "This section of the audit cannot be read" in page({"attacks": "no"})
     assert "No attack was tried" in page({"attacks": "no"}, Edition.RECIPIENT)
+
+
+def test_what_tells_members_apart_is_the_difference_and_not_a_risk_that_few_outside_make_large(page):
+    """990 of 1,000 inside are taken for members and 980 of 1,000 outside: 1 % apart, and half of the 2 % outside who are not."""
+    one = Tried(
+        "membership",
+        AttackLimits(None, Fraction("0.05")),
+        ("age",),
+        main=Rate(990, 1000),
+        baseline=Rate(known=Fraction(1, 2)),
+        control=Rate(980, 1000),
+        control_kind="held_out",
+    )
+    for edition in Edition:
+        said = page(section(one), edition).replace("\N{NO-BREAK SPACE}", " ")
+        evidence = said[: said.index("Attacks tried")]
+        assert (
+            "it takes 99 % of the persons in the data for members, and 98 % of persons who are not in it"
+            in evidence.replace(" %  ", " % ").replace("  ", " ").replace(" , ", ", ")
+        )
+        assert "What it tells of membership is the difference, 1 %" in evidence.replace("  ", " ")
+        assert "50 %" not in evidence
+        assert "where they are few it is large, also where main less control is small" in said
+
+
+def test_a_release_without_a_membership_attack_is_told_nothing_about_one(page):
+    assert "takes nearly everybody for a member" not in page(section(TRIED[0]))
