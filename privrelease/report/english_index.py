@@ -25,6 +25,7 @@ ENGLISH_INDEX: Final[dict[str, str]] = {
     "index.decision": "Decision",
     "index.checks": "Checks that hold",
     "index.checks_said": "{passed} of {total}",
+    "index.not_made": "could not be made: {n}",
     "index.waived": "of them waived: {n}",
     "index.risk": "Highest risk",
     "index.lost": "Cells lost",

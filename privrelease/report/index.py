@@ -57,6 +57,7 @@ class Entry:
     passed: int
     total: int
     waived: int
+    not_made: int
     risk: Fraction | None
     risk_limit: Fraction | None
     risk_shown: Shown | None
@@ -108,6 +109,7 @@ def entry_of(audit: AuditResult, edition: Edition, catalogue: Catalogue, link: s
         passed=kept.decision.checks_passed,
         total=kept.decision.checks_total,
         waived=sum(check.waived for check in kept.checks),
+        not_made=kept.decision.checks_not_made,
         risk=risk,
         risk_limit=limit,
         risk_shown=figure,

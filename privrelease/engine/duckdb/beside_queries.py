@@ -12,9 +12,10 @@ from sqlglot import exp
 
 from privrelease.engine.beside_protocol import Beside, Beyond, Pattern
 from privrelease.engine.duckdb import sql
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring import Opened
@@ -47,14 +48,28 @@ def _alike(source: Opened, released: Opened, names: Iterable[str]) -> frozenset[
     return frozenset(name for name in names if name in source.enums and source.enums[name] == released.enums.get(name))
 
 
+def _value(of: Opened, name: str, alike: Collection[str], moments: Collection[str]) -> Expr:
+    if name in alike:
+        return of.key(name, "t")
+    return sql.cast(of.cell(name, "t"), "VARCHAR") if name in moments else of.cell(name, "t")
+
+
 def laid(
-    connection: Connection, source: Opened, released: Opened, columns: Sequence[str], persons: tuple[str, str] | None
+    connection: Connection,
+    source: Opened,
+    released: Opened,
+    columns: Sequence[str],
+    persons: tuple[str, str] | None,
+    moments: Collection[str],
 ) -> Beside:
-    """Store the distinct rows of both sides with the rows of each; persons are one more part of a row, on a side of their own."""
+    """Store the distinct rows of both sides with the rows of each; persons are one more part of a row, on a side of their own.
+
+    ``moments``: columns of date and time, compared as they are written: what one width holds another may not.
+    """
     alike = _alike(source, released, columns)
     parts: list[exp.Select] = []
     for side, of in zip(_SIDES, (released, source), strict=True):
-        cells = [of.key(name, "t") if name in alike else of.cell(name, "t") for name in columns]
+        cells = [_value(of, name, alike, moments) for name in columns]
         named = [sql.aliased(cell, f"c{place}") for place, cell in enumerate(cells)]
         if persons is not None:
             who = sql.cast(of.cell(persons[1 if side == "released" else 0], "t"), "VARCHAR")
@@ -143,7 +158,8 @@ class BesideQueries(ABC):
         self, source: Staged, released: ReleasedFile, columns: Sequence[str], persons: tuple[str, str] | None = None
     ) -> Beside:
         """Lay a released file beside its source."""
-        return laid(self._connection, self._opened(source), self._opened(released), columns, persons)
+        moments = {name for name, kind in released.columns if kind is ColumnType.DATETIME}
+        return laid(self._connection, self._opened(source), self._opened(released), columns, persons, moments)
 
     def patterns(self, beside: Beside, maskable: Sequence[str]) -> tuple[Pattern, ...]:
         """Return the patterns of missing cells."""

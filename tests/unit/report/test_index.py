@@ -141,3 +141,10 @@ def test_a_folder_without_audits_and_two_wishes_at_once_are_refused(audit, tmp_p
 def test_the_same_audits_give_the_same_bytes_in_any_order(audit, edition):
     audits = [at(audit, f"2026-0{month}-01T00:00:00Z") for month in (1, 2, 3)]
     assert render_index(page_of(audits, edition)) == render_index(page_of(audits[::-1], edition))
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_checks_that_could_not_be_made_stand_beside_those_that_hold(audit, edition):
+    some = audit.model_copy(update={"decision": audit.decision.model_copy(update={"checks_not_made": 4})})
+    assert "could not be made: 4" in render_index(page_of([some], edition), TEXTS).replace("\u2068", "").replace("\u2069", "")
+    assert "could not be made" not in render_index(page_of([audit], edition), TEXTS)
