@@ -96,11 +96,13 @@ class TableEvidence:
         more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
         return "; ".join(words) + more
 
-    def exposed(self, kind: str) -> str | None:
-        """The cells of weaknesses of a kind; those that are none of this table are only counted."""
+    def exposed(self, kind: str, *, inside: bool | None = None) -> str | None:
+        """The cells of weaknesses of a kind; those that are none of this table are only counted. ``inside``: only those that contributors
+        of other cells have found, or only those that anybody has.
+        """
         assert self.own is not None
         place = {int(number): cell for cell, number in enumerate(self.own)}
-        weak = [one for one in self.weak if one.kind == kind]
+        weak = [one for one in self.weak if one.kind == kind and inside in {None, bool(one.held)}]
         mine = dict.fromkeys(place[cell] for one in weak for cell in one.cells if cell in place)
         if not weak:
             return None

@@ -194,7 +194,12 @@ def _primary(evidence: TableEvidence) -> str | None:
 
 
 def _intervals(evidence: TableEvidence) -> str | None:
-    return _exposed(evidence, "cell", "what is printed gives suppressed cells back")
+    anybody = _exposed(evidence, "cell", "what is printed gives suppressed cells back", inside=False)
+    if evidence.suppressed is None:
+        return anybody
+    words = "who contributes to another suppressed cell, and knows that part, has suppressed cells too narrowly"
+    found = (anybody, _exposed(evidence, "cell", words, inside=True))
+    return "; ".join(text for text in found if text) or None
 
 
 def _groups(evidence: TableEvidence) -> str | None:
@@ -205,10 +210,10 @@ def _classes(evidence: TableEvidence) -> str | None:
     return _exposed(evidence, "class", "whoever is in a group is known to have its only key, since these are known to be empty")
 
 
-def _exposed(evidence: TableEvidence, kind: str, words: str) -> str | None:
+def _exposed(evidence: TableEvidence, kind: str, words: str, *, inside: bool | None = None) -> str | None:
     if evidence.suppressed is None:
         return "the file could not be compared with the cells of the plan"
-    weak = evidence.exposed(kind)
+    weak = evidence.exposed(kind, inside=inside)
     return None if weak is None else f"{words}: {weak}"
 
 
@@ -281,9 +286,10 @@ def _interval(evidence: TableEvidence, figure: int) -> IntervalFacts:
         narrowest = Figure.of(None, note="no unsafe cell" if width is None else "no upper bound")
     else:
         narrowest = Figure.of(round(width) if one is None or one.whole else width * float(grid or 1))
+    known = {(weak.kind, weak.cells) for weak in evidence.weak if weak.figure == figure and weak.kind != "class"}
     return IntervalFacts(
         figure="count" if one is None else one.name,
         unsafe=Figure.of(int(unsafe.sum()), "count"),
         narrowest=narrowest,
-        exposed=Figure.of(sum(weak.figure == figure and weak.kind != "class" for weak in evidence.weak), "count"),
+        exposed=Figure.of(len(known), "count"),
     )

@@ -9,7 +9,7 @@ linear programs with HiGHS; they are exact for integers, and for sums within 1e-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,11 @@ _FEASIBLE: Final = 0
 #: Branches after which a search for whole numbers stops and what it has found counts: the attacker is then taken to know more.
 _MOST_BRANCHES: Final = 500
 _WHOLE: Final = 1e-6
+#: Tables that are remembered as they are; and how large a figure without a bound is taken to be, in units, where several are sought at once.
+_MOST_POINTS: Final = 500
+_FAR: Final = 1e4
+#: The least and the largest value of a cell.
+Bounds: TypeAlias = "tuple[float, float]"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -109,6 +114,8 @@ class Polytope:
         self._whole = whole[self._free]
         self._search = bool(self._whole.any()) and not unimodular
         self._constraints(relations, at_most)
+        #: Tables that fit, on the unknowns and in their units; a search leaves what it came upon here.
+        self._points: list[NDArray[np.float64]] = [] if truth is None else [(truth / self._unit)[self._free]]
         self.lowest = (known.low if truth is None else truth).copy()
         self.highest = (known.low if truth is None else truth).copy()
         if truth is None:
@@ -166,8 +173,8 @@ class Polytope:
         """The largest known figure that is no count; tolerances of sums are relative to it."""
         return self._largest
 
-    def interval(self, cells: Sequence[int], held: Mapping[int, float] | None = None) -> tuple[float, float]:
-        """Return the least and the largest value that the sum of ``cells`` can have, ``held`` cells being known to the attacker.
+    def interval(self, cells: Sequence[int], held: Mapping[int, Bounds] | None = None) -> tuple[float, float]:
+        """Return the least and the largest value that the sum of ``cells`` can have, the attacker knowing the bounds of ``held`` cells.
 
         Raises ValueError where no table fits.
         """
@@ -184,6 +191,36 @@ class Polytope:
             if not found():
                 return self.interval((cell,))
         return float(self.lowest[cell]), float(self.highest[cell])
+
+    def seen(self, cells: Sequence[int], held: Mapping[int, Bounds]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least and the largest value of each of ``cells`` among the tables found so far that fit ``held``: two (len(cells),)."""
+        points = np.stack(self._points)
+        fits = np.ones(len(points), np.bool_)
+        for cell, (least, most) in held.items():
+            if self._place[cell] >= 0:
+                values = points[:, self._place[cell]] * self._unit[cell]
+                fits &= (values >= least - _WHOLE * self._unit[cell]) & (values <= most + _WHOLE * self._unit[cell])
+        low, high = self._known.low[list(cells)].copy(), self._known.high[list(cells)].copy()
+        for i, cell in enumerate(cells):
+            if self._place[cell] >= 0:
+                values = points[fits, self._place[cell]] * self._unit[cell]
+                low[i], high[i] = values.min(initial=np.inf), values.max(initial=-np.inf)
+        return low, high
+
+    def towards(self, cells: Sequence[int], signs: Sequence[float], held: Mapping[int, Bounds], within: range) -> None:
+        """Come upon a table in which each of ``cells`` is large, or small where its sign is negative, that fits ``held`` and is the true one
+        outside ``within``. Whatever is found fits; what is not may still.
+        """
+        assert self._truth is not None
+        low, high = self._box(held)
+        true = (self._truth / self._unit)[self._free]
+        outside = (self._free < within.start) | (self._free >= within.stop)
+        low[outside] = high[outside] = true[outside]
+        direction = np.zeros(len(self._free))
+        for cell, sign in zip(cells, signs, strict=True):
+            if self._place[cell] >= 0:
+                direction[self._place[cell]] = -sign
+        self._least(direction, low, np.minimum(high, np.maximum(low, _FAR)), roughly=True)
 
     def explore(self, cells: NDArray[np.int64], widths: NDArray[np.float64]) -> None:
         """Come upon tables that differ in many ``cells`` at once, as long as a search brings some cell ``widths`` apart."""
@@ -205,15 +242,17 @@ class Polytope:
             idle = idle + 1 if left.all() else 0
             cells, widths = cells[left], widths[left]
 
-    def _box(self, held: Mapping[int, float] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _box(self, held: Mapping[int, Bounds] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         unit = self._unit[self._free]
         low, high = self._known.low[self._free] / unit, self._known.high[self._free] / unit
-        for cell, value in (held or {}).items():
-            if self._place[cell] >= 0:
-                low[self._place[cell]] = high[self._place[cell]] = value / self._unit[cell]
+        for cell, (least, most) in (held or {}).items():
+            place = self._place[cell]
+            if place >= 0:
+                low[place] = max(low[place], least / self._unit[cell])
+                high[place] = min(high[place], most / self._unit[cell])
         return low, high
 
-    def _end(self, cells: Sequence[int], sign: float, held: Mapping[int, float] | None) -> float:
+    def _end(self, cells: Sequence[int], sign: float, held: Mapping[int, Bounds] | None) -> float:
         """The least sum of the cells, the largest where ``sign`` is -1."""
         constant = sum(float(self._known.low[cell]) for cell in cells if self._place[cell] < 0)
         unknown = [cell for cell in cells if self._place[cell] >= 0]
@@ -262,14 +301,17 @@ class Polytope:
         *,
         whole: bool,
     ) -> Any:  # noqa: ANN401 -- scipy's result
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
 
         constraints = [LinearConstraint(self._matrix, self._from, self._to)] if len(self._from) else []
         options = {"mip_rel_gap": 0, "node_limit": _MOST_BRANCHES} if whole else {}
         integrality = self._whole.astype(np.int64) if whole else None
-        return milp(direction, constraints=constraints, bounds=Bounds(low, high), integrality=integrality, options=options)
+        return milp(direction, constraints=constraints, bounds=Box(low, high), integrality=integrality, options=options)
 
     def _remember(self, point: NDArray[np.float64]) -> None:
+        if not self._whole.all() and len(self._points) < _MOST_POINTS:
+            self._points.append(point)
         table = point * self._unit[self._free]
         table[self._whole] = np.round(table[self._whole])
         self.lowest[self._free] = np.minimum(self.lowest[self._free], table)
@@ -277,12 +319,13 @@ class Polytope:
 
     def _unbounded(self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
         """Whether some direction without end makes the objective ever smaller."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
 
         up, down = np.where(np.isinf(high), 1.0, 0.0), np.where(np.isinf(low), -1.0, 0.0)
         start = np.where(np.isfinite(self._from), 0.0, -np.inf)
         constraints = [LinearConstraint(self._matrix, start, np.zeros(len(start)))] if len(start) else []
-        found = milp(direction, constraints=constraints, bounds=Bounds(down, up))
+        found = milp(direction, constraints=constraints, bounds=Box(down, up))
         return bool(found.status == _FEASIBLE and found.fun < -_WHOLE)
 
 

@@ -1,7 +1,8 @@
 """Whether a pattern of suppressed cells holds: every unsafe figure stays uncertain enough, and no unsafe group of suppressed cells is known.
 
 A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell nobody asked for, and must be as safe
-as a printed one (case t01). Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too.
+as a printed one (case t01). Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
+unsafe cells as contributors of others see them.
 A class: where all of a group share one key and the other keys are known to be empty, whoever is in the group has that key.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
 from privrelease.disclosure.tables.exchanges import exchanges
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
+from privrelease.disclosure.tables.insiders import insiders, known_to_insider
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
 
 _TOLERANCE = 1e-6
+#: Which way unsafe cells are moved to see that contributors of others do not know them: all up, all down, and at random a few times.
+_SIGNS = (np.ones(1), -np.ones(1))
+_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ class Weakness:
     """What an attacker learns too well: the sum of a figure over ``cells`` lies in [low, high].
 
     ``kind``: ``cell`` (an unsafe cell), ``group`` (a sum of suppressed cells) or ``class`` (``cells`` are known to be empty). ``width`` and
-    ``upper``: how wide the interval, and how far above the true value its end should be, at least. ``held``: cells whose value the attacker
-    knows, being the only contributor.
+    ``upper``: how wide the interval, and how far above the true value its end should be, at least. ``held``: cells of which the attacker knows a
+    part, being a contributor: all of it, if the only one.
     """
 
     kind: Literal["cell", "group", "class"]
@@ -117,7 +122,9 @@ class Attack:
     def interval(self, figure: int, cells: Sequence[int], held: Mapping[int, float] | None = None) -> tuple[float, float]:
         """Return the least and the largest sum of a figure over ``cells``; ``held`` cells are known."""
         places = [self.place(figure, cell) for cell in cells]
-        return self.polytope.interval(places, {self.place(figure, cell): value for cell, value in (held or {}).items()})
+        return self.polytope.interval(
+            places, {self.place(figure, cell): (value, value) for cell, value in (held or {}).items()}
+        )
 
     def narrowest(self, figure: int) -> float | None:
         """Return the width of the narrowest interval of an unsafe figure that is not printed; None where there is none."""
@@ -168,11 +175,71 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
             if high - low > slack:
                 apart.add(cell)
             if cell in needed and (high - low < width - min(slack, 0.5) or high < upto):
+                del needed[cell]
                 yield Weakness("cell", figure, (cell,), low, high, width, upper)
-        for relation in table.layout.relations:
-            yield from _groups(attack, figure, relation, apart)
+        groups = [weak for relation in table.layout.relations for weak in _groups(attack, figure, relation, apart)]
+        yield from groups
+        if needed:
+            said = {(weak.cells, weak.held) for weak in groups}
+            yield from (weak for weak in _insiders(attack, figure, needed) if (weak.cells, weak.held) not in said)
     if table.rules.class_disclosure:
         yield from _classes(attack)
+
+
+def _insiders(attack: Attack, figure: int, needed: Mapping[int, tuple[int, int]]) -> Iterator[Weakness]:
+    """What contributors of other cells learn of the unsafe ones. What holds against everybody may not hold against them."""
+    table = attack.table
+    least, alone = known_to_insider(table, figure)
+    hidden = (attack.suppressed | table.silent) & ~table.known_empty
+    for cell, unsafe in insiders(table, figure, list(needed), hidden):
+        most = float(least[cell]) if alone[cell] else np.inf
+        inside = _Inside(attack, figure, needed, {attack.place(figure, cell): (float(least[cell]), most)})
+        for other in inside.unseen(unsafe):
+            low, high = attack.polytope.interval((attack.place(figure, other),), inside.held)
+            if inside.is_short(other, low, high):
+                yield Weakness("cell", figure, (other,), low, high, *needed[other], held=(cell,))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Inside:
+    """Who knows the bounds ``held`` of a cell, and which cells are ``needed`` how uncertain."""
+
+    attack: Attack
+    figure: int
+    needed: Mapping[int, tuple[int, int]]
+    held: Mapping[int, tuple[float, float]]
+
+    def is_short(self, cell: int, low: float, high: float) -> bool:
+        """Whether an interval is narrower than needed."""
+        width, upper = self.needed[cell]
+        slack = self.attack.slack(self.figure)
+        value = float(self.attack.table.values(self.figure)[cell])
+        return high - low < max(width - min(slack, 0.5), slack * 1.01) or high < value + upper - min(slack, 0.5)
+
+    def unseen(self, cells: Sequence[int]) -> list[int]:
+        """Return those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
+        left = self._left(cells)
+        for signs in (*_SIGNS, *np.random.default_rng(0).choice((-1.0, 1.0), (_TRIES, len(cells)))):
+            if len(left) > 1:
+                self._towards(left, np.resize(signs, len(left)).tolist())
+                left = self._left(left)
+        for cell in left:
+            self._towards([cell], [1.0])
+            self._towards([cell], [-1.0])
+        return self._left(left)
+
+    def _left(self, cells: Sequence[int]) -> list[int]:
+        if not cells:
+            return []
+        low, high = self.attack.polytope.seen([self.attack.place(self.figure, cell) for cell in cells], self.held)
+        return [
+            cell for cell, one, other in zip(cells, low.tolist(), high.tolist(), strict=True) if self.is_short(cell, one, other)
+        ]
+
+    def _towards(self, cells: Sequence[int], signs: Sequence[float]) -> None:
+        start, size = self.attack.place(self.figure, 0), self.attack.table.layout.size
+        places = [start + cell for cell in cells]
+        self.attack.polytope.towards(places, signs, self.held, range(start, start + size))
 
 
 def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) -> Iterator[Weakness]:
@@ -181,7 +248,7 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
     if relation.total in apart or not parts:
         return
     cases: list[tuple[tuple[int, ...], tuple[int, ...]]] = [(parts, ())]
-    if figure >= 0 and table.rules.largest:
+    if figure >= 0 and (table.rules.largest or not (table.sums[figure].whole or table.sums[figure].weights)):
         alone = [part for part in parts if table.persons(figure)[part] == 1]
         cases += [(tuple(other for other in parts if other != part), (part,)) for part in alone if len(parts) > 1]
     for cells, held in cases:

@@ -392,8 +392,12 @@ def _figures(
     holders = cells.known_persons[i] if missing else None
     name = f"weighted_count_{column}" if weights else f"sum_{column}"
     low = 0 if missing else first.low
-    yield SumFigure(magnitude, low, first.high, holders, of(lambda table: bool(mine(table))), name=name, column=column)
+    yield SumFigure(
+        magnitude, low, first.high, holders, of(lambda table: bool(mine(table))), weights=weights, name=name, column=column
+    )
     means = of(lambda table: any(one.mean for one in mine(table)))
     if missing and means.any():
         nothing = np.zeros((len(cells.rows), 0), np.int64)
-        yield SumFigure(Magnitude(cells.known_rows[i], nothing), 0, 1, holders, means, True, f"rows_with_{column}", column)
+        yield SumFigure(
+            Magnitude(cells.known_rows[i], nothing), 0, 1, holders, means, whole=True, name=f"rows_with_{column}", column=column
+        )

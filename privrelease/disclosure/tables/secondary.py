@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from privrelease.disclosure.tables.figures import known_of
+from privrelease.disclosure.tables.insiders import allowed_moves
 from privrelease.disclosure.tables.judgement import Attack, weaknesses
 
 if TYPE_CHECKING:
@@ -95,7 +96,12 @@ class _Search:
     def _is_uncertain(self, weak: Weakness) -> bool:
         """Whether changes found for others move this one too. Who holds a cell sees through changes of it."""
         held, cells = list(weak.held), list(weak.cells)
-        moves = [float(change[cells].sum()) for change in self.changes.get(weak.figure, []) if not change[held].any()]
+        up, down = allowed_moves(self.table, weak.figure, held)
+        moves = [
+            float(change[cells].sum())
+            for change in self.changes.get(weak.figure, [])
+            if (change[held] <= up).all() and (change[held] >= -down).all()
+        ]
         most, least = max(moves, default=0.0), min(moves, default=0.0)
         return max(most, 0) - min(least, 0) >= weak.width and most >= weak.upper
 
@@ -154,7 +160,9 @@ class _Search:
         known = known_of(table, weak.figure, every)
         values = table.values(weak.figure).astype(np.float64)
         up, down = np.maximum(known.high - values, 0), np.maximum(values - known.low, 0)
-        up[list(weak.held)] = down[list(weak.held)] = 0
+        held = list(weak.held)
+        most_up, most_down = allowed_moves(table, weak.figure, held)
+        up[held], down[held] = np.minimum(up[held], most_up), np.minimum(down[held], most_down)
         scale = 1.0 if known.integral else max(1.0, float(values.max(initial=1)))
         price = np.where(suppressed | table.silent, _ALREADY, np.maximum(table.contributors, 1)).astype(np.float64)
         target = np.zeros((1, size))

@@ -1,0 +1,86 @@
+"""What contributors learn: who has a part in one suppressed cell knows it, and with it more about other cells than somebody outside.
+
+Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the bounds of cells that stand
+with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth. So an unsafe sum must be as uncertain to
+each of them as to everybody. Those who contribute to the unsafe cell itself are what the rules are about (p-percent is said of the second largest).
+Contributors of several cells are known as such only where one of the cells is part of the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.disclosure.tables.layout import Relation
+
+__all__ = ["allowed_moves", "insiders", "known_to_insider", "parts_within"]
+
+
+def known_to_insider(table: ProtectedTable, figure: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return by cell how large its largest contributor knows the sum to be at least, 0 where that is not looked at, and where this
+    is the sum itself: (n,) float64 and (n,) bool. Weights are no contributions.
+    """
+    size = table.layout.size
+    if figure < 0 or table.sums[figure].whole:
+        return np.zeros(size), np.zeros(size, np.bool_)
+    magnitude, persons = table.sums[figure].magnitude, table.persons(figure)
+    largest = magnitude.largest[:, 0] if magnitude.largest.shape[1] else np.zeros(size, np.int64)
+    alone = (persons == 1) & ~table.sums[figure].weights
+    least = np.where(alone, magnitude.values, np.where(persons > 0, largest, 0))
+    return least.astype(np.float64), alone
+
+
+def allowed_moves(table: ProtectedTable, figure: int, held: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how far up and down ``held`` cells may move and still fit what their contributors know: two (len(held),) float64."""
+    cells = np.array(held, np.int64)
+    least, alone = known_to_insider(table, figure)
+    down = np.where(alone[cells], 0, table.values(figure)[cells] - least[cells])
+    return np.where(alone[cells], 0, np.inf), np.maximum(down, 0)
+
+
+def _finest(relations: Sequence[Relation], size: int) -> NDArray[np.bool_]:
+    """Tell which cells are no total: (size,) bool. What a contributor knows of a total follows from what they know of its parts."""
+    found = np.ones(size, np.bool_)
+    found[[relation.total for relation in relations]] = False
+    return found
+
+
+def parts_within(relations: Sequence[Relation], cells: Sequence[int]) -> Mapping[int, set[int]]:
+    """Return the cells that each of ``cells`` is made of, however many totals lie between, itself among them.
+
+    >>> from privrelease.disclosure.tables.layout import Relation
+    >>> parts_within([Relation(4, (3, 2)), Relation(3, (0, 1))], [4, 1])
+    {4: {0, 1, 2, 3, 4}, 1: {1}}
+    """
+    below: dict[int, list[int]] = {}
+    for relation in relations:
+        below.setdefault(relation.total, []).extend(relation.parts)
+    found = {}
+    for cell in cells:
+        seen, left = {cell}, [cell]
+        while left:
+            new = [part for part in below.get(left.pop(), ()) if part not in seen]
+            seen.update(new)
+            left += new
+        found[cell] = seen
+    return found
+
+
+def insiders(
+    table: ProtectedTable, figure: int, unsafe: Sequence[int], hidden: NDArray[np.bool_]
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield every suppressed cell that somebody knows a part of, with the ``unsafe`` cells that it is no part of."""
+    relations = table.layout.relations
+    least, _ = known_to_insider(table, figure)
+    inside = parts_within(relations, unsafe)
+    for cell in np.flatnonzero(hidden & _finest(relations, table.layout.size) & (least > 0)).tolist():
+        others = [other for other in unsafe if cell not in inside[other]]
+        if others:
+            yield cell, others
