@@ -1,9 +1,10 @@
 """Singling out: predicates that the release suggests, tried on the persons in the data.
 
 A predicate is a conjunction of conditions on columns that matches exactly one released record. It succeeds where it matches exactly one person
-in the data; the control tries the same predicates on persons who are not in the release. Univariate: a value that occurs once, and the lowest
-and highest numbers. Multivariate: a released record and some columns, names equal, numbers at least or at most the record's (away from the
-median, where fewer are). Missing cells give no condition. Guessing: predicates of the same shape made of values drawn from the file's columns.
+in the data; the control tries the same predicates on persons who are not in the release. Univariate: a value that occurs once, missing where a
+single cell is, and the lowest and highest numbers. Multivariate: a released record and some columns, names equal, numbers at least or at most the
+record's (away from the median, where fewer are); missing cells give no condition there. Guessing: predicates of the same shape made of values
+drawn from the file's columns.
 
 Whether a predicate isolates depends on how many persons it is tried on, so a larger control is cut to the size of the data, and the successes
 on a smaller one are scaled by the model of Cohen and Nissim: a predicate of weight w isolates among n with n w (1 - w)^(n - 1), weights being
@@ -49,7 +50,7 @@ _OPERATORS: tuple[Operator, ...] = ("=", "<=", ">=")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Condition:
-    """``column`` (its place) ``operator`` ``code``; codes ascend with the values, and 0 (missing) meets no condition."""
+    """``column`` (its place) ``operator`` ``code``; codes ascend with the values; 0 is missing, and meets ``=`` 0 alone."""
 
     column: int
     operator: Operator
@@ -108,7 +109,7 @@ def univariate(columns: Sequence[Attribute], draws: Draws, most: int) -> tuple[P
     found: list[Predicate] = []
     for place, column in enumerate(columns):
         times = np.bincount(column.codes.astype(np.int64))
-        once = np.flatnonzero(times[1:] == 1) + 1
+        once = np.flatnonzero(times == 1)
         if column.values is not None:
             there = np.flatnonzero(times[1:]) + 1
             ends: tuple[tuple[Operator, int], ...] = (("<=", 0), (">=", -1))

@@ -43,9 +43,18 @@ def test_an_extreme_that_occurs_once_is_told_as_a_value_and_as_an_end(made):
     assert set(univariate(rows, Draws(1), 9)) == {(Condition(0, "=", 1),), (Condition(0, "<=", 1),)}
 
 
-def test_missing_cells_single_nobody_out(made):
+def test_a_single_missing_cell_of_a_column_singles_out(made):
+    """As in Anonymeter, which asks whether a column is missing where exactly one cell is."""
+    rows, data = made(
+        age=[[30, 30, None], [30, 30, 50]], sex=[[None, None, "F"], [None, None, "F"]], job=[["a", "a", None], ["a", "a", None]]
+    )
+    found = univariate(rows, Draws(1), 9)
+    assert set(found) == {(Condition(0, "=", 0),), (Condition(1, "=", 1),), (Condition(2, "=", 0),)}
+    assert isolated(found, data) == Rate(2, 3)  # the age is missing in the file alone: suppressed
+
+
+def test_missing_cells_are_no_condition_among_several(made):
     (rows,) = made(age=[[30, 30, None]], sex=[[None, "F", "F"]])
-    assert univariate(rows, Draws(1), 9) == ()
     assert all(condition.code for predicate in multivariate(rows, 1, Draws(1), 50) for condition in predicate)
 
 
