@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import EngineSettings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Column, Sink
-    from privrelease.release.manifest import Manifest, ManifestColumn
+    from privrelease.release.manifest import InputDigest, Manifest, ManifestColumn
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
@@ -53,8 +54,8 @@ def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSe
 def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None) -> EarlierReleases:
     """Return releases of the same persons that were published before, newest first.
 
-    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id. Releases of the
-    same content count once, but for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the
+    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was made of
+    the same files under other names, statistics apart, which are the ledger's matter. Releases of the same content count once, but for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the
     run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
     """
     return _published(store, release, policy, run, files=True)
@@ -110,10 +111,11 @@ def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str
     found: list[EarlierRelease] = []
     unlooked: list[Unlooked] = []
     left = 0
+    own = () if run is None or isinstance(release, StatisticsPlan) else _own_inputs(store, release, run)
     for record in records:
         try:
             folder = store.folder(record.run)
-            if not _same_persons(folder, record, release, policy):
+            if not (_same_persons(folder, record, release, policy) or _same_files(folder, own)):
                 continue
             one = replace(_of_run(folder, release), held=held)
             if files:
@@ -166,6 +168,35 @@ def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, polic
     if release.population_id is not None:
         return bool(data["population"] == release.population_id)
     return bool(data["dataset"] == release.source.dataset)
+
+
+def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str) -> tuple[str, ...]:
+    """Keyed digests of the files of a release's source: as its run noted them, or as they are where it has not come to that."""
+    from privrelease.execute.inputs import digest_inputs
+    from privrelease.release.digests import digest_key
+
+    try:
+        noted = _inputs(store.folder(run))
+    except (PrivreleaseError, OSError):
+        noted = ()
+    every = noted or digest_inputs((release.source,), digest_key(store.state, os.environ)).digests
+    return tuple(one.hmac_sha256 for one in every if one.label == release.source.label)
+
+
+def _same_files(run: RunFolder, own: tuple[str, ...]) -> bool:
+    """Whether a run was made of these files: of its inputs the first is its source's."""
+    inputs = _inputs(run) if own else ()
+    return bool(inputs) and inputs[0].hmac_sha256 in own
+
+
+def _inputs(run: RunFolder) -> tuple[InputDigest, ...]:
+    """What a run read, microdata or not; nothing where it has not come to that, or cannot be read any more."""
+    try:
+        if _kind_of(run.manifest()) == "microdata":
+            return run.internal_manifest().inputs
+        return run.internal_statistics().inputs
+    except (PrivreleaseError, OSError, ValueError, LookupError, StopIteration):
+        return ()
 
 
 def _of_run(run: RunFolder, release: ReleasePlan) -> EarlierRelease:

@@ -144,8 +144,10 @@ def test_it_stops_a_run_that_stops_at_warnings(published):
     assert "A286" in said.err
 
 
-def test_a_broken_release_of_another_policy_is_no_matter_of_this_one(published):
+def test_a_broken_release_of_another_policy_and_other_files_is_no_matter_of_this_one(published):
     broken("no audit", next((published.folder / ".privrelease" / "runs").iterdir()))
+    head, *lines = DATA.splitlines(keepends=True)
+    published.data(head + "".join(f"other-{line}" for line in lines))
     published.policy(HEAD.replace("id: made", "id: another") + AREA_GOES)
     assert published.run().code == 0
     assert beside(audit(published)) == {}
