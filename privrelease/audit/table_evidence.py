@@ -57,8 +57,8 @@ class TableTarget:
 @dataclass(frozen=True, eq=False, slots=True)
 class TableEvidence:
     """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
-    ``own`` are the numbers of its cells. ``linked``: earlier releases that were looked at together with it; ``unlinked``: those of the same rows
-    that have too many cells for that.
+    ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``: earlier releases that were looked at together
+    with it; ``unlinked``: those of the same rows that have too many cells for that.
     """
 
     plan: TablePlan
@@ -74,6 +74,7 @@ class TableEvidence:
     linked: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
     rows_of_one: int = 1
+    source_rows: int | None = None
 
     @property
     def rows(self) -> tuple[TableRow, ...]:
@@ -134,7 +135,7 @@ def table_evidence(
     alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
     cells = cells_of(found, plan.query)
     judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
-    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most)
+    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most, source_rows=staged.n_rows)
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
     suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)

@@ -26,7 +26,7 @@ from privrelease.audit.earlier.across import with_earlier
 from privrelease.audit.earlier.release import Unlooked
 from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, input_digest, legal_facts
-from privrelease.audit.model import AuditResult, Figure, Visibility
+from privrelease.audit.model import AuditResult, CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.standard import figure_checks
 from privrelease.audit.table_evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
@@ -75,7 +75,7 @@ def audit_table(
     checks = tuple(made(TABLE_CODES, CHECKS, evidence, lacking))
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {name: ColumnType(kind) for name, kind in plan.columns}
-    asked = figure_checks(plan.checks, types, target.files, engine)
+    asked = (*_records(evidence), *figure_checks(plan.checks, types, target.files, engine))
     place = None if plan.location is None else plan.location.file
     found = (*check_findings(plan, TABLE_CODES, checks), *check_records(place, asked))
     checks = (*checks, *asked)
@@ -120,6 +120,22 @@ def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | Non
 
 _TOO_MANY: Final = "it and this table have too many cells of all columns together"
 _NO_SOURCE: Final = "the source was not read"
+
+
+def _records(evidence: TableEvidence) -> tuple[CheckResult, ...]:
+    """A table of nobody is no table: its zeros would pass for figures. Nothing is said where there are records."""
+    if evidence.source_rows != 0:
+        return ()
+    return (
+        CheckResult(
+            id="AUDIT-RECORDS",
+            title="There are records",
+            outcome=Outcome.FAIL,
+            severity="error",
+            message="the source has no record",
+            visibility=Visibility.INTERNAL,
+        ),
+    )
 
 
 def _readable(evidence: TableEvidence) -> str | None:
