@@ -45,10 +45,15 @@ def allowed_moves(table: ProtectedTable, figure: int, held: Sequence[int]) -> tu
     return np.where(alone[cells], 0, np.inf), np.maximum(down, 0)
 
 
-def _finest(relations: Sequence[Relation], size: int) -> NDArray[np.bool_]:
-    """Tell which cells are no total: (size,) bool. What a contributor knows of a total follows from what they know of its parts."""
-    found = np.ones(size, np.bool_)
-    found[[relation.total for relation in relations]] = False
+def _finest(table: ProtectedTable) -> NDArray[np.bool_]:
+    """Tell which cells are no total of cells that are printed or suppressed: (n,) bool. What a contributor knows of a total follows from what they
+    know of its parts. Of tables in a ring these are their inner cells, not those of all columns, which are far more.
+    """
+    together = table.layout.together is not None
+    silent = table.silent
+    found = ~silent if together else np.ones(table.layout.size, np.bool_)
+    totals = [one.total for one in table.layout.relations if not (together and silent[list(one.parts)].any())]
+    found[totals] = False
     return found
 
 
@@ -76,11 +81,13 @@ def parts_within(relations: Sequence[Relation], cells: Sequence[int]) -> Mapping
 def insiders(
     table: ProtectedTable, figure: int, unsafe: Sequence[int], hidden: NDArray[np.bool_]
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield every suppressed cell that somebody knows a part of, with the ``unsafe`` cells that it is no part of."""
+    """Yield every suppressed cell that somebody knows a part of, with the ``unsafe`` cells that it has nobody in common with."""
     relations = table.layout.relations
     least, _ = known_to_insider(table, figure)
-    inside = parts_within(relations, unsafe)
-    for cell in np.flatnonzero(hidden & _finest(relations, table.layout.size) & (least > 0)).tolist():
-        others = [other for other in unsafe if cell not in inside[other]]
+    cells = np.flatnonzero(hidden & _finest(table) & (least > 0)).tolist()
+    within = parts_within(relations, [*unsafe, *cells])
+    there = {cell: {part for part in within[cell] if table.contributors[part]} for cell in cells}
+    for cell in cells:
+        others = [other for other in unsafe if there[cell].isdisjoint(within[other])]
         if others:
             yield cell, others
