@@ -31,8 +31,8 @@ _SQLITE = "sqlite:///"
 PATIENCE: Final = 60.0
 
 _REACH = (
-    "reach the ledger: mount or restore its file at this path, or set `ledger.url` to where the team keeps it. "
-    "`privrelease ledger init POLICY` makes a new one, and only where nothing was ever spent"
+    "if nothing was ever spent on these persons, make it: `privrelease ledger init POLICY`. Otherwise reach it: mount or restore "
+    "its file at this path, or set `ledger.url` to where the team keeps it"
 )
 _RESTORE = "restore it from its last backup; a new ledger would forget what was spent"
 

@@ -17,6 +17,7 @@ __all__ = ["starter_policy"]
 
 _HEAD = """\
 # yaml-language-server: $schema=./policy-v1.schema.json
+# Editors read that file; make it with: privrelease schema > policy-v1.schema.json
 # A release policy to be filled in. Nothing here is decided for you: `privrelease validate` lists what is still open.
 apiVersion: privrelease/v1
 kind: ReleasePolicy

@@ -48,7 +48,7 @@ def test_a_missing_ledger_says_how_to_reach_it_and_none_is_made(tmp_path) -> Non
         open_ledger("sqlite:///gone.db", folder=tmp_path)
     assert refused.value.exit_code == 4
     assert str(refused.value).startswith(
-        f"L102 there is no ledger at {tmp_path}/gone.db\nhint: reach the ledger: mount or restore"
+        f"L102 there is no ledger at {tmp_path}/gone.db\nhint: if nothing was ever spent on these persons, make it: `privrelease ledger init POLICY`"
     )
     assert not list(tmp_path.iterdir())
 

@@ -53,7 +53,7 @@ def test_a_refusal_says_what_is_left_who_spent_it_and_what_would_fit_and_spends_
     )
     assert refused.value.hint == (
         "spent by: registry/counts epsilon 0.6; registry/means epsilon 0.1. What would fit: at most epsilon 0.3 and delta "
-        "0.00001. Stored answers of the same policy and snapshot stay free"
+        "0.00001. Where the dataset names a `snapshot`, answers already stored for it and the same policy stay free"
     )
     assert ledger.head() == before
     ledger.reserve(claim("0.3"))

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 def test_a_starter_loaded_as_it_is_lists_everything_that_is_open(folder: Folder) -> None:
     assert folder.check(starter_policy(["id", "age", "NO"], "data/patients.csv")) == [
-        "p.yaml:21:17: P205 role of id is not decided: write direct, quasi, sensitive or insensitive",
-        "p.yaml:22:18: P205 role of age is not decided: write direct, quasi, sensitive or insensitive",
-        "p.yaml:23:19: P205 role of NO is not decided: write direct, quasi, sensitive or insensitive",
+        "p.yaml:22:17: P205 role of id is not decided: write direct, quasi, sensitive or insensitive",
+        "p.yaml:23:18: P205 role of age is not decided: write direct, quasi, sensitive or insensitive",
+        "p.yaml:24:19: P205 role of NO is not decided: write direct, quasi, sensitive or insensitive",
         (
-            "p.yaml:26:3: P410 external sets no threshold: nothing would be protected\n"
+            "p.yaml:27:3: P410 external sets no threshold: nothing would be protected\n"
             "hint: write `highest_risk`, `average_risk` or `records_at_risk`"
         ),
-        "p.yaml:28:5: P203 knows must not be empty",
+        "p.yaml:29:5: P203 knows must not be empty",
     ]
 
 
@@ -87,5 +87,5 @@ def test_a_column_of_any_name_is_written_so_that_it_is_read_as_that_name(name: s
 
 def test_a_header_that_names_a_column_twice_is_told(folder: Folder) -> None:
     findings = folder.check(starter_policy(["a", "A", "a"], "x.csv"))
-    assert "p.yaml:23:7: P103 duplicate key a (lines 21 and 23)\nhint: keep one of the two" in findings
+    assert "p.yaml:24:7: P103 duplicate key a (lines 22 and 24)\nhint: keep one of the two" in findings
     assert any("P409 columns a and A differ only in case" in finding for finding in findings)
