@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Origin", "origin_of"]
 
 #: The finding that an output is not the one that was audited: the audit itself says so, of the file it was given.
-_OUTPUT = "R161"
+_OUTGOING = frozenset({"R161", "R168"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
             return None
         taken[name] = sink
     try:
-        altered = tuple(finding.message for finding in alterations(run) if finding.code != _OUTPUT)
+        altered = tuple(finding.message for finding in alterations(run) if finding.code not in _OUTGOING)
     except (PrivreleaseError, OSError):
         return None
     return _Made(run, record.state.value, manifest, altered, taken)

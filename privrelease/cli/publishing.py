@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.model import AuditResult
+    from privrelease.audit.waivers_model import WaiverRecord
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
     from privrelease.findings import Finding
@@ -37,12 +38,17 @@ class _Parked:
     audit: AuditResult
 
     @property
-    def owners(self) -> tuple[str, ...]:
-        """Owners of the run's open waivers."""
+    def waivers(self) -> tuple[WaiverRecord, ...]:
+        """The run's open waivers: those that let a failed check pass."""
         from privrelease.audit.waivers_model import waiver_facts
 
         facts = waiver_facts(self.audit)
-        return () if facts is None else tuple(one.owner for one in facts.waivers if one.counts)
+        return () if facts is None else tuple(one for one in facts.waivers if one.counts)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Owners of the run's open waivers."""
+        return tuple(one.owner for one in self.waivers)
 
 
 def _parked(policy: Path, settings: Settings, run_id: str) -> _Parked:
@@ -73,14 +79,20 @@ def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
 
 
 def _changed(parked: _Parked) -> tuple[Finding, ...]:
-    """What is not as it was decided upon: files of the run, or the policy."""
+    """What is not as it was decided upon: files of the run, the policy, or the day, where a waiver has expired since."""
     from privrelease.findings import Finding
     from privrelease.release.approvals import alterations
+    from privrelease.release.store import now
 
     found = alterations(parked.run)
     if parked.audit.identity.policy_sha256 != parked.plan.policy_sha256:
         message = f"{parked.plan.policy_path.name} is not the policy that was run: it says something else now"
         found = (*found, Finding("R163", message, hint="run the release again under the policy as it is"))
+    today = now().date().isoformat()
+    for waiver in parked.waivers:
+        if waiver.expires < today:
+            message = f"the waiver of check {waiver.check} expired on {waiver.expires}, and the check failed"
+            found = (*found, Finding("R169", message, hint="renew the waiver in the policy, or mend what fails, and run again"))
     return found
 
 

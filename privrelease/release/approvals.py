@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from privrelease.errors import InputError
 from privrelease.findings import Finding
@@ -46,7 +46,9 @@ PAYLOAD_TYPE = "application/vnd.privrelease.approval+json"
 
 
 class Digests(BaseModel):
-    """What an approval is about: SHA-256 of the resolved policy, of the manifest, of every output and of ``audit.json``."""
+    """What an approval is about: SHA-256 of the resolved policy, of the manifest, of every output, of ``audit.json`` and of the
+    report that leaves beside the data.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,6 +56,7 @@ class Digests(BaseModel):
     manifest: Sha256
     outputs: dict[str, Sha256]
     audit: Sha256
+    beside: dict[str, str] = Field(default_factory=dict)
 
 
 class Approval(BaseModel):
@@ -95,13 +98,14 @@ def digests_of(run: RunFolder) -> Digests:
             manifest=manifest.digest(),
             outputs={output.file: sha256_of(run.output(output.file)) for output in manifest.outputs},
             audit=sha256_of(run.audit),
+            beside=run.beside(),
         )
 
 
 def alterations(run: RunFolder) -> tuple[Finding, ...]:
     """Compare what is parked with what was decided upon: a finding by name for each file that is not the same.
 
-    R160 the manifest, R161 an output, R162 the audit.
+    R160 the manifest, R161 an output, R162 the audit, R168 the recipients' edition of the report.
     """
     record = run.record()
     found = []
@@ -119,6 +123,10 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
     audited = None if decided is None else decided.audit_sha256
     if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
         found.append(_altered("R162", run.audit.name, "the audit that was decided upon"))
+    if decided is not None and decided.beside is not None and run.beside() != decided.beside:
+        found.append(
+            _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file stands beside it")
+        )
     return tuple(found)
 
 
@@ -216,6 +224,8 @@ def _different(approval: Approval, run: RunFolder) -> list[str]:
     except InputError:
         return ["manifest"]
     names = [name for name in ("policy", "manifest", "audit") if getattr(approval.digests, name) != getattr(now, name)]
+    if approval.digests.beside != now.beside:
+        names.append("report")
     signed = approval.digests.outputs
     names += [f"output {file}" for file in sorted(signed.keys() | now.outputs) if signed.get(file) != now.outputs.get(file)]
     return names if approval.run == run.id else ["run", *names]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from privrelease.errors import InputError
+from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, speaking, write_atomically
 from privrelease.release.manifest import FileName, InternalManifest, InternalStatistics, Manifest, Moment, Sha256
 
@@ -114,6 +115,8 @@ class Decided(_Value):
     manifest_sha256: Sha256
     audit_sha256: Sha256 | None = Field(default=None, exclude_if=lambda digest: digest is None)
     """Of ``audit.json`` as it was then."""
+    beside: dict[FileName, str] | None = Field(default=None, exclude_if=lambda files: files is None)
+    """Of every file of ``outgoing`` but the data and the manifest: the recipients' report, where there is one. None: not recorded."""
 
 
 class Replaced(_Value):
@@ -247,6 +250,16 @@ class RunFolder:
     def recipient_report(self) -> Path:
         """Where the recipient's edition of the report goes, to be published beside the data."""
         return self._companion(".report.html")
+
+    def beside(self) -> dict[str, str]:
+        """Digest what stands in ``outgoing`` beside the data and the manifest, as it is now; what is no plain file gives an empty digest."""
+        known = {self.manifest_path, *self.data}
+        with speaking("reading what leaves beside the data"):
+            return {
+                path.name: sha256_of(path) if path.is_file() and not path.is_symlink() else ""
+                for path in sorted(self.outgoing.iterdir())
+                if path not in known
+            }
 
     def manifest(self) -> Manifest:
         """Read the recipient's manifest."""

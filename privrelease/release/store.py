@@ -130,7 +130,7 @@ class ReleaseStore:
             return run.save(self._in(run, RunState.RUNNING).to(RunState.PARKED, self._clock()))
 
     def decide(self, run_id: str, outcome: Literal["pass", "warn", "review", "fail"], reason: str = "") -> RunRecord:
-        """Record the decision about a parked release, bound to the digest of its manifest.
+        """Record the decision about a parked release, bound to the digests of its manifest, its audit and its recipients' report.
 
         A release that waits for approval stays parked. Raises InputError (R122, R123).
         """
@@ -138,7 +138,8 @@ class ReleaseStore:
             run = self.folder(run_id)
             record = self._in(run, RunState.PARKED).to(RunState.PARKED, self._clock(), reason)
             audit = sha256_of(run.audit) if run.audit.is_file() else None
-            decided = Decided(outcome=outcome, manifest_sha256=run.manifest().digest(), audit_sha256=audit)
+            manifest = run.manifest().digest()
+            decided = Decided(outcome=outcome, manifest_sha256=manifest, audit_sha256=audit, beside=run.beside())
             return run.save(record.model_copy(update={"decided": decided}))
 
     def quarantine(self, run_id: str, reason: str) -> RunFolder:
@@ -276,6 +277,8 @@ class ReleaseStore:
                 message="outgoing holds a file that the manifest does not know",
                 hint="remove it, or run the release again",
             )
+        if run.beside() != (record.decided.beside or {}):
+            raise _not_as_audited(run.recipient_report)
         return tuple((self._layout.place(link.link), link.file) for link in shown)
 
     def _quarantined(self, run: RunFolder) -> RunFolder:

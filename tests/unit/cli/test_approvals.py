@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import stat
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -174,9 +175,53 @@ def altered_audit_and_record(office, run):
     return "about another audit"
 
 
+def altered_report(office, run):
+    edit(office.internal(run).parent / "outgoing" / "r.report.html", "</h1>", "!</h1>")
+    return "r.report.html"
+
+
+def removed_report(office, run):
+    (office.internal(run).parent / "outgoing" / "r.report.html").unlink()
+    return "r.report.html"
+
+
+def linked_report(office, run):
+    path = office.internal(run).parent / "outgoing" / "r.report.html"
+    path.rename(office.desk.folder / "elsewhere.html")
+    path.symlink_to(office.desk.folder / "elsewhere.html")
+    return "r.report.html"
+
+
+def added_file(office, run):
+    (office.internal(run).parent / "outgoing" / "notes.txt").write_text("made up", encoding="utf-8")
+    return "another file stands beside it"
+
+
+def altered_report_and_record(office, run):
+    """Who can write the record too is found out by the signature."""
+    from privrelease.release.digests import sha256_of
+
+    page = office.internal(run).parent / "outgoing" / "r.report.html"
+    before = sha256_of(page)
+    altered_report(office, run)
+    edit(office.internal(run) / "state.json", before, sha256_of(page))
+    return "about another report"
+
+
 @pytest.mark.parametrize(
     "plant",
-    [altered_manifest, altered_audit, altered_output, altered_approval, altered_audit_and_record],
+    [
+        altered_manifest,
+        altered_audit,
+        altered_output,
+        altered_approval,
+        altered_audit_and_record,
+        altered_report,
+        removed_report,
+        linked_report,
+        added_file,
+        altered_report_and_record,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_what_was_altered_after_signing_fails_by_name_and_is_not_published(office, plant):
@@ -196,6 +241,23 @@ def test_what_was_altered_after_signing_fails_by_name_and_is_not_published(offic
     assert said.code == 1
     assert name in said.err
     assert not office.desk.released.exists()
+
+
+def test_a_waiver_that_expired_since_the_run_lets_nothing_be_approved_or_published(office, monkeypatch):
+    waived = """checks:
+  - {id: U-1, release: r, expect: rows, min: 1000}
+waivers: [{check: U-1, release: r, reason: known, owner: carol, approved_by: ann, expires: 2998-12-31}]
+"""
+    office.desk.policy(POLICY + waived + APPROVALS)
+    run = signed(office)
+    late = datetime(2999, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr("privrelease.release.store.now", lambda: late)
+    for said in (office.approve(run, "ann", "dpo"), office.publish(run)):
+        assert said.code == 1
+        assert "the waiver of check U-1 expired on 2998-12-31" in said.err
+    assert not office.desk.released.exists()
+    monkeypatch.setattr("privrelease.release.store.now", lambda: late - timedelta(days=1))
+    assert office.publish(run).code == 0
 
 
 def test_a_policy_that_was_changed_since_the_run_publishes_nothing(office):

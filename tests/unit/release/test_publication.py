@@ -78,8 +78,9 @@ def test_what_changed_after_the_audit_is_not_published(desk, change):
 
 
 def test_a_recipient_report_is_shown_beside_the_data(desk):
-    run = desk.park(b"1")
+    run = desk.park(b"1", outcome=None)
     desk.store.folder(run).recipient_report.write_text("<html>")
+    desk.store.decide(run, "pass")
     desk.store.publish(run)
     assert desk.shown()["data.report.html"] == b"<html>"
     desk.publish(b"2")
