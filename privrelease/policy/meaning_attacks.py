@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.attacked import attackable, attacked
-from privrelease.policy.attacks import ATTACKS
+from privrelease.policy.attacks import ATTACKS, SinglingOutSpec
 from privrelease.policy.context import twice
 from privrelease.policy.paths import PathFault
 from privrelease.policy.releases import MicrodataRelease
@@ -136,7 +136,8 @@ def _enough(reading: Reading, spec: AttacksSpec, release: MicrodataRelease, ther
         message = (
             f"combine {spec.singling_out.combine} is more than the {len(there.columns)} columns that leave in {release.id}"
         )
-        yield reading.error("P460", message, "attacks", "singling_out", "combine", hint=f"write {max(1, len(there.columns))}")
+        hint = f"write `combine: {max(1, len(there.columns))}` under singling_out; without the key it is {SinglingOutSpec().combine}"
+        yield reading.error("P460", message, "attacks", "singling_out", "combine", hint=hint)
     lacking = []
     if spec.linkability is not None and not all(there.halves(spec)):
         lacking.append(("linkability", "two sets of columns", "write `columns: [[…], […]]`"))

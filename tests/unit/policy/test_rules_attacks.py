@@ -33,7 +33,9 @@ BROKEN = [
     ("releases: [microdata, microdata], singling_out: {}", ["P408 microdata stands twice in releases\nhint: remove one"]),
     (
         "singling_out: {combine: 4}",
-        ["P460 combine 4 is more than the 3 columns that leave in microdata\nhint: write 3"],
+        [
+            "P460 combine 4 is more than the 3 columns that leave in microdata\nhint: write `combine: 3` under singling_out; without the key it is 3"
+        ],
     ),
     ("singling_out: {combine: 21}", ["P104 combine must be at most 20"]),
     ("singling_out: {}, confidence: 1", ["P104 confidence must be in (0, 1), got 1"]),
