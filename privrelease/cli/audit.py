@@ -67,11 +67,11 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     writer.check(asked.audit_file, asked.report_file)
     if isinstance(release, StatisticsPlan):
         result = with_waivers(_statistics(release, plan, settings, asked, console), plan)
-        _write(result, asked, writer, console)
+        _write(policy, result, asked, writer, console)
         return _ending(result, fail_on)
     if isinstance(release, TablePlan):
         result = with_waivers(_table(release, plan, settings, asked, console), plan)
-        _write(result, asked, writer, console)
+        _write(policy, result, asked, writer, console)
         return _ending(result, fail_on)
     target = _target(release, plan, settings, asked, console)
     earlier = named_releases(asked.against, release, plan, settings)
@@ -84,7 +84,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
         result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
     result = with_waivers(result, plan)
-    _write(result, asked, writer, console)
+    _write(policy, result, asked, writer, console)
     return _ending(result, fail_on)
 
 
@@ -213,7 +213,7 @@ def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
     return tuple(sinks)
 
 
-def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console) -> None:
+def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, console: Console) -> None:
     import json
 
     from privrelease.audit.schema import audit_bytes
@@ -242,7 +242,7 @@ def _write(result: AuditResult, asked: Audited, writer: Writer, console: Console
         from privrelease.report.text import render_text
 
         console.data(render_text(result))
-    for_pipeline((result,), (), console)
+    for_pipeline("audit", policy, (result,), (), console)
 
 
 def _unlooked(result: AuditResult) -> frozenset[str]:

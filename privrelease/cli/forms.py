@@ -22,9 +22,10 @@ __all__ = ["SUMMARY", "for_pipeline"]
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-def for_pipeline(audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:
+def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:
     """Print audits, and findings that belong to none (of the policy, or what stopped a release), in the console's form, if it is one.
 
+    ``verb`` and ``policy``, the file as it was named: by them a viewer tells one command's results from another's.
     With ``github`` annotations go to stdout, and the summary to the file that GitHub names.
     """
     if console.form not in {Format.SARIF, Format.JUNIT, Format.GITHUB}:
@@ -40,7 +41,7 @@ def for_pipeline(audits: Sequence[AuditResult], findings: Iterable[Finding], con
     others = results_of_policy(findings)
     results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
     if console.form is Format.SARIF:
-        sys.stdout.write(render_sarif(results))
+        sys.stdout.write(render_sarif(results, (verb, *((policy.name,) if policy.is_absolute() else policy.parts))))
     elif console.form is Format.JUNIT:
         sys.stdout.write(render_junit([case for audit in audits for case in cases_of(audit, edition)], others))
     else:

@@ -48,7 +48,9 @@ def _sarif(audit: AuditResult, edition: Edition) -> bytes:
     from privrelease.report.forms.results import results_of
     from privrelease.report.forms.sarif import render_sarif
 
-    return render_sarif(results_of(audit, edition)).encode()
+    identity = audit.identity
+    environment = () if identity.environment is None else (identity.environment,)
+    return render_sarif(results_of(audit, edition), (identity.policy_id, *environment, identity.release)).encode()
 
 
 def _junit(audit: AuditResult, edition: Edition) -> bytes:

@@ -88,7 +88,7 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     if console.json:
         console.document({"policy": plan.policy_id, "version": plan.policy_version, "releases": [_value(one) for one in ran]})
     stopped = [finding for one in ran for finding in one.ending.findings]
-    for_pipeline([one.audit for one in ran if one.audit is not None], stopped, console)
+    for_pipeline("run", policy, [one.audit for one in ran if one.audit is not None], stopped, console)
     if len(ran) == 1:
         return replace(ran[0].ending, said="")
     bad = ", ".join(f"{one.release} ({MEANINGS[one.ending.code]})" for one in ran if one.ending.code)

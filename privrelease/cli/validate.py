@@ -49,7 +49,7 @@ def validate(
     elif console.text:
         for finding in findings:
             console.data(str(finding))
-    for_pipeline((), findings, console)
+    for_pipeline("validate", policy, (), findings, console)
     if errors or loaded is None:
         return Ending(2, f"the policy has {counted(errors, 'error')}")
     if console.text:

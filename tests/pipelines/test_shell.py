@@ -32,6 +32,7 @@ def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(r
     assert str(repository.runner) not in comment
     found = [json.loads(path.read_text()) for path in sorted((repository.folder / "review" / "sarif").iterdir())]
     assert len(found) == 3
+    assert len({log["runs"][0]["automationDetails"]["id"] for log in found}) == 3
     places = [
         one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for log in found for one in log["runs"][0]["results"]
     ]
@@ -56,7 +57,11 @@ def test_a_release_job_tells_pass_fail_nothing_checked_and_bad_policy_apart(repo
     (repository.folder / "policies" / "data" / "input.csv").write_bytes(case_input)
     named = {"fails": policies.failing, "nothing": policies.unchecked, "unknown": policies.broken}
     repository.commit(
-        passes=policies.passing, **{name: text.replace("out/r.csv", f"out/{name}.csv") for name, text in named.items()}
+        passes=policies.passing,
+        **{
+            name: text.replace("out/r.csv", f"out/{name}.csv").replace("made-up", f"made-up-{name}")
+            for name, text in named.items()
+        },
     )
     job = repository.github("release", policies.secrets)
     said = dict(
@@ -73,7 +78,8 @@ def test_a_release_job_tells_pass_fail_nothing_checked_and_bad_policy_apart(repo
     assert sorted(path.name for path in out.glob("*.csv")) == ["r.csv"]
     reports = sorted((repository.folder / "report").glob("*.html"))
     assert len(reports) >= 2  # that of what failed is written, too
-    assert len(list((repository.folder / "report" / "sarif").iterdir())) == len(reports)
+    logs = [json.loads(path.read_text()) for path in (repository.folder / "report" / "sarif").iterdir()]
+    assert len(logs) == len({log["runs"][0]["automationDetails"]["id"] for log in logs}) == len(reports)
     pages = [path.read_text(encoding="utf-8") for path in reports]
     assert sum("Passes its policy" in page for page in pages) == 1
     assert all("not shown in this edition" in page for page in pages)

@@ -33,11 +33,15 @@ def _meaning(code: str) -> str:
     return CODES.get(code) or FINDING_TITLES.get(code) or f"finding {code}"
 
 
-def render_sarif(results: Sequence[Result]) -> str:
+def render_sarif(results: Sequence[Result], about: Sequence[str] = ()) -> str:
     """Return a SARIF log of one run, ASCII; the same results give the same text. Errors are kept first where there are too many.
 
-    >>> json.loads(render_sarif(()))["runs"][0]["results"]
-    []
+    ``about``: what was judged, from the wider to the narrower (a policy, a release). It names the run in ``automationDetails.id``: a viewer
+    that gets the runs of several policies or releases keeps them apart, and refuses two without a name.
+
+    >>> run = json.loads(render_sarif((), ("registry", "microdata")))["runs"][0]
+    >>> run["results"], run["automationDetails"]["id"]
+    ([], 'privrelease/registry/microdata/')
     """
     kept = sorted(results, key=lambda result: _WEIGHTS[result.level])[:MOST_RESULTS]
     codes = sorted({result.code for result in kept})
@@ -53,6 +57,7 @@ def render_sarif(results: Sequence[Result]) -> str:
     ]
     run = {
         "tool": {"driver": {"name": "privrelease", "semanticVersion": __version__, "rules": rules}},
+        "automationDetails": {"id": "".join(f"{quote(part, safe='@')}/" for part in ("privrelease", *about))},
         "invocations": [invocation],
         "columnKind": "unicodeCodePoints",
         "results": [_result(result, codes.index(result.code)) for result in kept],

@@ -80,6 +80,18 @@ def test_sarif_validates_against_the_official_schema(audit, sarif_schema, editio
     validate(sarif_schema, json.loads(render_sarif(results_of(failed(audit, waived=waived), edition))))
 
 
+def test_runs_of_several_policies_and_releases_are_told_apart(sarif_schema):
+    """A viewer refuses two runs of one tool under one name in one upload."""
+    about = [("policy",), ("policy", "r"), ("policy", "ci", "r"), ("policy/ci", "r"), ("policy", "r\u202e<b>")]
+    logs = [json.loads(render_sarif((), one)) for one in about]
+    for log in logs:
+        validate(sarif_schema, log)
+    names = {log["runs"][0]["automationDetails"]["id"] for log in logs}
+    assert len(names) == len(about)
+    # the part behind the last slash would be the run's, and would not count
+    assert all(name.endswith("/") and name.isascii() for name in names)
+
+
 def test_sarif_of_policy_findings_points_at_their_lines(sarif_schema):
     found = Finding(
         "P104", "out of range", location=Location("policies/a b.yaml", 12, 9), hint="write 0.2", subject="threats.t"
