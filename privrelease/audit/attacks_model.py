@@ -10,9 +10,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure, Outcome, Visibility
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -37,11 +36,7 @@ AttackName = Literal[
 ]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class BoundedFacts(_Model):
+class BoundedFacts(Document):
     """A figure and the ends of its interval."""
 
     value: Figure
@@ -49,7 +44,7 @@ class BoundedFacts(_Model):
     high: Figure
 
 
-class RateFacts(_Model):
+class RateFacts(Document):
     """Successes of the attempts that could be made, and their rate. No counts: the rate is known without trying."""
 
     successes: Figure | None
@@ -57,7 +52,7 @@ class RateFacts(_Model):
     rate: BoundedFacts
 
 
-class AttackFacts(_Model):
+class AttackFacts(Document):
     """One attack. ``main``: on persons in the data; ``baseline``: by guessing; ``control``: on persons who are not in the release."""
 
     attack: AttackName
@@ -87,7 +82,7 @@ class AttackFacts(_Model):
     visibility: Visibility
 
 
-class ClosestFacts(_Model):
+class ClosestFacts(Document):
     """Distances of released records, and of held-out persons, to the closest record of the data."""
 
     rows: Figure
@@ -99,7 +94,7 @@ class ClosestFacts(_Model):
     held_out_copies: Figure | None
 
 
-class AttacksFacts(_Model):
+class AttacksFacts(Document):
     """All attacks on one release."""
 
     sample: int

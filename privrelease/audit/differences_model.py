@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -16,10 +15,8 @@ __all__ = ["SECTION", "Difference", "SinceFacts", "since_facts"]
 SECTION = "0"
 
 
-class Difference(BaseModel):
+class Difference(Document):
     """One change. ``what``: a word of the report's catalogue (``since.<what>``); ``about``: the threat, check or file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     what: str
     about: str = ""
@@ -30,10 +27,8 @@ class Difference(BaseModel):
     effect: Literal["better", "worse", "changed"]
 
 
-class SinceFacts(BaseModel):
+class SinceFacts(Document):
     """The previous release's run, when it was audited, and what changed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: str | None
     audited_at: str

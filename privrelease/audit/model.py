@@ -12,7 +12,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from privrelease.documents import Document
 
 __all__ = [
     "AuditResult",
@@ -58,11 +60,7 @@ class Outcome(StrEnum):
     NOT_EVALUATED = "not_evaluated"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Figure(_Model):
+class Figure(Document):
     """One number. ``value`` None: undefined (``note`` says why, e.g. no released records)."""
 
     value: float | int | None
@@ -86,7 +84,7 @@ class Figure(_Model):
         return cls(value=value, exact=exact, unit=unit, visibility=visibility, note=note)
 
 
-class FindingRecord(_Model):
+class FindingRecord(Document):
     """A finding as JSON: see :class:`privrelease.findings.Finding`."""
 
     code: str
@@ -101,7 +99,7 @@ class FindingRecord(_Model):
     """A message holds figures, so a finding is internal unless it says otherwise."""
 
 
-class WorstFigure(_Model):
+class WorstFigure(Document):
     """The figure that comes nearest to, or most exceeds, its threshold."""
 
     what: str
@@ -110,7 +108,7 @@ class WorstFigure(_Model):
     holds: bool
 
 
-class Decision(_Model):
+class Decision(Document):
     """The verdict. ``assessment_remaining``: what a person has yet to assess; never empty."""
 
     outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW]
@@ -124,7 +122,7 @@ class Decision(_Model):
     assessment_remaining: tuple[str, ...]
 
 
-class OutputFacts(_Model):
+class OutputFacts(Document):
     """One released file: its path as the policy names it, kind, SHA-256, bytes, rows."""
 
     label: str
@@ -134,7 +132,7 @@ class OutputFacts(_Model):
     rows: Figure
 
 
-class Identity(_Model):
+class Identity(Document):
     """What was audited, under which policy, by which versions. ``input_digest`` is keyed (HMAC-SHA256) and internal."""
 
     policy_id: str
@@ -152,7 +150,7 @@ class Identity(_Model):
     versions: dict[str, str]
 
 
-class LegalFacts(_Model):
+class LegalFacts(Document):
     """The policy's legal fields, as stated (dotted name -> text or list of texts), and those its profile needs but lacks."""
 
     profile: str | None
@@ -160,7 +158,7 @@ class LegalFacts(_Model):
     missing: tuple[str, ...]
 
 
-class ColumnFacts(_Model):
+class ColumnFacts(Document):
     """A column: its role and type, whether it leaves, and how it was treated on the way (family as in ISO/IEC 20889)."""
 
     name: str
@@ -176,7 +174,7 @@ class ColumnFacts(_Model):
     """Category of personal data (``special``: Art. 9, ``criminal``: Art. 10 GDPR), where the policy declares one."""
 
 
-class DataFacts(_Model):
+class DataFacts(Document):
     """What the release is made of. Row counts of the source are internal."""
 
     dataset: str
@@ -190,7 +188,7 @@ class DataFacts(_Model):
     order: Literal["values", "source", "policy"]
 
 
-class ClassBucket(_Model):
+class ClassBucket(Document):
     """Records in classes of ``low`` to ``high`` records (``high`` None: no upper end); classes and records, share of records."""
 
     low: int
@@ -200,7 +198,7 @@ class ClassBucket(_Model):
     share: Figure
 
 
-class RiskFacts(_Model):
+class RiskFacts(Document):
     """Risk of one table for one threat, under one reading of missing values.
 
     ``reading``: category (missing equals missing) or wildcard (missing matches anything). ``k``: size of the smallest class (None: no
@@ -224,7 +222,7 @@ class RiskFacts(_Model):
     further: dict[str, Figure] = Field(default_factory=dict)
 
 
-class ThresholdVerdict(_Model):
+class ThresholdVerdict(Document):
     """One threshold of one threat: ``measure`` is highest_risk, average_risk, records_at_risk or subsets."""
 
     measure: str
@@ -234,7 +232,7 @@ class ThresholdVerdict(_Model):
     means: str
 
 
-class SubsetFacts(_Model):
+class SubsetFacts(Document):
     """Combinations of at most ``up_to`` columns: how many were looked at and not looked at, how many have a class below ``k``."""
 
     up_to: int
@@ -245,7 +243,7 @@ class SubsetFacts(_Model):
     not_looked_at: int
 
 
-class ThreatResult(_Model):
+class ThreatResult(Document):
     """One threat on the final output: before, after (the threat's own reading), after under the other reading, and verdicts."""
 
     name: str
@@ -262,7 +260,7 @@ class ThreatResult(_Model):
     holds: bool
 
 
-class ColumnLoss(_Model):
+class ColumnLoss(Document):
     """Cells of one quasi-identifier that were lost: made missing, and in dropped rows."""
 
     column: str
@@ -272,7 +270,7 @@ class ColumnLoss(_Model):
     """Lost cells of the column over the source's rows."""
 
 
-class UtilityFacts(_Model):
+class UtilityFacts(Document):
     """What protection cost. ``cells_share``: lost cells over all QI cells of the source, for the union of the threats' columns."""
 
     cells_lost: Figure
@@ -283,7 +281,7 @@ class UtilityFacts(_Model):
     columns: tuple[ColumnLoss, ...]
 
 
-class CheckResult(_Model):
+class CheckResult(Document):
     """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` beside ``limit`` where it has one."""
 
     id: str
@@ -304,7 +302,7 @@ class CheckResult(_Model):
     """It read the source of a release under differential privacy: it warns inside, and decides and counts nowhere, nor stops a run."""
 
 
-class AuditResult(_Model):
+class AuditResult(Document):
     """The whole ``audit.json``."""
 
     format: Literal["privrelease/audit"] = "privrelease/audit"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -37,11 +36,7 @@ PRIVACY = "10"
 Unprotected = Literal["other_releases", "persons", "declared", "identifiers", "rows", "course"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class GroupFacts(_Model):
+class GroupFacts(Document):
     """A released figure and its interval, as the file holds them. No value: masked after the noise. No interval: a choice has none."""
 
     keys: dict[str, str]
@@ -50,7 +45,7 @@ class GroupFacts(_Model):
     high: Figure
 
 
-class DrawFacts(_Model):
+class DrawFacts(Document):
     """One draw of noise: its law, in the unit of its figure. ``error``: half of the 95 % interval of the noise."""
 
     figure: str
@@ -67,7 +62,7 @@ class DrawFacts(_Model):
     """A private key is published from this noisy count of persons on."""
 
 
-class QueryFacts(_Model):
+class QueryFacts(Document):
     """One query. ``domain``: bounds, bins or values as the policy declares them. ``groups``: released rows, the first ones where many."""
 
     id: str
@@ -87,7 +82,7 @@ class QueryFacts(_Model):
     """Rows of the file for this query; no value where the file is not as it should be, and nothing of it is repeated here."""
 
 
-class ChargeFacts(_Model):
+class ChargeFacts(Document):
     """A reservation in the ledger: what it cost, and what the population had spent after it."""
 
     sequence: int
@@ -99,7 +94,7 @@ class ChargeFacts(_Model):
     spent_delta: str
 
 
-class BudgetFacts(_Model):
+class BudgetFacts(Document):
     """The population's budget before and after this release: the stricter cap of ledger and policy (None: no cap), what was spent.
 
     ``charged``: zero where stored answers were served again. ``history``: the last reservations, this release's the last one unless it
@@ -118,14 +113,14 @@ class BudgetFacts(_Model):
     history: tuple[ChargeFacts, ...] = ()
 
 
-class ApartFacts(_Model):
+class ApartFacts(Document):
     """Queries that count in parallel: parts under filters that no row can satisfy two of. One person changes ``at_most`` so many parts."""
 
     parts: tuple[tuple[str, ...], ...]
     at_most: int
 
 
-class PrivacyFacts(_Model):
+class PrivacyFacts(Document):
     """The claim, as the auditor recomputed it from the plan. ``budget`` None: the ledger was not at hand, or has no such entry."""
 
     noise: Literal["secret", "test", "unknown"]

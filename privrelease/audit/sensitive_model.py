@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -17,11 +16,7 @@ __all__ = ["SENSITIVE", "SensitiveFacts", "SensitiveRow", "sensitive_facts"]
 SENSITIVE = "7 sensitive"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class SensitiveRow(_Model):
+class SensitiveRow(Document):
     """A sensitive column under one threat: the least varied class, over known values only; a class without one has l = 0.
 
     ``shared``: share of the records in classes whose known values are all the same, so that an attacker infers the value of each.
@@ -37,7 +32,7 @@ class SensitiveRow(_Model):
     shared: Figure
 
 
-class SensitiveFacts(_Model):
+class SensitiveFacts(Document):
     """All of them, as information: thresholds are checks. ``left_out``: pairs of threat and column that were too many to look at."""
 
     rows: tuple[SensitiveRow, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -18,10 +18,8 @@ __all__ = ["SECTION", "SignoffFacts", "SignoffRecord", "signoff_facts", "with_si
 SECTION = "15"
 
 
-class SignoffRecord(BaseModel):
+class SignoffRecord(Document):
     """An approval that counts: by whom, in which role, when, with which key, over which digests."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: str
     approver: str
@@ -31,10 +29,8 @@ class SignoffRecord(BaseModel):
     audit_sha256: str
 
 
-class SignoffFacts(BaseModel):
+class SignoffFacts(Document):
     """Required roles and the approvals there are."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     required: tuple[str, ...]
     approvals: tuple[SignoffRecord, ...] = ()

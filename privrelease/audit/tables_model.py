@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.documents import Document
 
 __all__ = ["TABLES", "IntervalFacts", "TableFacts"]
 
@@ -12,11 +11,7 @@ __all__ = ["TABLES", "IntervalFacts", "TableFacts"]
 TABLES = "11"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class IntervalFacts(_Model):
+class IntervalFacts(Document):
     """The narrowest interval that an attacker has for an unsafe figure, by figure of the table."""
 
     figure: str
@@ -28,7 +23,7 @@ class IntervalFacts(_Model):
     """Unsafe cells, and unsafe groups of suppressed cells, known better than allowed."""
 
 
-class TableFacts(_Model):
+class TableFacts(Document):
     """One table."""
 
     by: tuple[str, ...]

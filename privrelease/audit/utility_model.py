@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -31,18 +30,14 @@ UTILITY = "13"
 Unit = Literal["count", "share", "risk", "number"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Measured(_Model):
+class Measured(Document):
     """One figure twice: ``exact`` (internal), and ``rounded`` for recipients; None where recipients get none."""
 
     exact: Figure
     rounded: Figure | None = None
 
 
-class ColumnUtility(_Model):
+class ColumnUtility(Document):
     """A quasi-identifier. ``lost``: share of its known cells. ``kept``: non-uniform entropy kept, by the frequencies of the whole file."""
 
     column: str
@@ -50,14 +45,14 @@ class ColumnUtility(_Model):
     kept: Measured
 
 
-class QuantileShift(_Model):
+class QuantileShift(Document):
     """The shift of the quantile ``at`` (a fraction as text), in standard deviations of the source."""
 
     at: str
     shift: Measured
 
 
-class NumberShift(_Model):
+class NumberShift(Document):
     """A numeric column of which cells were lost or changed. ``mean``: shift of the mean in standard deviations of the source.
 
     ``il1s``: Σ |x - x'| / (√2 sd) over cells known on both sides.
@@ -69,7 +64,7 @@ class NumberShift(_Model):
     il1s: Measured
 
 
-class NumberShifts(_Model):
+class NumberShifts(Document):
     """Numeric columns that leave. ``columns``: those of which a cell was lost or changed. ``il1s``: its mean over their cells."""
 
     columns: tuple[NumberShift, ...] = ()
@@ -80,7 +75,7 @@ class NumberShifts(_Model):
     il1s: Measured | None = None
 
 
-class QueryErrors(_Model):
+class QueryErrors(Document):
     """Median relative error of ``asked`` random count queries of a kind."""
 
     kind: Literal["point", "range"]
@@ -88,7 +83,7 @@ class QueryErrors(_Model):
     median: Measured
 
 
-class UtilityMeasures(_Model):
+class UtilityMeasures(Document):
     """What was measured.
 
     ``basis``: ``rows`` where every released row was led back to its source row; ``counts`` where only counts by value could be compared,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -14,13 +14,11 @@ __all__ = ["SECTION", "WaiverFacts", "WaiverRecord", "waiver_facts"]
 SECTION = "14"
 
 
-class WaiverRecord(BaseModel):
+class WaiverRecord(Document):
     """A waiver as the policy states it, and what became of it.
 
     ``state``: ``open`` lets the failed check pass; ``unused`` the check did not fail; ``expired`` and ``self_approved`` do not count.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: str
     reason: str
@@ -37,10 +35,8 @@ class WaiverRecord(BaseModel):
         return self.state == "open"
 
 
-class WaiverFacts(BaseModel):
+class WaiverFacts(Document):
     """All waivers of one release, in the policy's order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     waivers: tuple[WaiverRecord, ...]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.findings import Finding
 from privrelease.release.approvers import approver_with
@@ -45,12 +46,10 @@ __all__ = [
 PAYLOAD_TYPE = "application/vnd.privrelease.approval+json"
 
 
-class Digests(BaseModel):
+class Digests(Document):
     """What an approval is about: SHA-256 of the resolved policy, of the manifest, of every output, of ``audit.json`` and of the
     report that leaves beside the data.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     policy: Sha256
     manifest: Sha256
@@ -59,10 +58,8 @@ class Digests(BaseModel):
     beside: dict[str, str] = Field(default_factory=dict)
 
 
-class Approval(BaseModel):
+class Approval(Document):
     """What is signed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["privrelease/approval"] = "privrelease/approval"
     version: Literal[1] = 1

@@ -12,8 +12,9 @@ from datetime import datetime  # noqa: TC003 -- pydantic resolves the annotation
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, model_validator
 
+from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, speaking, write_atomically
 from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
@@ -54,9 +55,7 @@ Moment = Annotated[AwareDatetime, AfterValidator(_whole_seconds)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, use_attribute_docstrings=True)
-
+class _Saved(Document):
     def canonical(self) -> bytes:
         """Return the document as canonical JSON: the same value gives the same bytes."""
         return canonical_json(self.model_dump(mode="json"))
@@ -86,7 +85,7 @@ class _Document(BaseModel):
             ) from None
 
 
-class ManifestColumn(_Document):
+class ManifestColumn(Document):
     """A column of a released file."""
 
     name: str
@@ -95,7 +94,7 @@ class ManifestColumn(_Document):
     """``pseudonym``: a keyed pseudonym, by which rows of one person can still be brought together."""
 
 
-class ManifestOutput(_Document):
+class ManifestOutput(Document):
     """One released file."""
 
     label: str
@@ -109,7 +108,7 @@ class ManifestOutput(_Document):
     columns: tuple[ManifestColumn, ...]
 
 
-class PolicyReference(_Document):
+class PolicyReference(Document):
     """Which policy, in which version, from which commit and environment."""
 
     id: str
@@ -121,7 +120,7 @@ class PolicyReference(_Document):
     environment: str | None = None
 
 
-class Manifest(_Document):
+class Manifest(_Saved):
     """What the recipient gets beside the data."""
 
     format: Literal["privrelease/manifest"] = "privrelease/manifest"
@@ -147,7 +146,7 @@ class Manifest(_Document):
         return self
 
 
-class InputDigest(_Document):
+class InputDigest(Document):
     """One input file: HMAC-SHA256 under the key whose id is ``key_id``."""
 
     label: str
@@ -159,7 +158,7 @@ class InputDigest(_Document):
     key_id: str
 
 
-class RowMapDigest(_Document):
+class RowMapDigest(Document):
     """The map of released rows to source rows, which never leaves."""
 
     file: FileName
@@ -167,7 +166,7 @@ class RowMapDigest(_Document):
     bytes: Count
 
 
-class Claims(_Document):
+class Claims(Document):
     """What the executor says it did. The audit recomputes all of it."""
 
     source_rows: Count
@@ -187,7 +186,7 @@ class Claims(_Document):
     feasible: bool = True
 
 
-class InternalStatistics(_Document):
+class InternalStatistics(_Saved):
     """What stays beside the audit of a release of statistics."""
 
     format: Literal["privrelease/internal-statistics"] = "privrelease/internal-statistics"
@@ -200,7 +199,7 @@ class InternalStatistics(_Document):
     """The ledger's entry; None where every answer was served again."""
 
 
-class InternalManifest(_Document):
+class InternalManifest(_Saved):
     """What stays beside the audit."""
 
     format: Literal["privrelease/internal-manifest"] = "privrelease/internal-manifest"

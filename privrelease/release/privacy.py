@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from privrelease.documents import Document
 
 __all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim"]
 
 Scalar = str | int | bool | None
 
 
-class _Claim(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class LedgerAnchor(_Claim):
+class LedgerAnchor(Document):
     """The entry of the ledger that a release was charged to, by which an older copy of the ledger is told."""
 
     ledger: str
@@ -23,7 +21,7 @@ class LedgerAnchor(_Claim):
     hash: str
 
 
-class QueryClaim(_Claim):
+class QueryClaim(Document):
     """One query: what it is, what it cost, every draw it took (exact numbers as fractions in text)."""
 
     id: str
@@ -40,14 +38,14 @@ class QueryClaim(_Claim):
     draws: tuple[dict[str, Scalar], ...]
 
 
-class ApartClaim(_Claim):
+class ApartClaim(Document):
     """Parts, each some queries under one filter, of which no row is in two: one person changes ``at_most`` so many of them."""
 
     parts: tuple[tuple[str, ...], ...]
     at_most: Annotated[int, Field(ge=1)]
 
 
-class PrivacyClaim(_Claim):
+class PrivacyClaim(Document):
     """What is promised. ``private`` False: the noise came from a test's seed, and the release can never be published."""
 
     private: bool

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, speaking, write_atomically
@@ -86,11 +87,7 @@ class RunState(StrEnum):
     ABANDONED = "abandoned"
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Transition(_Value):
+class Transition(Document):
     """A state, when it began, why."""
 
     state: RunState
@@ -98,7 +95,7 @@ class Transition(_Value):
     reason: str = ""
 
 
-class OutputLink(_Value):
+class OutputLink(Document):
     """A path of the policy and the file in ``outgoing`` that it shows once published."""
 
     link: str
@@ -108,7 +105,7 @@ class OutputLink(_Value):
     """Manifest or report beside the data; shown where it exists."""
 
 
-class Decided(_Value):
+class Decided(Document):
     """The decision about a parked release, bound to the digest of the manifest that was audited."""
 
     outcome: Literal["pass", "warn", "review", "fail"]
@@ -119,7 +116,7 @@ class Decided(_Value):
     """Of every file of ``outgoing`` but the data and the manifest: the recipients' report, where there is one. None: not recorded."""
 
 
-class Replaced(_Value):
+class Replaced(Document):
     """A file that somebody else had put at an output path, and where its bytes are kept."""
 
     link: str
@@ -128,7 +125,7 @@ class Replaced(_Value):
     """The file under ``replaced``, relative to the state folder."""
 
 
-class RunRecord(_Value):
+class RunRecord(Document):
     """``internal/state.json``."""
 
     format: Literal["privrelease/run"] = "privrelease/run"

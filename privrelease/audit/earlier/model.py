@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.documents import Document
 
 if TYPE_CHECKING:
     from privrelease.audit.model import AuditResult
@@ -16,11 +17,7 @@ __all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts", "for_recipients
 SECTION = "7"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Beside(_Model):
+class Beside(Document):
     """One earlier release beside this one."""
 
     release: str
@@ -32,12 +29,12 @@ class Beside(_Model):
     linked_by: Literal["source", "place", "columns"] | None = None
     """How records of both were brought together: by their source rows, their place in the file, or the columns that both show."""
     linked: Figure | None = None
-    figures: dict[str, Figure] = {}
+    figures: dict[str, Figure] = Field(default_factory=dict)
     """By threat (or figure): records exposed, cells given back, and the like."""
     note: str = ""
 
 
-class EarlierFacts(_Model):
+class EarlierFacts(Document):
     """Every earlier release that was found. ``left``: older ones that were not looked at."""
 
     releases: tuple[Beside, ...]

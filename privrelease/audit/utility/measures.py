@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,21 @@ if TYPE_CHECKING:
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import Plan
 
-__all__ = ["utility_measures"]
+__all__ = ["InformationKept", "information_kept", "utility_measures"]
 
 _SHARE_STEP = Fraction(1, 1000)
 _ORDERED = (ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME)
 _OTHER_VALUES = "values are other than they were: what was lost cannot be told from counts"
 _NOTHING = "there is nothing to lose"
+
+
+@dataclass(frozen=True, slots=True)
+class InformationKept:
+    """Non-uniform entropy in both readings, and granularity: 1 keeps everything; None where it cannot be measured."""
+
+    entropy_whole_file: float | None
+    entropy_suppressed: float | None
+    granularity: Fraction | None
 
 
 def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> UtilityMeasures | None:
@@ -87,16 +97,26 @@ def _share_lost(columns: Sequence[ValueCounts]) -> Fraction | None:
     return None if change.changed is None or not change.cells else Fraction(change.changed, change.cells)
 
 
-def _losses(columns: Sequence[ValueCounts], change: Change) -> dict[str, Measured]:
-    """Information kept over all columns: both forms of entropy, and granularity."""
+def information_kept(columns: Sequence[ValueCounts]) -> InformationKept:
+    """Measure over all columns; every figure None where a value is more frequent than it was: that is no suppression.
+
+    >>> import numpy as np
+    >>> from privrelease.audit.utility.value_counts import ValueCounts
+    >>> information_kept([ValueCounts("a", np.array([0, 4, 4]), np.array([4, 2, 2]))])
+    InformationKept(entropy_whole_file=0.5, entropy_suppressed=0.5, granularity=Fraction(1, 2))
+    """
     losses = [entropy_loss(counts) for counts in columns] if _clean(columns) else []
     known = [loss for loss in losses if loss is not None]
     coarse = [pair for counts in columns if (pair := suppressed(counts)) is not None] if _clean(columns) else []
-    figures: dict[str, Fraction | float | None] = {
-        "entropy_whole_file": kept([(loss.whole_file, loss.most) for loss in known]),
-        "entropy_suppressed": kept([(loss.suppressed, loss.most) for loss in known]),
-        "granularity": granularity(coarse),
-    }
+    return InformationKept(
+        kept([(loss.whole_file, loss.most) for loss in known]),
+        kept([(loss.suppressed, loss.most) for loss in known]),
+        granularity(coarse),
+    )
+
+
+def _losses(columns: Sequence[ValueCounts], change: Change) -> dict[str, Measured]:
+    figures: dict[str, Fraction | float | None] = asdict(information_kept(columns))
     return {name: change.figure(value, "share", why=_why(columns)) for name, value in figures.items()}
 
 
