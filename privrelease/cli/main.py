@@ -143,6 +143,48 @@ def plan(
 
 
 @app.command()
+def frontier(
+    policy: o.PolicyFile,
+    *,
+    release: Annotated[
+        str | None, typer.Option("--release", metavar="ID", help="The release of microdata; needed where there are several.")
+    ] = None,
+    k: Annotated[str | None, typer.Option("--k", metavar="K,K,…", help="Class sizes to try. Default: 2,3,5,10,20,50.")] = None,
+    risk: Annotated[
+        str | None, typer.Option("--risk", metavar="R,R,…", help="The same as highest risks, e.g. 0.5,0.2,0.1.")
+    ] = None,
+    threat: Annotated[
+        str | None,
+        typer.Option("--threat", metavar="NAME", help="Whose highest risk is swept. Default: the first that has one."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page, chart and table, to this file.")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option("--chart", metavar="FILE.svg", help="Write the chart alone.")] = None,
+    force: o.Force = False,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+) -> Ending:
+    """Protect a release at several thresholds of one threat: risk beside what it costs. Reads the source; publishes and spends nothing.
+
+    Examples: `privrelease frontier policy.yaml --release microdata --k 2,3,5,10,20,50` · `privrelease frontier policy.yaml --threat insider --risk 0.5,0.2,0.1 --html frontier.html --chart frontier.svg`
+    """
+    from privrelease.cli.frontier import Asked
+    from privrelease.cli.frontier import frontier as work
+    from privrelease.cli.settings import Settings
+
+    console = Console(form, -1 if quiet else verbose)
+    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp)
+    return ended(lambda: work(policy, settings, Asked(release, k, risk, threat, html, chart, force), console))
+
+
+@app.command()
 def simulate(
     policy: Annotated[
         Path | None, typer.Argument(metavar="[POLICY]", help="The policy file; without one, a study of 10,000 made patients.")

@@ -13,6 +13,7 @@ _WORDS = {
     "read": "reading the source",
     "classes": "collapsing rows to classes",
     "suppress": "choosing cells to suppress",
+    "sweep": "protecting at each threshold",
     "write": "writing the release",
     "manifest": "describing the release",
     "audit": "auditing what was written",

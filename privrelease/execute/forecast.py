@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["ColumnForecast", "Forecast", "ThreatForecast", "forecast"]
+__all__ = ["ColumnForecast", "Counted", "Forecast", "ThreatForecast", "forecast", "leaving", "threat_sizes"]
 
 Counted = Literal["records", "persons", "person_sets"]
 Residual = Literal["lost", "class"]
@@ -129,12 +129,14 @@ def _residual(plan: MicrodataPlan) -> Residual:
     return "lost" if marked else "class"
 
 
-def _leaving(threat: ThreatPlan, table: ClassTable) -> tuple[str, ...]:
+def leaving(threat: ThreatPlan, table: ClassTable) -> tuple[str, ...]:
+    """Return the columns of a threat that leave: what does not leave cannot be matched."""
     return tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
 
 
-def _sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> tuple[Counted, SizeHistogram]:
-    columns = _leaving(threat, table)
+def threat_sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> tuple[Counted, SizeHistogram]:
+    """Return class sizes as a threat reads them, and what they count: records, persons, or persons with the same set of rows."""
+    columns = leaving(threat, table)
     if table.pairs_class is not None and linkable:
         return "person_sets", linkable_class_sizes(table, columns, residual=residual)
     if table.pairs_class is not None and threat.missing == "wildcard":
@@ -148,10 +150,10 @@ def _sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Resi
 
 def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> bool:
     """Whether the source as it is misses a threshold of ``threat``."""
-    columns = _leaving(threat, table)
+    columns = leaving(threat, table)
     if threat.attacker != "prosecutor" or not columns:
         return False
-    _, sizes = _sizes(threat, table, linkable, residual)
+    _, sizes = threat_sizes(threat, table, linkable, residual)
     at_risk = threat.thresholds.at_risk
     risk = prosecutor_risk(sizes, above=None if at_risk is None else at_risk.above)
     if risk.n_records == 0 or not all(one.holds for one in judge(risk, threat.thresholds).judgements):
@@ -163,12 +165,12 @@ def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Resi
 
 
 def _before(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> ThreatForecast:
-    counted, sizes = _sizes(threat, table, linkable, residual)
+    counted, sizes = threat_sizes(threat, table, linkable, residual)
     risk = prosecutor_risk(sizes)
     k = threat.thresholds.k
     return ThreatForecast(
         name=threat.name,
-        columns=_leaving(threat, table),
+        columns=leaving(threat, table),
         counted=counted,
         reading="category" if isinstance(sizes, ClassSizes) else "wildcard",
         k=k,

@@ -6,7 +6,7 @@ What is parked is not yet safe: the audit measures it anew and decides. Nothing 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.classes import ClassTable
     from privrelease.disclosure.solvers.problem import Solution
     from privrelease.engine.protocol import Engine, RowClasses, Staged, WrittenOutput
     from privrelease.execute.progress import Progress
@@ -59,7 +60,18 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["ParkedRelease", "Protected", "engine_settings", "protect", "release_name", "run_microdata", "sources_of"]
+__all__ = [
+    "ParkedRelease",
+    "Prepared",
+    "Protected",
+    "engine_settings",
+    "prepare",
+    "protect",
+    "release_name",
+    "run_microdata",
+    "solve",
+    "sources_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,21 @@ class ParkedRelease:
     internal: InternalManifest
     source: Staged
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Prepared:
+    """A source, its persons and classes, before anything is suppressed.
+
+    ``populations``: by threat. ``row_pair`` (n,) and ``pair_rows`` (m,): see :func:`pairs_of_rows`; None where rows are not linkable.
+    """
+
+    source: Staged
+    persons: Persons
+    rows: RowClasses
+    populations: Mapping[str, ClassTable] = field(default_factory=dict)
+    row_pair: NDArray[np.uint32] | None = None
+    pair_rows: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -133,8 +160,11 @@ def _fixed_folder(path: str) -> Path:
     return fixed
 
 
-def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Protected:
-    """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
+def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Prepared:
+    """Read the source, check persons, and collapse to classes: once, however often the release is then protected. Writes nothing.
+
+    Raises InputError where the data is not as declared.
+    """
     progress("read", None)
     staged = engine.stage(plan.source)
     persons = check_persons(plan, engine, staged)
@@ -142,19 +172,42 @@ def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) ->
     progress("classes", None)
     unit = plan.unit.column if plan.unit is not None and persons.repeat else None
     if not plan.quasi_identifiers:
-        rows = one_class(staged.n_rows)
-        return Protected(staged, persons, rows, nothing_suppressed(rows.table))
+        return Prepared(staged, persons, one_class(staged.n_rows))
     rows = engine.classes(staged, plan.quasi_identifiers, unit=unit, weight=weight_column(plan))
     check_weights(plan, rows.table)
     if plan.suppress is None:
-        return Protected(staged, persons, rows, nothing_suppressed(rows.table))
-    progress("suppress", None)
+        return Prepared(staged, persons, rows)
     populations = population_classes(plan, engine, staged, rows.table, tables)
     row_pair = pair_rows = None
     if unit is not None and persons.linkable:
         row_pair, pair_rows = pairs_of_rows(rows, engine.persons(staged, unit))
-    problem = suppression_problem(plan, plan.suppress, rows.table, populations, linkable=persons.linkable, pair_rows=pair_rows)
-    return Protected(staged, persons, rows, suppress_cells(problem, progress=progress), row_pair)
+    return Prepared(staged, persons, rows, populations, row_pair, pair_rows)
+
+
+def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) -> Solution:
+    """Choose the cells to suppress so that every threat of ``plan`` holds; none where it has no such step or no quasi-identifier.
+
+    ``plan``: that of ``prepared``, or one that differs in the thresholds of its threats alone.
+    """
+    table = prepared.rows.table
+    if plan.suppress is None or not table.columns:
+        return nothing_suppressed(table)
+    progress("suppress", None)
+    problem = suppression_problem(
+        plan,
+        plan.suppress,
+        table,
+        prepared.populations,
+        linkable=prepared.persons.linkable,
+        pair_rows=prepared.pair_rows,
+    )
+    return suppress_cells(problem, progress=progress)
+
+
+def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Protected:
+    """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
+    prepared = prepare(plan, engine, progress)
+    return Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
 
 
 def run_microdata(

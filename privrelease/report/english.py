@@ -6,6 +6,7 @@ from typing import Final
 
 from privrelease.report.english_attacks import ENGLISH_ATTACKS
 from privrelease.report.english_earlier import ENGLISH_EARLIER
+from privrelease.report.english_frontier import ENGLISH_FRONTIER
 from privrelease.report.english_index import ENGLISH_INDEX
 from privrelease.report.english_privacy import ENGLISH_PRIVACY
 from privrelease.report.english_sensitive import ENGLISH_SENSITIVE
@@ -268,6 +269,7 @@ ENGLISH: Final[dict[str, str]] = {
     **ENGLISH_ATTACKS,
     **ENGLISH_PRIVACY,
     **ENGLISH_SIMULATION,
+    **ENGLISH_FRONTIER,
     **ENGLISH_INDEX,
     "tables.heading": "Tables",
     "tables.basis": "ACRO, tau-Argus",

@@ -1,0 +1,61 @@
+"""The English texts of the risk-utility frontier."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ENGLISH_FRONTIER"]
+
+ENGLISH_FRONTIER: Final[dict[str, str]] = {
+    "frontier.page": "Risk-utility frontier: {title}",
+    "frontier.skip": "Skip to the chart",
+    "frontier.kind": "Forecast · internal · not for recipients",
+    "frontier.title": "What protection against {threat} costs release {release}",
+    "frontier.meta_policy": "policy {id} version {version}",
+    "frontier.meta_rows": "{n} rows",
+    "frontier.meta_free": "nothing was published, nothing was spent",
+    "frontier.points": "Risk and loss by threshold",
+    "frontier.swept": "Swept: the highest risk of threat {threat} ({columns}). Every other limit stays as the policy has it.",
+    "frontier.others": "These threats stay as the policy has them, and hold at every point: {threats}.",
+    "frontier.alone": "No other threat is protected.",
+    "frontier.counts.records": "Risk is a prosecutor's, over records.",
+    "frontier.counts.persons": "Risk is a prosecutor's; classes count persons.",
+    "frontier.counts.person_sets": "Risk is a prosecutor's; classes count persons with the same set of rows.",
+    "frontier.risk": "Risk by threshold",
+    "frontier.cost": "Cost by threshold",
+    "frontier.caption": "Risk of what would leave. At risk: records, or persons, with a risk above {above}.",
+    "frontier.cost_caption": "Cells of the protected threats' columns that would be lost, dropped rows included, and the information kept of known cells. 100 %: nothing was lost.",
+    "frontier.chart": "Highest risk and cells lost",
+    "frontier.chart_desc": "Each point is the release at one threshold of threat {threat}. {said}. All stand in the table.",
+    "frontier.chart_one": "k = {k}: highest risk {risk}, {share} of cells lost",
+    "frontier.chart_caption": "Numbers are k. Less risk is to the right, fewer cells lost is below.",
+    "frontier.chart_limit": "Dashed: the limit on lost cells, {limit}.",
+    "frontier.axis": "highest risk (logarithmic)",
+    "frontier.side": "cells lost",
+    "frontier.shape.point": "a threshold",
+    "frontier.shape.chosen": "the policy's",
+    "frontier.shape.beaten": "another point is better",
+    "frontier.k": "k",
+    "frontier.threshold": "Threshold",
+    "frontier.highest": "Highest risk",
+    "frontier.average": "Average risk",
+    "frontier.at_risk": "At risk",
+    "frontier.cells": "Cells lost",
+    "frontier.share": "Share",
+    "frontier.rows": "Rows dropped",
+    "frontier.entropy_whole_file": "Entropy kept, whole file",
+    "frontier.entropy_suppressed": "Entropy kept, suppressed cells",
+    "frontier.granularity": "Granularity kept",
+    "frontier.note": "Note",
+    "frontier.note.chosen": "the policy's choice",
+    "frontier.note.dominated": "another point is better",
+    "frontier.note.infeasible": "cannot be met by suppressing cells: figures are the best that was reached",
+    "frontier.note.over": "over the limit on cells",
+    "frontier.note.empty": "no record is left",
+    "frontier.how": "How it was made",
+    "frontier.how_points": "Rows were read and collapsed to classes once, and protected anew at each threshold by the solver that a run uses. The policy's own point is what a run would take "
+    "as long as the source stays the same; the audit of that run measures it anew.",
+    "frontier.how_better": "A point is marked as beaten where another has no more highest risk and loses no more cells, and is better in one of the two.",
+    "frontier.how_other": "Highest risk can be below the threshold: a limit on average risk or on records at risk, or another threat, may ask for more.",
+    "frontier.foot": "Figures count the source: for internal use only. No cell of the source stands here.",
+}
