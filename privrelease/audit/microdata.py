@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.attacking import attack
 from privrelease.audit.attacks_model import ATTACKS
 from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.earlier.across import with_earlier
@@ -26,7 +25,10 @@ from privrelease.audit.utility_model import UTILITY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.audit.attacks_model import AttacksFacts
     from privrelease.audit.earlier.release import EarlierReleases
+    from privrelease.audit.evidence import Evidence
+    from privrelease.audit.model import CheckResult
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.plan.model import MicrodataPlan, Plan
@@ -52,7 +54,7 @@ def audit_microdata(
     evidence = gather(plan, target, engine)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    attacked, attack_checks = attack(evidence, policy.policy_sha256, engine)
+    attacked, attack_checks = _attacked(evidence, policy, engine)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
@@ -76,3 +78,11 @@ def audit_microdata(
         },
     )
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine), plan)
+
+
+def _attacked(evidence: Evidence, policy: Plan, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+    if evidence.plan.attacks is None:
+        return None, ()
+    from privrelease.audit.attacking import attack
+
+    return attack(evidence, policy.policy_sha256, engine)

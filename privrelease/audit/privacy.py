@@ -20,7 +20,8 @@ from privrelease.audit.privacy_model import (
 from privrelease.dp.budget import Budget, total
 from privrelease.dp.queries import Histogram, Mode, PrivateKeys
 from privrelease.ledger.book import stricter
-from privrelease.plan.statistics import CONFIDENCE, cells_of, forecast_of
+from privrelease.plan.statistics import CONFIDENCE, cells_of
+from privrelease.plan.statistics_forecast import forecast_of
 from privrelease.units import Epsilon
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[Ru
 
 def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -> _Made | None:
     """The run, where it made every file."""
-    from privrelease.release.approvals import alterations
+    from privrelease.release.alterations import alterations
 
     try:
         run = store.folder(record.run)

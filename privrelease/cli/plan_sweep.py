@@ -64,7 +64,8 @@ def sweep(releases: Iterable[ReleasePlan], epsilons: Sequence[Epsilon]) -> tuple
     from privrelease.dp.budget import Budget
     from privrelease.dp.queries import PrivateKeys, Quantile, draws
     from privrelease.plan.explain_statistics import figure_name
-    from privrelease.plan.statistics import StatisticsPlan, forecast_of
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.statistics_forecast import forecast_of
 
     found: list[Swept] = []
     for plan in releases:

@@ -81,7 +81,7 @@ def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
 def _changed(parked: _Parked) -> tuple[Finding, ...]:
     """What is not as it was decided upon: files of the run, the policy, or the day, where a waiver has expired since."""
     from privrelease.findings import Finding
-    from privrelease.release.approvals import alterations
+    from privrelease.release.alterations import alterations
     from privrelease.release.store import now
 
     found = alterations(parked.run)

@@ -85,7 +85,7 @@ def sign(
 ) -> Ending:
     """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
     from privrelease.cli.writing import Kept, Writer, kept_of_audit
-    from privrelease.release.approvals import alterations
+    from privrelease.release.alterations import alterations
     from privrelease.release.runs import RunFolder
     from privrelease.release.signing import sealed
     from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
@@ -152,7 +152,8 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
 
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
     """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named."""
-    from privrelease.release.approvals import alterations, signed_by
+    from privrelease.release.alterations import alterations
+    from privrelease.release.approvals import signed_by
     from privrelease.release.runs import RunFolder
 
     run = RunFolder(folder.resolve())

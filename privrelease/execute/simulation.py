@@ -19,7 +19,8 @@ from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from privrelease.dp.queries import Histogram, Mean, Mode, PrivateKeys, Quantile, draws
 from privrelease.execute.statistic_figures import value_of
 from privrelease.plan.simulated import CellSpread, ErrorBin, Simulated
-from privrelease.plan.statistics import StatisticPlan, forecast_of
+from privrelease.plan.statistics import StatisticPlan
+from privrelease.plan.statistics_forecast import forecast_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,8 @@ from privrelease.dp import estimates
 from privrelease.dp.consistency import NoisyTable, agree
 from privrelease.dp.noise_sums import Part, half_width
 from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
-from privrelease.plan.statistics import CONFIDENCE, forecast_of
+from privrelease.plan.statistics import CONFIDENCE
+from privrelease.plan.statistics_forecast import forecast_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
-from privrelease.dp.budget import Budget
 from privrelease.plan.approvals import ApprovalsPlan
 from privrelease.plan.attacks import attacks_plan
 from privrelease.plan.checks import check_plans
@@ -29,16 +28,15 @@ from privrelease.plan.waivers import WaiverPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.statistics_queries import columns_read, resolve
 from privrelease.policy.tables import TableRelease
 from privrelease.policy.waivers import same_person
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
-from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
+    from privrelease.dp.budget import Budget
     from privrelease.plan.model import CheckPlan
     from privrelease.policy.context import Leaving
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
@@ -90,6 +88,9 @@ def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
 
 
 def _cap(cap: CapSpec) -> Budget:
+    from privrelease.dp.budget import Budget
+    from privrelease.units import Delta, Epsilon
+
     return Budget(Epsilon(cap.epsilon), Delta(cap.delta or 0))
 
 
@@ -129,6 +130,8 @@ def _release(
 
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
+    from privrelease.policy.statistics_queries import resolve
+
     dataset = loaded.policy.datasets[release.from_]
     found, _ = resolve(release, release.from_, dataset)
     assert found is not None  # a policy with faults is not loaded
@@ -187,6 +190,8 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
 
 def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:
     """The source less the columns that no query looks at: what is not asked for is not read."""
+    from privrelease.policy.statistics_queries import columns_read
+
     needed = {unit} | {name for query in found.queries for name in columns_read(query)}
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
     read = [column for column in source.columns if column.name in needed | dropping] or list(source.columns[:1])

@@ -9,13 +9,15 @@ from privrelease.dp.budget import total
 from privrelease.dp.queries import PrivateKeys
 from privrelease.findings import amount
 from privrelease.plan.explain_checks import check_words
-from privrelease.plan.statistics import cells_of, forecast_of, mean_forecast_of
+from privrelease.plan.statistics import cells_of
+from privrelease.plan.statistics_forecast import forecast_of, mean_forecast_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from privrelease.dp.draws import Draw
-    from privrelease.plan.statistics import DrawForecast, StatisticPlan, StatisticsPlan
+    from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
+    from privrelease.plan.statistics_forecast import DrawForecast
 
 __all__ = ["DrawExplanation", "QueryExplanation", "StatisticsExplanation", "explain_statistics", "figure_name"]
 

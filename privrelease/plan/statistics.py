@@ -1,24 +1,24 @@
-"""The plan of a release of statistics: every draw with its law and scale, before any row is read."""
+"""The plan of a release of statistics: every draw with its law and scale, before any row is read.
+
+Every command asks of a release whether it is this kind; what computes with a plan imports the mechanisms where it does, so that those who
+only ask load none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from privrelease.dp.budget import Budget, total
-from privrelease.dp.composition import composed
-from privrelease.dp.quantiles import rank_error
-from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys
 from privrelease.policy.released_columns import STATISTICS_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from privrelease.dp.budget import Budget
     from privrelease.dp.composition import Accounting, Apart, Composed
     from privrelease.dp.draws import Draw
-    from privrelease.dp.queries import Noise, Query, Setting
+    from privrelease.dp.queries import Noise, PrivateKeys, PublicKeys, Query, Setting
     from privrelease.findings import Location
     from privrelease.plan.model import CheckPlan, UnitPlan
     from privrelease.relational.filters import Filter
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CONFIDENCE",
     "DEFAULT_POPULATION",
-    "DrawForecast",
-    "MeanForecast",
     "StatisticPlan",
     "StatisticsPlan",
     "cells_of",
-    "forecast_of",
-    "mean_forecast_of",
 ]
 
 #: Released intervals cover the figure without noise with this probability.
@@ -67,6 +63,8 @@ class StatisticPlan:
     @property
     def cost(self) -> Budget:
         """What its draws are charged, each by itself: at most its part of the budget."""
+        from privrelease.dp.budget import Budget, total
+
         return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
 
     @property
@@ -118,10 +116,14 @@ class StatisticsPlan:
     @property
     def composed(self) -> Composed:
         """What all draws cost together, and by which rule."""
+        from privrelease.dp.composition import composed
+
         return composed(self.draws, self.rule, self.budget, self.apart)
 
     def composed_of(self, queries: Collection[str]) -> tuple[Composed, tuple[Apart, ...]]:
         """Return what some of the queries cost together, and which of them are apart."""
+        from privrelease.dp.composition import composed
+
         apart = tuple(left for one in self.apart if (left := one.of(queries)) is not None)
         drawn = tuple(draw for draw in self.draws if draw.query in queries)
         return composed(drawn, self.rule, self.budget, apart), apart
@@ -137,76 +139,10 @@ class StatisticsPlan:
         return self.population_id or DEFAULT_POPULATION
 
 
-@dataclass(frozen=True, slots=True)
-class DrawForecast:
-    """A draw before it is drawn, in the unit of its figure: scale (b of Laplace, sigma of Gaussian), standard deviation, half of the
-    95 % interval. A choice has neither; a public figure has none. ``rank``: of a quantile, within how many rows of the rank that was asked
-    for the chosen value lies with 95 %.
-    """
-
-    draw: Draw
-    numbers: str
-    scale: float | None
-    deviation: float | None
-    half_width: Fraction | None
-    rank: float | None = None
-
-
-def forecast_of(draw: Draw) -> DrawForecast:
-    """Return what is known of a draw beforehand; no row is needed for it."""
-    numbers = "one for each private key" if draw.size is None else str(draw.size)
-    noise = draw.noise
-    if noise is None:
-        return DrawForecast(draw, numbers, None if draw.mechanism == "public" else float(draw.scale), None, None, _rank(draw))
-    scale = sqrt(draw.scale) if draw.mechanism == "discrete_gaussian" else float(draw.scale)
-    unit = float(draw.grid)
-    return DrawForecast(
-        draw, numbers, scale * unit, noise.standard_deviation() * unit, noise.half_width(CONFIDENCE) * draw.grid
-    )
-
-
-def _rank(draw: Draw) -> float | None:
-    target = draw.target
-    if target.figure != "quantile" or target.quantile is None:
-        return None
-    return rank_error(draw.scale, target.high - target.low + 1, target.quantile.denominator, 1 - CONFIDENCE)
-
-
-@dataclass(frozen=True, slots=True)
-class MeanForecast:
-    """A mean of about ``rows`` rows: its standard deviation where the values lie at the centre of the domain, and where they lie at its end
-    (there the noise of the count moves it most); half of the widest 95 % interval.
-    """
-
-    rows: int
-    least: float
-    most: float
-    half_width: float
-
-
-def mean_forecast_of(query: StatisticPlan) -> MeanForecast | None:
-    """Return what is known of a mean beforehand, given the rows that the policy expects. None where it says nothing, or for other figures."""
-    if query.expected_rows is None or not isinstance(query.query, Mean):
-        return None
-    draws = {str(draw.target.figure): draw for draw in query.draws}
-    total, count = draws["sum"], draws.get("rows", draws.get("persons"))
-    assert total.noise is not None
-    assert count is not None
-    rows, domain = query.expected_rows, query.query.domain
-    unit, reach = float(domain.grid), float(domain.reach * domain.grid)
-    of_sum = total.noise.standard_deviation() * unit
-    of_count = 0.0 if count.noise is None else count.noise.standard_deviation()
-    each = 1 - (1 - CONFIDENCE) / 2
-    widths = float(total.noise.half_width(each)) * unit, 0.0 if count.noise is None else float(count.noise.half_width(each))
-    left = max(1.0, rows - widths[1])
-    span = float(domain.high - domain.low)
-    return MeanForecast(
-        rows, of_sum / rows, sqrt(of_sum**2 + (reach * of_count) ** 2) / rows, min(span, (widths[0] + reach * widths[1]) / left)
-    )
-
-
 def cells_of(query: StatisticPlan) -> int | None:
     """Return how many rows of the output a query has; None where private keys decide."""
+    from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+
     if isinstance(query.query.by, PrivateKeys):
         return None
     cells = query.query.by.size if isinstance(query.query.by, PublicKeys) else 1

@@ -1,4 +1,4 @@
-"""Approvals of a parked release: signatures over the digests of policy, outputs and audit, and what was altered since.
+"""Approvals of a parked release: signatures over the digests of policy, outputs, audit and report.
 
 An approval is a DSSE envelope in ``internal/approvals``. It counts where a listed key made it, for a role of its approver, while the key
 was valid, over exactly what is parked; never by the owner of an open waiver; and a key counts for one role. The moment is stated by the
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.release.approvers import Approver
-    from privrelease.release.manifest import Manifest
     from privrelease.release.runs import RunFolder
     from privrelease.release.signing import SigningKey, VerifyingKey
 
@@ -36,7 +35,6 @@ __all__ = [
     "Approval",
     "Approvals",
     "Digests",
-    "alterations",
     "approvals_of",
     "approve",
     "digests_of",
@@ -97,38 +95,6 @@ def digests_of(run: RunFolder) -> Digests:
             audit=sha256_of(run.audit),
             beside=run.beside(),
         )
-
-
-def alterations(run: RunFolder) -> tuple[Finding, ...]:
-    """Compare what is parked with what was decided upon: a finding by name for each file that is not the same.
-
-    R160 the manifest, R161 an output, R162 the audit, R168 the recipients' edition of the report.
-    """
-    record = run.record()
-    found = []
-    try:
-        manifest: Manifest | None = run.manifest()
-    except InputError:
-        manifest = None
-    decided = record.decided
-    if manifest is None or decided is None or manifest.digest() != decided.manifest_sha256 or manifest.run != run.id:
-        found.append(_altered("R160", run.manifest_path.name, "the manifest that was decided upon"))
-    for output in () if manifest is None else manifest.outputs:
-        file = run.output(output.file)
-        if file.is_symlink() or not file.is_file() or sha256_of(file) != output.sha256:
-            found.append(_altered("R161", output.file, "the file that was audited"))
-    audited = None if decided is None else decided.audit_sha256
-    if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
-        found.append(_altered("R162", run.audit.name, "the audit that was decided upon"))
-    if decided is not None and decided.beside is not None and run.beside() != decided.beside:
-        found.append(
-            _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file stands beside it")
-        )
-    return tuple(found)
-
-
-def _altered(code: str, name: str, what: str) -> Finding:
-    return Finding(code, f"{name} is not {what}", hint="run the release again; nothing was published")
 
 
 def approve(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from privrelease.audit.model import Outcome
 from privrelease.audit.waivers_model import waiver_facts
 from privrelease.report import numbers
+from privrelease.report.attacks_named import unlimited
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
-from privrelease.report.sections.attacks import unlimited
 from privrelease.report.view import exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:

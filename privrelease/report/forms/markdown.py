@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from privrelease.audit.waivers_model import waiver_facts
+from privrelease.report.attacks_named import unlimited
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
 from privrelease.report.forms.plain import printable
 from privrelease.report.forms.results import cases_of
-from privrelease.report.sections.attacks import unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.attacks_model import attacks_facts
 from privrelease.report import numbers
+from privrelease.report.attacks_named import attack_name
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.edition import Edition
 from privrelease.report.view import Absent, exact, shown
 
 if TYPE_CHECKING:
     from privrelease.audit.attacks_model import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
-    from privrelease.audit.model import AuditResult, Figure
+    from privrelease.audit.model import Figure
     from privrelease.report.catalogue import Catalogue
     from privrelease.report.view import Context, Sentence, Status
 
-__all__ = ["AttackRow", "AttacksBody", "attack_name", "bounded", "build", "signed", "unlimited"]
+__all__ = ["AttackRow", "AttacksBody", "bounded", "build", "signed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +92,6 @@ def _sentences(facts: AttacksFacts, edition: Edition) -> tuple[Sentence, ...]:
     if not facts.decides:
         said.append(("attacks.not_dp", {}))
     return tuple(said)
-
-
-def attack_name(one: AttackFacts, texts: Catalogue, *, isolated: bool = True) -> str:
-    """Return what an attack is called. ``isolated``: names of columns stand in marks that keep the direction of the text around them."""
-    values = {
-        "knows": ", ".join(one.knows),
-        "other": ", ".join(one.other),
-        "target": one.target or "",
-        "combine": str(one.combine or ""),
-    }
-    return (texts.text if isolated else texts.plain)(f"attacks.name.{one.attack}", **values)
-
-
-def unlimited(audit: AuditResult, texts: Catalogue, *, isolated: bool = True) -> str:
-    """Name the attacks that the policy sets no limit for; empty where each has one, or none was asked for."""
-    try:
-        facts = attacks_facts(audit)
-    except ValueError:
-        return ""
-    found = () if facts is None else facts.attacks
-    free = (one for one in found if one.max_risk is None and one.max_advantage is None)
-    return ", ".join(attack_name(one, texts, isolated=isolated) for one in free)
 
 
 def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:

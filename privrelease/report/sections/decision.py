@@ -11,9 +11,9 @@ from privrelease.audit.model import Outcome
 from privrelease.audit.privacy_model import privacy_facts
 from privrelease.audit.signoff_model import signoff_facts
 from privrelease.report import numbers
+from privrelease.report.attacks_named import unlimited
 from privrelease.report.changes import change_rows
 from privrelease.report.edition import Edition, is_withheld
-from privrelease.report.sections.attacks import unlimited
 from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import Shown, exact, released_words, shown, shown_beside
 

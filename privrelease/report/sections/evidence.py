@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.attacks_model import attacks_facts
 from privrelease.report import numbers
-from privrelease.report.sections.attacks import attack_name, bounded, signed
+from privrelease.report.attacks_named import attack_name
+from privrelease.report.sections.attacks import bounded, signed
 from privrelease.report.view import exact, shown
 
 if TYPE_CHECKING:
