@@ -39,10 +39,14 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
     """Compare two policies, or two audits (``audit.json`` or folders of runs)."""
     if _is_audit(old) and _is_audit(new):
         return _audits(old, new, form, stop, console)
-    from privrelease.policy.diff import EFFECTS, policy_changes
+    from privrelease.policy.diff import EFFECTS, environment_changes, policy_changes, sorted_changes
     from privrelease.policy.loader import load_policy
 
-    found = policy_changes(load_policy(old, env=environment), load_policy(new, env=environment))
+    before, after = load_policy(old, env=environment), load_policy(new, env=environment)
+    found = policy_changes(before, after)
+    if environment is None:
+        over = [{name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))]
+        found = sorted_changes((*found, *environment_changes(over[0], over[1], found)))
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:

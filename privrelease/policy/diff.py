@@ -7,29 +7,29 @@ it promises the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from privrelease.policy.diff_effects import EFFECTS, Effect, verdict
 from privrelease.policy.dump import plain_values
 from privrelease.policy.nodes import walk
 from privrelease.policy.tightening import changes, recodes
 from privrelease.policy.values import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from privrelease.findings import Location
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.tightening import Changed
 
-__all__ = ["EFFECTS", "Effect", "PolicyChange", "policy_changes"]
+__all__ = ["EFFECTS", "Effect", "PolicyChange", "environment_changes", "policy_changes", "sorted_changes"]
 
-Effect: TypeAlias = Literal["weaker", "breaking", "stricter", "neutral"]
-#: From what must be looked at first to what need not.
-EFFECTS: tuple[Effect, ...] = ("weaker", "breaking", "stricter", "neutral")
+#: Entries of a list that are said one by one.
+_SAID = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,9 @@ _BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
     (("datasets", "*", "columns", "*", "type"), _always),
     (("datasets", "**"), lambda change: recodes(change.names, change.old, change.new)),
 )
-#: What is said about the processing and promises nothing that is measured.
+#: What promises nothing that is measured.
 _NEUTRAL: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
     (("version",), _always),
-    (("legal", "profile"), lambda change: change.old is None),
-    (
-        ("legal", "**"),
-        lambda change: change.names != ("legal", "profile") and not (change.names == ("legal",) and change.new is None),
-    ),
     (("datasets", "*", "columns", "*", "unit"), _always),
 )
 
@@ -89,8 +84,39 @@ def _names(value: object) -> tuple[object, ...]:
 
 def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, ...]:
     """Return every change from ``old`` to ``new``, what weakens first, then in the order of the files."""
-    found = [_change(change, old, new) for change in changes(old.policy, new.policy)]
+    return sorted_changes(_change(change, old, new) for change in changes(old.policy, new.policy))
+
+
+def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:
+    """Return changes, what weakens first, then in the order of the files."""
     return tuple(sorted(found, key=lambda one: (EFFECTS.index(one.effect), one.location, one.subject)))
+
+
+def environment_changes(
+    old: Mapping[str, LoadedPolicy], new: Mapping[str, LoadedPolicy], base: Sequence[PolicyChange]
+) -> tuple[PolicyChange, ...]:
+    """Return what changes in environments alone: policies by the environment that is laid over them.
+
+    A change that ``base`` tells already, of the policy itself, is not repeated for those that take it over. One that is gone breaks whoever
+    names it; one that is new may only tighten what is there.
+    """
+    known = {(one.subject, one.message) for one in base}
+    found = []
+    for name in sorted(old.keys() | new.keys()):
+        subject = f"environments.{name}"
+        if name not in new:
+            place = old[name].location("environments", name)
+            found.append(PolicyChange(subject, "breaking", f"{subject} is gone", place))
+        elif name not in old:
+            place = new[name].location("environments", name)
+            found.append(PolicyChange(subject, "neutral", f"{subject} is new", place))
+        else:
+            found += [
+                replace(one, subject=f"{subject}.{one.subject}", message=f"{subject}: {one.message}")
+                for one in policy_changes(old[name], new[name])
+                if (one.subject, one.message) not in known
+            ]
+    return tuple(found)
 
 
 def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChange:
@@ -101,6 +127,8 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
         words = f"{subject} is new" + _value(change.new, ": ")
     elif change.removed:
         words = f"{subject} is gone" + _value(change.old, ", was ")
+    elif isinstance(change.old, tuple) and isinstance(change.new, tuple) and (_long(change.old) or _long(change.new)):
+        words = f"{subject}: {_entries(change.old, change.new)}"
     else:
         words = f"{subject}: {_short(change.old)} becomes {_short(change.new)}"
     return PolicyChange(subject, _effect(change), words, place)
@@ -112,6 +140,9 @@ def _effect(change: Changed) -> Effect:
     if change.names[0] == "releases" and change.names[2:] == ("columns",):
         # fewer columns leave: stricter, and whoever reads the file misses them
         return "breaking" if change.judged == "stricter" and _loses_columns(change) else "weaker"
+    found = verdict(change)
+    if found is not None:
+        return found
     if change.judged == "stricter":
         return "stricter"
     if change.judged == "free" or _fitting(_NEUTRAL, change):
@@ -129,6 +160,33 @@ def _fits(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return len(pattern) == len(names) and all(part in ("*", name) for part, name in zip(pattern, names, strict=True))
 
 
+def _long(value: object) -> bool:
+    """Whether a list is not said whole: it holds mappings, or many words."""
+    return isinstance(value, tuple) and (len(value) > _SAID or not all(isinstance(item, str) for item in value))
+
+
+def _entries(old: object, new: object) -> str:
+    """What was added to a list and what is gone from it; entries by their names where they have some."""
+    before, after = _names(old), _names(new)
+    added, gone = [one for one in after if one not in before], [one for one in before if one not in after]
+    parts = [f"{_named(items)} {what}" for items, what in ((added, "added"), (gone, "gone")) if items]
+    return "; ".join(parts) or "in another order"
+
+
+def _named(items: list[object]) -> str:
+    words = [item if isinstance(item, str) else _name_of(item) for item in items]
+    known = [shown(word) for word in words if word]
+    return ", ".join(known) if len(known) == len(words) <= _SAID else str(len(words))
+
+
+def _name_of(item: object) -> str | None:
+    for key in ("id", "name", "check", "country"):
+        found = getattr(item, key, None)
+        if isinstance(found, str):
+            return found
+    return None
+
+
 def _value(value: object, before: str) -> str:
     """The value where it is short enough to say."""
     text = _short(value)
@@ -143,5 +201,5 @@ def _short(value: object) -> str:
     if isinstance(value, BaseModel):
         value = plain_values(value)
     if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
-        return shown(f"[{', '.join(value)}]") if len(value) <= 6 else f"a list of {len(value)}"
+        return shown(f"[{', '.join(value)}]") if len(value) <= _SAID else f"a list of {len(value)}"
     return shown(value)

@@ -42,7 +42,7 @@ class LoadedPolicy:
     """A policy without errors, and where everything in it was written.
 
     ``path``: absolute. ``files``: every file it was made of, the policy itself last. ``sha256``: of the resolved canonical form, so
-    that comments, order of keys in a section and layout do not change it, and any value does.
+    that comments, order of keys in a section and layout do not change it, and any value does. ``environments``: those the file has.
     """
 
     policy: Policy
@@ -53,6 +53,7 @@ class LoadedPolicy:
     warnings: tuple[Finding, ...]
     sha256: str
     environment: str | None = None
+    environments: tuple[str, ...] = ()
 
     def location(self, *path: str | int) -> Location:
         """Return where the value at ``path`` was written (the closest part that was written at all)."""
@@ -121,7 +122,7 @@ def check_policy(
     if policy is None or any(finding.severity is Severity.ERROR for finding in findings):
         return None, tuple(findings)
     digest = hashlib.sha256(canonical(policy).encode()).hexdigest()
-    loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env)
+    loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env, tuple(names))
     return loaded, tuple(findings)
 
 

@@ -29,6 +29,15 @@ def test_a_breaking_change_fails_where_breaking_ones_are_asked_for_only(desk):
     assert desk("diff", *files, "--fail-on", "breaking").code == 1
 
 
+def test_an_environment_that_tightens_less_stops_where_weaker_changes_do(desk):
+    over = "environments: {{prod: {{threats: {{t: {{highest_risk: {}}}}}}}}}\n"
+    files = two(desk, old=POLICY + over.format("0.1"), new=POLICY + over.format("0.2"))
+    said = desk("diff", *files, "--fail-on", "weaker")
+    assert said.code == 1
+    assert "weaker: environments.prod: threats.t.highest_risk: 0.1 becomes 0.2" in said.out
+    assert desk("diff", *files, "--env", "prod", "--fail-on", "weaker").code == 1
+
+
 def test_every_form_of_a_diff_names_the_change(desk):
     files = two(desk)
     value = desk("diff", *files, "--format", "json").json
