@@ -12,6 +12,7 @@ SCRIPTS = (
     "risk_audit.py",
     "full_audit.py",
     "utility.py",
+    "frontier.py",
     "whole_runs.py",
     "attacks.py",
     "noise.py",

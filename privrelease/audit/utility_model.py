@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
+from privrelease.audit.frontier_model import FrontierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
@@ -103,6 +106,8 @@ class UtilityMeasures(Document):
     numbers: NumberShifts
     queries: tuple[QueryErrors, ...]
     seed: str
+    frontier: FrontierFacts | None = Field(default=None, exclude_if=lambda facts: facts is None)
+    """What protection would cost at other thresholds, where the policy asks for that."""
 
 
 def utility_measures_of(audit: AuditResult) -> UtilityMeasures | None:
@@ -116,6 +121,6 @@ def utility_measures_of(audit: AuditResult) -> UtilityMeasures | None:
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:
-    """Leave out what tells of the source without a figure: which columns did not change at all."""
+    """Leave out what tells of the source: which columns did not change at all, and the frontier."""
     numbers = facts.numbers.model_copy(update={"untouched": (), "not_measured": ()})
-    return facts.model_copy(update={"numbers": numbers})
+    return facts.model_copy(update={"numbers": numbers, "frontier": None})

@@ -192,7 +192,7 @@ def _tell(found: Frontier, console: Console) -> None:
     console.data("\n".join(texts.plain(key, **values) for key, values in page.said))
     heads = ("k", "threshold", "highest", "average", "at_risk", "cells", "share", "rows")
     table(
-        (*(texts.text(f"frontier.{name}").lower() for name in heads), *(name.lower() for name in page.measures), "note"),
+        (*(texts.text(f"frontier.{name}").lower() for name in heads), *(name.lower() for name in page.points.measures), "note"),
         [
             (
                 row.k,
@@ -206,12 +206,12 @@ def _tell(found: Frontier, console: Console) -> None:
                 *row.kept,
                 "; ".join(row.notes),
             )
-            for row in page.rows
+            for row in page.points.rows
         ],
         page.title,
         console,
     )
-    for key, values in (page.caption, page.cost):
+    for key, values in (page.points.caption, page.points.cost):
         console.data(texts.plain(key, **values))
 
 

@@ -16,8 +16,8 @@ from privrelease.disclosure.subsets import smallest_classes
 from privrelease.disclosure.verdict import judge
 from privrelease.disclosure.wildcard import match_sizes
 from privrelease.execute.limit import limit_exceeded
-from privrelease.execute.microdata import protect
 from privrelease.execute.progress import silent
+from privrelease.execute.protection import protect
 from privrelease.execute.suppression import nulled_cells
 
 if TYPE_CHECKING:

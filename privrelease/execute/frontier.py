@@ -7,6 +7,7 @@ other threats stay as the policy has them, so each point is a release that a run
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +17,13 @@ from privrelease.disclosure.grouping import group_rows
 from privrelease.disclosure.prosecutor import prosecutor_risk
 from privrelease.disclosure.thresholds import smallest_class_for
 from privrelease.execute.forecast import leaving, threat_sizes
-from privrelease.execute.microdata import prepare, solve
 from privrelease.execute.progress import silent
-from privrelease.plan.frontier import Frontier, Point, thresholds, with_dominated
+from privrelease.execute.protection import prepare, solve
+from privrelease.plan.frontier import Frontier, Point, sweepable, thresholds, with_dominated
+from privrelease.release.frontier import FrontierPoint, FrontierStatement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import Engine
     from privrelease.execute.forecast import Counted
     from privrelease.execute.progress import Progress
+    from privrelease.execute.protection import Prepared
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["frontier", "released_classes"]
+__all__ = ["frontier", "released_classes", "stated", "sweep"]
 
 
 def frontier(
@@ -43,14 +45,24 @@ def frontier(
     measure: Callable[[ClassTable, ClassTable], None] = lambda _before, _after: None,
     progress: Progress = silent,
 ) -> Frontier:
+    """Read the source and :func:`sweep` it. Raises InputError where the source is not as declared."""
+    return sweep(plan, threat, asked, prepare(plan, engine, progress), measure, progress)
+
+
+def sweep(
+    plan: MicrodataPlan,
+    threat: ThreatPlan,
+    asked: Sequence[Fraction],
+    prepared: Prepared,
+    measure: Callable[[ClassTable, ClassTable], None] = lambda _before, _after: None,
+    progress: Progress = silent,
+) -> Frontier:
     """Protect the release at every threshold ``asked`` for and at the policy's own.
 
     ``threat``: one of :func:`~privrelease.plan.frontier.sweepable`. ``measure`` is called with the classes of the source and of what would leave, point by point.
-    Raises InputError where the source is not as declared.
     """
     own = threat.thresholds.highest
     assert own is not None  # sweepable
-    prepared = prepare(plan, engine, progress)
     table, linkable = prepared.rows.table, prepared.persons.linkable
     total = prepared.source.n_rows * len(table.columns)
     above = own if threat.thresholds.at_risk is None else threat.thresholds.at_risk.above
@@ -93,6 +105,37 @@ def frontier(
         source_rows=prepared.source.n_rows,
         cells_total=total,
         points=with_dominated(points),
+    )
+
+
+def stated(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) -> FrontierStatement | None:
+    """Sweep the first threat that can be, at the class sizes that the policy asks for, as the internal manifest states it; None: none is."""
+    threats = sweepable(plan)
+    if not plan.frontier or not threats:
+        return None
+    found = sweep(plan, threats[0], [Fraction(1, size) for size in plan.frontier], prepared, progress=progress)
+    return FrontierStatement(
+        threat=found.threat,
+        columns=found.columns,
+        others=found.others,
+        counts=found.counts,
+        above=str(found.above),
+        cells_total=found.cells_total,
+        points=tuple(
+            FrontierPoint(
+                k=point.k,
+                threshold=str(point.risk),
+                chosen=point.chosen,
+                feasible=point.feasible,
+                highest=None if point.highest is None else str(point.highest),
+                average=None if point.average is None else str(point.average),
+                at_risk=point.at_risk,
+                counted=point.counted,
+                cells_lost=point.cells_lost,
+                rows_dropped=point.rows_dropped,
+            )
+            for point in found.points
+        ),
     )
 
 

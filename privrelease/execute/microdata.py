@@ -6,32 +6,22 @@ What is parked is not yet safe: the audit measures it anew and decides. Nothing 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
 from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InternalError
 from privrelease.execute.describing import manifest_of
+from privrelease.execute.frontier import stated
 from privrelease.execute.inputs import digest_inputs
 from privrelease.execute.keys import pseudonym_keys
 from privrelease.execute.limit import limit_exceeded
-from privrelease.execute.persons import Persons, check_persons
-from privrelease.execute.populations import check_weights, stage_populations
 from privrelease.execute.progress import silent
-from privrelease.execute.suppression import (
-    nothing_suppressed,
-    nulled_cells,
-    one_class,
-    pairs_of_rows,
-    population_classes,
-    row_masks,
-    suppression_problem,
-    weight_column,
-)
+from privrelease.execute.protection import Protected, prepare, solve
+from privrelease.execute.suppression import nulled_cells, row_masks
 from privrelease.plan.statistics import StatisticsPlan
 from privrelease.plan.tables import TablePlan
 from privrelease.release.digests import digest_key, sha256_of
@@ -48,11 +38,7 @@ from privrelease.release.runs import ReleaseName
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from privrelease.disclosure.classes import ClassTable
-    from privrelease.disclosure.solvers.problem import Solution
-    from privrelease.engine.protocol import Engine, RowClasses, Staged, WrittenOutput
+    from privrelease.engine.protocol import Engine, Staged, WrittenOutput
     from privrelease.execute.progress import Progress
     from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
@@ -62,14 +48,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ParkedRelease",
-    "Prepared",
-    "Protected",
     "engine_settings",
-    "prepare",
-    "protect",
     "release_name",
     "run_microdata",
-    "solve",
     "sources_of",
 ]
 
@@ -86,35 +67,6 @@ class ParkedRelease:
     internal: InternalManifest
     source: Staged
     findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Prepared:
-    """A source, its persons and classes, before anything is suppressed.
-
-    ``populations``: by threat. ``row_pair`` (n,) and ``pair_rows`` (m,): see :func:`pairs_of_rows`; None where rows are not linkable.
-    """
-
-    source: Staged
-    persons: Persons
-    rows: RowClasses
-    populations: Mapping[str, ClassTable] = field(default_factory=dict)
-    row_pair: NDArray[np.uint32] | None = None
-    pair_rows: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Protected:
-    """A source, its persons and classes, and the solution that protects it.
-
-    ``row_pair``: (n,) the (class, person) pair of every row, where the solution treats persons apart; else None.
-    """
-
-    source: Staged
-    persons: Persons
-    rows: RowClasses
-    solution: Solution
-    row_pair: NDArray[np.uint32] | None = None
 
 
 def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
@@ -160,56 +112,6 @@ def _fixed_folder(path: str) -> Path:
     return fixed
 
 
-def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Prepared:
-    """Read the source, check persons, and collapse to classes: once, however often the release is then protected. Writes nothing.
-
-    Raises InputError where the data is not as declared.
-    """
-    progress("read", None)
-    staged = engine.stage(plan.source)
-    persons = check_persons(plan, engine, staged)
-    tables = stage_populations(plan, engine, staged.n_rows if persons.number is None else persons.number)
-    progress("classes", None)
-    unit = plan.unit.column if plan.unit is not None and persons.repeat else None
-    if not plan.quasi_identifiers:
-        return Prepared(staged, persons, one_class(staged.n_rows))
-    rows = engine.classes(staged, plan.quasi_identifiers, unit=unit, weight=weight_column(plan))
-    check_weights(plan, rows.table)
-    if plan.suppress is None:
-        return Prepared(staged, persons, rows)
-    populations = population_classes(plan, engine, staged, rows.table, tables)
-    row_pair = pair_rows = None
-    if unit is not None and persons.linkable:
-        row_pair, pair_rows = pairs_of_rows(rows, engine.persons(staged, unit))
-    return Prepared(staged, persons, rows, populations, row_pair, pair_rows)
-
-
-def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) -> Solution:
-    """Choose the cells to suppress so that every threat of ``plan`` holds; none where it has no such step or no quasi-identifier.
-
-    ``plan``: that of ``prepared``, or one that differs in the thresholds of its threats alone.
-    """
-    table = prepared.rows.table
-    if plan.suppress is None or not table.columns:
-        return nothing_suppressed(table)
-    progress("suppress", None)
-    problem = suppression_problem(
-        plan,
-        plan.suppress,
-        table,
-        prepared.populations,
-        linkable=prepared.persons.linkable,
-        pair_rows=prepared.pair_rows,
-    )
-    return suppress_cells(problem, progress=progress)
-
-
-def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Protected:
-    """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
-    prepared = prepare(plan, engine, progress)
-    return Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
-
-
 def run_microdata(
     plan: MicrodataPlan,
     policy: Plan,
@@ -231,7 +133,9 @@ def run_microdata(
     keys = pseudonym_keys(plan, environment)
     progress("digest", None)
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
-    protected = protect(plan, engine, progress)
+    prepared = prepare(plan, engine, progress)
+    protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
+    frontier = stated(plan, prepared, progress)
     inputs.check_unchanged()
     masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
     progress("write", None)
@@ -261,6 +165,7 @@ def run_microdata(
             inputs=inputs.digests,
             row_map=RowMapDigest(file=run.row_map.name, sha256=sha256_of(run.row_map), bytes=run.row_map.stat().st_size),
             claims=claims,
+            frontier=frontier,
         )
     store.park(run, manifest, internal)
     over = limit_exceeded(plan, claims.lost, claims.cells_total)

@@ -232,6 +232,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         suppress=_suppress(loaded, number, out),
         order=release.order,
         recipients_hold_previous=release.recipients_hold_previous,
+        frontier=release.frontier,
         checks=check_plans(loaded, release),
         attacks=attacks_plan(loaded, release, source),
         snapshot=dataset.snapshot,

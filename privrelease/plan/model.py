@@ -125,6 +125,7 @@ class MicrodataPlan:
 
     ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
     ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
+    ``frontier``: class sizes at which the internal report shows what the first threat would cost.
     """
 
     id: str
@@ -136,6 +137,7 @@ class MicrodataPlan:
     suppress: SuppressStep | None = None
     order: Literal["values", "source"] = "values"
     recipients_hold_previous: bool = True
+    frontier: tuple[int, ...] = ()
     checks: tuple[CheckPlan, ...] = ()
     attacks: AttacksPlan | None = None
     snapshot: str | None = None

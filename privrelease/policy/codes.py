@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     "P420": "an output's name that cannot be seen, or is too long",
     "P421": "an output in a hidden folder or file",
     "P422": "outputs whose manifest or report would be another file",
+    "P423": "a frontier of a release in which nothing can be swept",
     "P430": "a release that the ledger's cap could never cover",
     "P440": "a table without a minimum count, or with one below 3",
     "P441": "a table whose keys are not declared",

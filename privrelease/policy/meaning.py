@@ -9,6 +9,7 @@ from privrelease.policy.meaning_attacks import attack_rules
 from privrelease.policy.meaning_checks import check_rules
 from privrelease.policy.meaning_datasets import dataset_rules
 from privrelease.policy.meaning_expectations import expectation_rules
+from privrelease.policy.meaning_frontier import frontier_rules
 from privrelease.policy.meaning_ledger import ledger_rules
 from privrelease.policy.meaning_releases import release_rules
 from privrelease.policy.meaning_rings import ring_rules
@@ -28,6 +29,7 @@ RULES = (
     dataset_rules,
     threat_rules,
     release_rules,
+    frontier_rules,
     statistics_rules,
     table_rules,
     ring_rules,

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from privrelease.policy.values import (
     CHOICE,
+    ClassSize,
     ColumnName,
     EnvironmentVariable,
     Flag,
@@ -126,5 +127,7 @@ class MicrodataRelease(Frozen):
     """The files that are published, all of the same content."""
     recipients_hold_previous: Flag = True
     """Who gets this release may hold releases of the same persons that were published before, and combine them."""
+    frontier: Annotated[tuple[ClassSize, ...], Field(max_length=20)] = ()
+    """Class sizes at which the internal report shows what the first protected threat would cost; the release itself stays as it is."""
     description: Text | None = None
     """What the release is for."""

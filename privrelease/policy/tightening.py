@@ -147,6 +147,7 @@ ALLOWED: tuple[Change, ...] = (
     Change(("releases", "*", "order"), _only("source", "values"), "may change from source to values only"),
     Change(("releases", "*", "output"), _free, _KEEP),
     Change(("releases", "*", "recipients_hold_previous"), _only(old=False, new=True), "may change from false to true only"),
+    Change(("releases", "*", "frontier"), _free, _KEEP),
     Change(("releases", "*", "budget", "epsilon"), _lower, "may become lower only"),
     Change(("releases", "*", "budget", "delta"), _lower_where_set, "may become lower only"),
     Change(("releases", "*", "min_count"), _higher, "may become higher only"),

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, mode
 from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.frontier import FrontierStatement  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
 if TYPE_CHECKING:
@@ -209,3 +210,5 @@ class InternalManifest(_Saved):
     inputs: tuple[InputDigest, ...]
     row_map: RowMapDigest
     claims: Claims
+    frontier: FrontierStatement | None = Field(default=None, exclude_if=lambda one: one is None)
+    """What the run would have lost at other thresholds, where the policy asks for that."""

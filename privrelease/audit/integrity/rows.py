@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from privrelease.audit.figures import count
+from privrelease.audit.integrity.cells import cells_lost
 from privrelease.audit.integrity.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.audit.linkage import naming_columns
 from privrelease.findings import amount
@@ -215,6 +216,18 @@ def claims_agree(evidence: Evidence) -> Judged:
         nulled = {change.column: change.nulled for change in evidence.changes}
         columns = sorted({*evidence.plan.quasi_identifiers, *claims.suppressed})
         wrong += [f"suppressed.{name}" for name in columns if claims.suppressed.get(name, 0) != nulled.get(name, 0)]
+    wrong += _released_point(evidence)
     if wrong:
         return failed(f"the run states other counts than found: {', '.join(wrong)}")
     return passed("the counts that the run states are those found")
+
+
+def _released_point(evidence: Evidence) -> list[str]:
+    """Of a frontier that the run states, what differs at the point that it released."""
+    stated = None if evidence.target.internal is None else evidence.target.internal.frontier
+    lost = cells_lost(evidence)
+    if stated is None or lost is None or evidence.left is None:
+        return []
+    found = sum(nulled + dropped for nulled, dropped in lost.values()), evidence.left.rows
+    released = [(point.cells_lost, point.rows_dropped) for point in stated.points if point.chosen]
+    return [] if released == [found] else ["frontier"]

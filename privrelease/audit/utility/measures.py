@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.figures import minimum_of
+from privrelease.audit.frontier_model import frontier_facts
+from privrelease.audit.integrity.cells import cells_lost
 from privrelease.audit.utility.entropy import entropy_loss, kept
 from privrelease.audit.utility.granularity import granularity, suppressed
 from privrelease.audit.utility.number_shifts import number_shifts
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.evidence import Evidence
+    from privrelease.audit.frontier_model import FrontierFacts
     from privrelease.audit.utility.value_counts import ValueCounts
     from privrelease.audit.utility_model import Measured
     from privrelease.engine.audit_protocol import AuditEngine
@@ -67,7 +70,18 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> U
         numbers=number_shifts(evidence, engine, minimum),
         queries=_queries(evidence, before, after, change, seed),
         seed=seed,
+        frontier=_frontier(evidence),
     )
+
+
+def _frontier(evidence: Evidence) -> FrontierFacts | None:
+    """What the run forecast for other thresholds, beside the cells and rows that were found to be lost."""
+    internal = evidence.target.internal
+    if internal is None or internal.frontier is None:
+        return None
+    lost = cells_lost(evidence)
+    cells = None if lost is None else sum(nulled + dropped for nulled, dropped in lost.values())
+    return frontier_facts(internal.frontier, cells, None if evidence.left is None else evidence.left.rows)
 
 
 def _of_columns(table: ClassTable, names: Sequence[str]) -> ClassTable:

@@ -9,6 +9,7 @@ from privrelease.audit.utility_model import UTILITY
 from privrelease.report import numbers
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
 from privrelease.report.edition import Edition
+from privrelease.report.sections.frontier import frontier_body
 from privrelease.report.sections.utility_measures import figure_of, measures_body, measures_of, value_of
 from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from privrelease.audit.model import ColumnLoss, UtilityFacts
     from privrelease.audit.utility_model import UtilityMeasures
     from privrelease.report.catalogue import Catalogue
+    from privrelease.report.sections.frontier import FrontierBody
     from privrelease.report.sections.utility_measures import MeasuresBody
     from privrelease.report.view import Context
 
@@ -49,6 +51,7 @@ class UtilityBody:
     rest: Mapping[str, str] | None
     measures: MeasuresBody | None
     damaged: bool
+    frontier: FrontierBody | None = None
 
 
 def build(context: Context) -> UtilityBody | Absent:
@@ -80,6 +83,7 @@ def build(context: Context) -> UtilityBody | Absent:
         rest=_rest(bars),
         measures=measures_body(context),
         damaged=measures is None and UTILITY in context.audit.sections,
+        frontier=frontier_body(measures, context),
     )
 
 
@@ -99,6 +103,7 @@ def _measured(measures: UtilityMeasures, utility: UtilityFacts | None, context: 
         rest=_rest(bars),
         measures=measures_body(context),
         damaged=False,
+        frontier=frontier_body(measures, context),
     )
 
 
