@@ -8,10 +8,12 @@ import pytest
 from privrelease.policy.loader import check_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from privrelease.findings import Finding
     from privrelease.policy.loader import LoadedPolicy
+    from tests.unit.policy.rule_table import Rule
 
 #: A policy without a fault or warning; tests change one thing in it.
 SOUND = """\
@@ -87,3 +89,20 @@ def sound() -> str:
 @pytest.fixture
 def change() -> object:
     return changed
+
+
+def codes(findings: list[str]) -> set[str]:
+    return {finding.split()[1] for finding in findings}
+
+
+@pytest.fixture
+def tried(folder: Folder) -> Callable[[Rule], None]:
+    """Try a rule: what breaks it is told word for word, and what keeps it gives at most warnings of other rules."""
+
+    def of(rule: Rule) -> None:
+        assert folder.check(changed(*rule.breaks)) == rule.says
+        kept = folder.check(changed(*rule.keeps))
+        assert not codes(kept) & codes(rule.says)
+        assert all(": P6" in finding or " P6" in finding for finding in kept), kept
+
+    return of
