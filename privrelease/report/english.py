@@ -332,6 +332,7 @@ ENGLISH: Final[dict[str, str]] = {
     "waivers.expires": "Until",
     "waivers.recipient": "Waivers let these failed checks pass: {checks}. Their reasons stay with the controller.",
     "waivers.absent": "No waiver is recorded: every failed check counts.",
+    "waivers.elsewhere": "Waivers, where the policy has any, are on record with the controller.",
     "signoff.heading": "Sign-off",
     "signoff.basis": "ICO step 7",
     "signoff.absent": "The policy requires no approval; none is recorded.",

@@ -41,9 +41,12 @@ def build(context: Context) -> WaiversBody | Absent:
     """List waivers. Reasons and names stay with the controller: recipients are told which checks are waived."""
     texts = context.catalogue
     facts = waiver_facts(context.audit)
-    if facts is None or context.edition is Edition.RECIPIENT:
+    if context.edition is Edition.RECIPIENT:
+        # a waived check may be one that recipients do not see: of those nothing is said, neither that there is one nor that there is none
         waived = ", ".join(check.id for check in context.audit.checks if check.waived)
-        return Absent(texts.text("waivers.recipient", checks=waived) if waived else texts.text("waivers.absent"))
+        return Absent(texts.text("waivers.recipient", checks=waived) if waived else texts.text("waivers.elsewhere"))
+    if facts is None:
+        return Absent(texts.text("waivers.absent"))
     return WaiversBody(
         tuple(
             WaiverRow(

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from privrelease.audit.differences import differences
 from privrelease.audit.facts import legal_facts
-from privrelease.audit.model import Figure, Outcome
+from privrelease.audit.model import Figure, Outcome, Visibility
 from privrelease.audit.sensitive_model import SENSITIVE, SensitiveFacts, SensitiveRow
 from privrelease.report.edition import Edition
 from privrelease.report.html import render_html
@@ -21,6 +21,19 @@ def section(audit, name, edition=Edition.INTERNAL) -> str:
     page = render_html(audit, edition)
     part = page.split(f'<section id="{name}"')[1].split("<section id=")[0]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", part)).split())
+
+
+def test_recipients_are_never_told_that_there_is_no_waiver(audit):
+    """A waived check may be an internal one: its waiver cannot be seen in their edition, and was denied there."""
+    check = audit.checks[0].model_copy(
+        update={"id": "UTIL-007", "outcome": Outcome.FAIL, "waived": True, "visibility": Visibility.INTERNAL}
+    )
+    waived = audit.model_copy(update={"checks": (check, *audit.checks[1:])})
+    for one in (waived, audit):
+        said = section(one, "waivers", Edition.RECIPIENT)
+        assert "No waiver" not in said
+        assert "on record with the controller" in said
+    assert "No waiver is recorded" in section(audit, "waivers", Edition.INTERNAL)
 
 
 def test_the_decision_names_what_is_waived_in_both_editions(audit):
