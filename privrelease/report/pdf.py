@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["render_pdf"]
 
 _SVG = re.compile(r"<svg [^>]*>")
+_LONG_WORD = re.compile(r">[^<]*?[^\s<>]{200}")
+#: With a word that long, WeasyPrint takes minutes to ask how narrow a cell may become that breaks anywhere: it is not asked.
+_FIXED = "<style>* { overflow-wrap: break-word !important; } table { table-layout: fixed !important; }</style></head>"
 
 
 def render_pdf(audit: AuditResult, edition: Edition, catalogue: Catalogue | None = None) -> bytes:
@@ -40,6 +43,8 @@ def render_pdf(audit: AuditResult, edition: Edition, catalogue: Catalogue | None
     page = render_html(audit, edition, catalogue)
     style = f"<style>{print_style()}</style>"
     page = _SVG.sub(lambda match: match[0] + style, page)
+    if _LONG_WORD.search(page):
+        page = page.replace("</head>", _FIXED, 1)
     written = HTML(string=page, url_fetcher=_nowhere).write_pdf(
         pdf_identifier=sha256(page.encode()).digest()[:16], pdf_variant="pdf/ua-1"
     )

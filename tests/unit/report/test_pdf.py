@@ -9,7 +9,8 @@ import pytest
 from privrelease.cli.main import main
 from privrelease.errors import InputError
 from privrelease.report.edition import Edition
-from privrelease.report.pdf import render_pdf
+from privrelease.report.html import render_html
+from privrelease.report.pdf import _LONG_WORD, render_pdf
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,16 @@ def test_print_form_is_tagged_titled_and_in_a_language(written):
     assert b"/StructTreeRoot" in content
     assert b"/Lang" in content
     assert b"pdfuaid" in content
+
+
+def test_long_words_of_a_policy_do_not_stop_the_printer(audit):
+    """Ten thousand letters in two cells took a quarter of an hour: the work grew with the square of their number."""
+    pytest.importorskip("weasyprint", reason="lane pdf: WeasyPrint is not installed (extra pdf)", exc_type=ImportError)
+    stated = {**audit.legal.stated, "safeguards": "x" * 10_000, "dpia.measures": ("y" * 10_000,)}
+    hostile = audit.model_copy(update={"legal": audit.legal.model_copy(update={"stated": stated})})
+    assert _LONG_WORD.search(render_html(hostile, Edition.INTERNAL))
+    assert not _LONG_WORD.search(render_html(audit, Edition.INTERNAL)), "an ordinary page keeps its tables as they are"
+    assert render_pdf(hostile, Edition.INTERNAL).startswith(b"%PDF-")
 
 
 def test_without_the_extra_the_error_names_it(audit, monkeypatch):
