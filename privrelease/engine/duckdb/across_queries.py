@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.across_protocol import LinkedPersons
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
     from privrelease.engine.protocol import ReleasedFile, Staged
 
 __all__ = ["AcrossQueries"]

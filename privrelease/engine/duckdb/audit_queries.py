@@ -18,8 +18,8 @@ from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.audit_rows import coded_columns, mapped_rows
 from privrelease.engine.duckdb.leftovers import leftovers
-from privrelease.engine.duckdb.measuring import Opened
 from privrelease.engine.duckdb.numbers import number_counts, number_distances
+from privrelease.engine.duckdb.opening import Opened
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 
 if TYPE_CHECKING:

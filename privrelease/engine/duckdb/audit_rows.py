@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
 
 __all__ = ["coded_columns", "mapped_rows"]
 

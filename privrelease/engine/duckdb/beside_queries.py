@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
     from privrelease.engine.protocol import ReleasedFile, Staged
 
 __all__ = ["BesideQueries"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.engine.duckdb import aggregates, coding, measuring, staging, table_audit, tables, writing
+from privrelease.engine.duckdb import aggregates, coding, measuring, opening, staging, table_audit, tables, writing
 from privrelease.engine.duckdb.across_queries import AcrossQueries
 from privrelease.engine.duckdb.audit_queries import AuditQueries
 from privrelease.engine.duckdb.beside_queries import BesideQueries
@@ -64,7 +64,7 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQuerie
         self._connection = Connection(settings)
         self._staged: dict[str, staging.StagedTable] = {}
         self._codes: dict[str, dict[int, coding.Codes]] = {}
-        self._released: dict[str, measuring.Opened] = {}
+        self._released: dict[str, opening.Opened] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -136,14 +136,14 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQuerie
 
     def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
         """Open a released file for measuring."""
-        opened, released = measuring.open_release(self._connection, sink, columns, marked=marked)
+        opened, released = opening.open_release(self._connection, sink, columns, marked=marked)
         self._released[released.handle] = opened
         return released
 
-    def _opened(self, of: Staged | ReleasedFile) -> measuring.Opened:
+    def _opened(self, of: Staged | ReleasedFile) -> opening.Opened:
         if of.handle in self._released:
             return self._released[of.handle]
-        return measuring.opened_source(self._staged[of.handle])
+        return opening.opened_source(self._staged[of.handle])
 
     def _persons(self, persons_from: PersonsFrom | None) -> measuring.Persons | None:
         if persons_from is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
     from privrelease.engine.protocol import Staged
     from privrelease.relational.expectations import Counted, Expectation
     from privrelease.relational.schema import ColumnType

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
     from privrelease.relational.expectations import Expectation
 
 __all__ = ["evaluated", "silence"]

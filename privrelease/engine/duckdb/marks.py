@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring import Opened
+    from privrelease.engine.duckdb.opening import Opened
 
 __all__ = ["marks_of", "without_marks"]
 
