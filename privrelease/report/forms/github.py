@@ -49,6 +49,7 @@ def _annotation(result: Result) -> str:
     message = result.message if result.hint is None else f"{result.message}\nhint: {result.hint}"
     command = _COMMANDS[result.level]
     if result.waiver is not None:
-        command, message = "notice", f"waived until {result.waiver.expires}: {message}"
+        said = f"waived until {result.waiver.expires}: "
+        command, message = "notice", f"{said}{message.removeprefix(said)}"
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{command} {listed}::{_data(message)}"

@@ -194,6 +194,14 @@ def test_a_waived_result_is_annotated_as_a_notice(audit):
     text = render_annotations(results_of(failed(audit, waived=True), Edition.INTERNAL))
     assert [line.split(" ")[0] for line in text.splitlines() if "UTIL-009" in line] == ["::notice"]
     assert "waived until 2027-01-01" in text
+    told = Result(
+        "A301",
+        "warn",
+        "waived until 2027-01-01: too many",
+        waiver=results_of(failed(audit, waived=True), Edition.INTERNAL)[-1].waiver,
+    )
+    assert told.waiver is not None
+    assert render_annotations([told]).count("waived until") == 1, "an audit's own message says it already"
 
 
 def test_markdown_lists_what_fails_first(audit):
