@@ -23,7 +23,6 @@ __all__ = [
     "Scalar",
     "Sequence_",
     "as_written",
-    "entry_at",
     "place_of",
     "plain_data",
     "walk",
@@ -169,12 +168,6 @@ def walk(root: Node, path: Sequence[str | int]) -> Node | None:
             return None
         node = step[0]
     return node
-
-
-def entry_at(root: Node, path: Sequence[str]) -> Entry | None:
-    """Return the entry at an exact path of keys, None where there is none."""
-    parent = walk(root, path[:-1])
-    return parent.entries.get(path[-1]) if isinstance(parent, Mapping) else None
 
 
 def leaves(root: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Node]]:

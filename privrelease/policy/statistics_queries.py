@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 __all__ = ["ResolvedQuery", "Statistics", "columns_read", "resolve"]
 
 _NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
-_OF_NUMBERS: Final = frozenset({"sum", "mean", "variance", "stddev", "median", "quantile", "histogram"})
 _HALF: Final = Fraction(1, 2)
 #: The key of rows whose keys are none of the published ones.
 OTHER: Final = "other"
