@@ -22,6 +22,7 @@ from privrelease.dp.sensitivity import Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.open import create_ledger, open_ledger
 from privrelease.ledger.protocol import Claim
+from privrelease.ledger.verify import verify
 from privrelease.units import Delta, Epsilon
 
 HERE = Path(__file__).parent
@@ -191,3 +192,27 @@ def durable(request, tmp_path) -> Bench:
 def racing(tmp_path):
     """A bench on any URL."""
     return lambda url: Bench("sqlite", url, tmp_path)
+
+
+@pytest.fixture
+def filled(durable, claim):
+    """A ledger of seven entries."""
+    durable.create("1")
+    ledger = durable.open()
+    for number in range(3):
+        ledger.commit(ledger.reserve(claim("0.1", queries=(f"q{number}",))), {f"q{number}": b"12"})
+    return durable
+
+
+@pytest.fixture
+def problems():
+    """What `verify` finds in whatever is there, opened without looking."""
+
+    def found_in(bench) -> list[str]:
+        from privrelease.ledger.database import DatabaseLedger
+        from privrelease.ledger.places import place_of
+
+        found = verify(DatabaseLedger(place_of(bench.url, bench.folder, os.environ)))
+        return [problem.message for problem in found.problems]
+
+    return found_in
