@@ -53,9 +53,8 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     from privrelease.audit.waivers import with_waivers
     from privrelease.cli.earlier import named_releases, readable_too
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings
-    from privrelease.plan.statistics import StatisticsPlan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.execute.scope import engine_settings
+    from privrelease.plan.model import MicrodataPlan
     from privrelease.release.store import now
 
     loaded, plan = settings.load(policy)
@@ -65,12 +64,8 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     audited = [Kept(file, "a file to audit") for file in asked.files]
     writer = Writer((*audited, *kept_of_policy(loaded, plan, settings.store(plan))), asked.force)
     writer.check(asked.audit_file, asked.report_file)
-    if isinstance(release, StatisticsPlan):
-        result = with_waivers(_statistics(release, plan, settings, asked, console), plan)
-        _write(policy, result, asked, writer, console)
-        return _ending(result, fail_on)
-    if isinstance(release, TablePlan):
-        result = with_waivers(_table(release, plan, settings, asked, console), plan)
+    if not isinstance(release, MicrodataPlan):
+        result = with_waivers(_figures(release, plan, settings, asked, console), plan)
         _write(policy, result, asked, writer, console)
         return _ending(result, fail_on)
     target = _target(release, plan, settings, asked, console)
@@ -126,12 +121,22 @@ def _origin(
     return origin
 
 
+def _figures(
+    release: StatisticsPlan | TablePlan, plan: Plan, settings: Settings, asked: Audited, console: Console
+) -> AuditResult:
+    from privrelease.plan.tables import TablePlan
+
+    if isinstance(release, TablePlan):
+        return _table(release, plan, settings, asked, console)
+    return _statistics(release, plan, settings, asked, console)
+
+
 def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
     """Statistics are audited against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
     from privrelease.audit.statistics import StatisticsTarget, audit_statistics
     from privrelease.cli.earlier import named_releases
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
     from privrelease.release.store import now
 
     files = _sinks(release, asked.files)
@@ -173,7 +178,7 @@ def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, c
     from privrelease.audit.tables import TableTarget, audit_table
     from privrelease.cli.earlier import named_releases
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
     from privrelease.release.store import now
 
     files = _sinks(release, asked.files)

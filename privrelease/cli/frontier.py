@@ -150,7 +150,7 @@ def _sweep(
 ) -> Frontier:
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.frontier import frontier as sweep
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
 
     kept: list[Kept] = []
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)

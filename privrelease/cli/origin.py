@@ -82,7 +82,7 @@ class _Made:
 
 def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[RunRecord]:
     """The decided runs of the release, newest first; none where the state folder cannot be read."""
-    from privrelease.execute.microdata import release_name
+    from privrelease.execute.scope import release_name
     from privrelease.release.runs import RunState
 
     kept = {RunState.PUBLISHED, RunState.PARKED, RunState.SUPERSEDED}
@@ -125,7 +125,7 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
 def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore) -> bool:
     """Whether the files of the source, and lists of keys, are those that the run read: else its row map leads to other rows."""
     from privrelease.execute.inputs import digest_inputs
-    from privrelease.execute.microdata import sources_of
+    from privrelease.execute.scope import sources_of
     from privrelease.plan.model import MicrodataPlan
     from privrelease.plan.tables import TablePlan
     from privrelease.release.digests import DIGEST_KEY, digest_key

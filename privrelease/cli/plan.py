@@ -95,7 +95,7 @@ def plan(
 def _forecast(release: MicrodataPlan, settings: Settings, console: Console) -> Forecast:
     from privrelease.engine.duckdb import DuckDBEngine
     from privrelease.execute.forecast import forecast
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
 
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     with DuckDBEngine(settings.engine(limits)) as engine:

@@ -189,7 +189,7 @@ def kept_files(store: ReleaseStore, record: RunRecord, console: Console) -> tupl
 def withdraw(policy: Path, settings: Settings, release: str, reason: str, console: Console) -> Ending:
     """Take the current release back; its output paths show nothing any more."""
     from privrelease.errors import UsageError
-    from privrelease.execute.microdata import release_name
+    from privrelease.execute.scope import release_name
 
     if not reason.strip():
         raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.execute.microdata import ParkedRelease
     from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
@@ -134,27 +136,33 @@ def _alone(work: _Work, release: ReleasePlan) -> _Ran:
 
 def _one(work: _Work, release: ReleasePlan) -> _Ran:
     from privrelease.audit.waivers import with_waivers
-    from privrelease.execute.microdata import release_name
-    from privrelease.plan.statistics import StatisticsPlan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.execute.scope import release_name
+    from privrelease.plan.model import MicrodataPlan
 
     steps = Steps(work.console, release.id)
     with work.store.start(release_name(release, work.plan), release.sinks) as folder:
-        if isinstance(release, StatisticsPlan):
-            audit = audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
-        elif isinstance(release, TablePlan):
-            audit = audited_table(release, work.plan, work.settings, work.store, folder, steps)
-        else:
+        if isinstance(release, MicrodataPlan):
             audit = _audited_microdata(work, release, folder, steps)
+        else:
+            audit = _audited_figures(work, release, folder, steps)
         return _settled(
             work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
         )
 
 
+def _audited_figures(work: _Work, release: StatisticsPlan | TablePlan, folder: RunFolder, steps: Steps) -> AuditResult:
+    from privrelease.plan.tables import TablePlan
+
+    if isinstance(release, TablePlan):
+        return audited_table(release, work.plan, work.settings, work.store, folder, steps)
+    return audited_statistics(release, work.plan, work.settings, work.store, folder, steps)
+
+
 def _audited_microdata(work: _Work, release: MicrodataPlan, folder: RunFolder, steps: Steps) -> AuditResult:
     from privrelease.cli.earlier import published_before, readable_too
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings, run_microdata
+    from privrelease.execute.microdata import run_microdata
+    from privrelease.execute.scope import engine_settings
 
     limits = engine_settings(release, folder, memory_limit=work.settings.memory_limit, threads=work.settings.threads)
     limits = work.settings.engine(limits)
@@ -184,7 +192,7 @@ def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> Au
     """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
     from privrelease.audit.differences import since
     from privrelease.audit.differences_model import SECTION
-    from privrelease.execute.microdata import release_name
+    from privrelease.execute.scope import release_name
     from privrelease.report.json_report import read_audit
 
     previous = work.store.current(release_name(release, work.plan))

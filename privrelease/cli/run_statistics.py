@@ -36,7 +36,7 @@ def audited_statistics(
     from privrelease.cli.earlier import published_before
     from privrelease.cli.settings import versions
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
     from privrelease.execute.statistics import run_statistics
     from privrelease.release.store import now
 

@@ -27,7 +27,7 @@ def audited_table(
     from privrelease.cli.earlier import published_before
     from privrelease.cli.settings import versions
     from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.microdata import engine_settings
+    from privrelease.execute.scope import engine_settings
     from privrelease.execute.tables import run_table
     from privrelease.release.store import now
 

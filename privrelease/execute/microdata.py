@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.engine.protocol import OutputColumn, OutputTable
 from privrelease.errors import InternalError
 from privrelease.execute.describing import manifest_of
 from privrelease.execute.frontier import stated
@@ -21,9 +20,8 @@ from privrelease.execute.keys import pseudonym_keys
 from privrelease.execute.limit import limit_exceeded
 from privrelease.execute.progress import silent
 from privrelease.execute.protection import Protected, prepare, solve
+from privrelease.execute.scope import sources_of
 from privrelease.execute.suppression import nulled_cells, row_masks
-from privrelease.plan.statistics import StatisticsPlan
-from privrelease.plan.tables import TablePlan
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import speaking
 from privrelease.release.manifest import (
@@ -33,7 +31,6 @@ from privrelease.release.manifest import (
     ManifestColumn,
     RowMapDigest,
 )
-from privrelease.release.runs import ReleaseName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,17 +38,13 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import Engine, Staged, WrittenOutput
     from privrelease.execute.progress import Progress
     from privrelease.findings import Finding
-    from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
-    from privrelease.relational.schema import TableSource
+    from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
 __all__ = [
     "ParkedRelease",
-    "engine_settings",
-    "release_name",
     "run_microdata",
-    "sources_of",
 ]
 
 
@@ -69,49 +62,6 @@ class ParkedRelease:
     findings: tuple[Finding, ...]
 
 
-def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
-    """Return the name under which the release is published."""
-    return ReleaseName(policy.policy_id, plan.id, policy.environment)
-
-
-def sources_of(plan: ReleasePlan) -> tuple[TableSource, ...]:
-    """Return every source that the release and its audit read: its own, the population tables of its threats, the files of attacks."""
-    if isinstance(plan, StatisticsPlan | TablePlan):
-        return (plan.source,)
-    tables = (threat.population.table for threat in plan.threats if threat.population is not None)
-    attacks = () if plan.attacks is None else plan.attacks.sources
-    return (plan.source, *(table for table in tables if table is not None), *attacks)
-
-
-def engine_settings(
-    plan: ReleasePlan, run: RunFolder | None, *, memory_limit: str = "1GiB", threads: int | None = None
-) -> EngineSettings:
-    """Return settings that let an engine read the folders of the sources and write the run's folder alone (None: nothing).
-
-    For a glob that is the folder above its first pattern.
-    """
-    readable = dict.fromkeys(_fixed_folder(source.path) for source in sources_of(plan))
-    if run is None:
-        return EngineSettings(memory_limit=memory_limit, threads=threads, readable=tuple(readable))
-    return EngineSettings(
-        memory_limit=memory_limit,
-        threads=threads,
-        temp_folder=run.temporary,
-        readable=tuple(readable),
-        writable=(run.outgoing, run.internal),
-    )
-
-
-def _fixed_folder(path: str) -> Path:
-    exact = Path(path)
-    if exact.exists():
-        return exact.parent
-    fixed = exact.parent
-    while any(sign in str(fixed) for sign in "*?["):
-        fixed = fixed.parent
-    return fixed
-
-
 def run_microdata(
     plan: MicrodataPlan,
     policy: Plan,
@@ -124,7 +74,7 @@ def run_microdata(
 ) -> ParkedRelease:
     """Execute one microdata release and park it in ``run``, a folder that ``store.start`` opened for this plan's sinks.
 
-    ``engine`` may read the sources and write ``run`` (see :func:`engine_settings`). ``environment`` (default: the process's) holds
+    ``engine`` may read the sources and write ``run`` (see :func:`privrelease.execute.scope.engine_settings`). ``environment`` (default: the process's) holds
     pseudonym and digest keys. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source changed
     meanwhile; and what reading and writing raise. Where a threat cannot be met, or the limit is exceeded, the release parks all the
     same, for the audit to fail it.

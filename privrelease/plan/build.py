@@ -22,8 +22,6 @@ from privrelease.plan.model import (
     ThreatPlan,
     UnitPlan,
 )
-from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
-from privrelease.plan.tables import TablePlan, table_plan
 from privrelease.plan.waivers import WaiverPlan
 from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
 
     from privrelease.dp.budget import Budget
     from privrelease.plan.model import CheckPlan
+    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.tables import TablePlan
     from privrelease.policy.context import Leaving
     from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
     from privrelease.policy.ledger import CapSpec
@@ -130,6 +130,7 @@ def _release(
 
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
+    from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
     from privrelease.policy.statistics_queries import resolve
 
     dataset = loaded.policy.datasets[release.from_]
@@ -181,6 +182,8 @@ def _min_count(loaded: LoadedPolicy, release: StatisticsRelease) -> int | None:
 
 
 def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePlan:
+    from privrelease.plan.tables import table_plan
+
     dataset = loaded.policy.datasets[release.from_]
     source = _source(loaded, release.from_, dataset, dataset.columns)
     place = loaded.location("releases", number)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from privrelease.report.catalogue import english
 from privrelease.report.numbers import number
-from privrelease.report.sections import SECTIONS
+from privrelease.report.sections.every import SECTIONS
 from privrelease.report.view import build_page
 
 if TYPE_CHECKING:

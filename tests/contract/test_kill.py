@@ -36,7 +36,8 @@ from privrelease.disclosure.solvers.cell_suppression import suppress_cells
 from privrelease.disclosure.solvers.problem import Problem, Requirement
 from privrelease.disclosure.thresholds import Thresholds
 from privrelease.cli.main import main
-from privrelease.execute.microdata import engine_settings, release_name, run_microdata
+from privrelease.execute.microdata import run_microdata
+from privrelease.execute.scope import engine_settings, release_name
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

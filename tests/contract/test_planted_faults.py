@@ -24,7 +24,8 @@ from privrelease.audit.target import AuditTarget
 from privrelease.disclosure.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.engine.protocol import EngineSettings
-from privrelease.execute.microdata import release_name, run_microdata
+from privrelease.execute.microdata import run_microdata
+from privrelease.execute.scope import release_name
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

@@ -12,7 +12,7 @@ from privrelease.disclosure.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError
 from privrelease.execute.forecast import forecast
-from privrelease.execute.microdata import engine_settings
+from privrelease.execute.scope import engine_settings
 from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.runs import RunState

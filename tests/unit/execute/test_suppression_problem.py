@@ -10,8 +10,8 @@ from privrelease.disclosure.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError, InternalError
 from privrelease.execute import suppression
-from privrelease.execute.microdata import engine_settings, sources_of
 from privrelease.execute.populations import stage_populations
+from privrelease.execute.scope import engine_settings, sources_of
 from privrelease.execute.suppression import population_classes, suppression_problem, weight_column
 from privrelease.plan.model import PopulationPlan, SubsetLimit, SuppressStep, ThreatPlan
 

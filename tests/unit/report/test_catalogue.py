@@ -8,7 +8,7 @@ import pytest
 import privrelease.report
 from privrelease.report.catalogue import english
 from privrelease.report.english import ENGLISH
-from privrelease.report.sections import SECTIONS
+from privrelease.report.sections.every import SECTIONS
 from privrelease.report.view import released_words
 
 ROOT = Path(privrelease.report.__file__).parent

@@ -1,0 +1,38 @@
+"""What an audit of microdata loads: nothing that only statistics, tables, protecting, or the pages of a report need."""
+
+import subprocess
+import sys
+
+import pytest
+
+AUDIT = ["audit", "policy.yaml", "--release", "r", "--file", "out/r.csv"]
+UNUSED = (
+    "great_expectations",
+    "jinja2",
+    "pandas",
+    "privrelease.dp.composition",
+    "privrelease.dp.mechanisms",
+    "privrelease.dp.queries",
+    "privrelease.execute.microdata",
+    "privrelease.execute.suppression",
+    "privrelease.plan.statistics",
+    "privrelease.disclosure.solvers",
+    "privrelease.report.html",
+    "privrelease.report.sections.every",
+)
+
+
+@pytest.fixture
+def loaded(desk):
+    assert desk("run", "policy.yaml").code == 0
+    program = (
+        f"import sys\nfrom privrelease.cli.main import main\nassert main({AUDIT}) == 0\nprint('loaded', *sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=desk.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_an_audit_of_microdata_loads_nothing_of_other_work(loaded):
+    assert "privrelease.audit.microdata" in loaded
+    assert loaded.isdisjoint(UNUSED), sorted(loaded & set(UNUSED))
