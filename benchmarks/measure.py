@@ -29,9 +29,14 @@ class Usage:
 
 
 def usage_of(command: Sequence[str], *, cwd: Path | None = None, expect: int = 0) -> Usage:
-    """Run a command to its end and return what it used; stop with its error output if it did not exit as expected."""
+    """Run a command to its end and return what it used; stop with its error output if it did not exit as expected.
+
+    Python keeps what it compiled, as on any machine where the program is installed: an environment that forbids it would have every
+    run compile every module again.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with (OUT / "stderr.txt").open("w+b") as errors, Path(os.devnull).open("wb") as nothing:
-        process = subprocess.Popen(command, cwd=cwd, stdout=nothing, stderr=errors)
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=nothing, stderr=errors)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != expect:
