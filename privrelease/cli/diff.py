@@ -46,7 +46,7 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
     found = policy_changes(before, after)
     if environment is None:
         over = [{name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))]
-        found = sorted_changes((*found, *environment_changes(over[0], over[1], found)))
+        found = sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:

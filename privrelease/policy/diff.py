@@ -16,11 +16,12 @@ from pydantic import BaseModel
 from privrelease.policy.diff_effects import EFFECTS, Effect, verdict
 from privrelease.policy.dump import plain_values
 from privrelease.policy.nodes import walk
+from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.tightening import changes, recodes
 from privrelease.policy.values import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from privrelease.findings import Location
     from privrelease.policy.loader import LoadedPolicy
@@ -84,7 +85,22 @@ def _names(value: object) -> tuple[object, ...]:
 
 def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, ...]:
     """Return every change from ``old`` to ``new``, what weakens first, then in the order of the files."""
-    return sorted_changes(_change(change, old, new) for change in changes(old.policy, new.policy))
+    found = [_change(change, old, new) for change in changes(old.policy, new.policy)]
+    return sorted_changes((*found, *_reordered(old, new)))
+
+
+def _reordered(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
+    """Queries in another order: rows leave in the policy's order."""
+    before = {release.id: release for release in old.policy.releases if isinstance(release, StatisticsRelease)}
+    for number, release in enumerate(new.policy.releases):
+        if not isinstance(release, StatisticsRelease) or release.id not in before:
+            continue
+        ids = [[query.id for query in one.queries] for one in (before[release.id], release)]
+        kept = [[name for name in names if name in ids[0] and name in ids[1]] for names in ids]
+        if kept[0] != kept[1]:
+            subject = f"releases.{release.id}.queries"
+            place = new.location("releases", number, "queries")
+            yield PolicyChange(subject, "breaking", f"{subject} are in another order", place)
 
 
 def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:
@@ -93,12 +109,12 @@ def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:
 
 
 def environment_changes(
-    old: Mapping[str, LoadedPolicy], new: Mapping[str, LoadedPolicy], base: Sequence[PolicyChange]
+    old: Mapping[str, LoadedPolicy], new: Mapping[str, LoadedPolicy], plain: LoadedPolicy, base: Sequence[PolicyChange]
 ) -> tuple[PolicyChange, ...]:
     """Return what changes in environments alone: policies by the environment that is laid over them.
 
     A change that ``base`` tells already, of the policy itself, is not repeated for those that take it over. One that is gone breaks whoever
-    names it; one that is new may only tighten what is there.
+    names it, and weakens where it was stricter than ``plain``, the new policy itself; one that is new may only tighten what is there.
     """
     known = {(one.subject, one.message) for one in base}
     found = []
@@ -106,7 +122,10 @@ def environment_changes(
         subject = f"environments.{name}"
         if name not in new:
             place = old[name].location("environments", name)
-            found.append(PolicyChange(subject, "breaking", f"{subject} is gone", place))
+            loses = any(
+                one.effect == "weaker" and (one.subject, one.message) not in known for one in policy_changes(old[name], plain)
+            )
+            found.append(PolicyChange(subject, "weaker" if loses else "breaking", f"{subject} is gone", place))
         elif name not in old:
             place = new[name].location("environments", name)
             found.append(PolicyChange(subject, "neutral", f"{subject} is new", place))
@@ -127,7 +146,7 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
         words = f"{subject} is new" + _value(change.new, ": ")
     elif change.removed:
         words = f"{subject} is gone" + _value(change.old, ", was ")
-    elif isinstance(change.old, tuple) and isinstance(change.new, tuple) and (_long(change.old) or _long(change.new)):
+    elif _both_listed(change):
         words = f"{subject}: {_entries(change.old, change.new)}"
     else:
         words = f"{subject}: {_short(change.old)} becomes {_short(change.new)}"
@@ -158,6 +177,12 @@ def _fits(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:
     if pattern[-1] == "**":
         pattern, names = pattern[:-1], names[: len(pattern) - 1]
     return len(pattern) == len(names) and all(part in ("*", name) for part, name in zip(pattern, names, strict=True))
+
+
+def _both_listed(change: Changed) -> bool:
+    """Whether a change is told by what came and went: of two lists, or one and nothing, that are not said whole."""
+    sides = [() if side is None else side for side in (change.old, change.new)]
+    return all(isinstance(side, tuple) for side in sides) and any(map(_long, sides))
 
 
 def _long(value: object) -> bool:

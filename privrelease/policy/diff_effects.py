@@ -48,14 +48,24 @@ def _promised(change: Changed) -> Effect:
 
 
 def _reached(change: Changed) -> Effect:
-    """Who gets what for what: more of them, or one that is described otherwise, weakens; a first statement says only what was so."""
+    """Who gets what for what: more of them, or one that is described otherwise, weakens, and so does the first that is named."""
     if change.new is None:
         return "weaker"
-    if change.old is None:
-        return "neutral"
     if _set(change.new) - _set(change.old):
         return "weaker"
     return "stricter" if _set(change.old) - _set(change.new) else "neutral"
+
+
+def _law(change: Changed) -> Effect | None:
+    """Legal fields where there were none: stricter, but for whom they let in."""
+    found = change.new if change.added or change.old is None else None
+    return "weaker" if isinstance(found, dict) and (found.get("recipients") or found.get("transfers")) else None
+
+
+def _setting(change: Changed) -> Effect | None:
+    """A context where there was none."""
+    found = change.new if change.old is None else None
+    return "weaker" if isinstance(found, dict) and found.get("release_model") == "public" else None
 
 
 def _stated(change: Changed) -> Effect | None:
@@ -72,7 +82,7 @@ def _ranked(*values: str) -> _Judge:
         if change.new is None:
             return "weaker"
         if change.old is None:
-            return "neutral"
+            return "weaker" if change.new == values[-1] else "neutral"
         return "weaker" if values.index(str(change.new)) > values.index(str(change.old)) else "stricter"
 
     return judge
@@ -124,6 +134,31 @@ def _unread(change: Changed) -> Effect | None:
     return "breaking" if change.removed else None
 
 
+def _fewer_figures(change: Changed) -> Effect | None:
+    """Columns and rows of a table: those that are gone are missed, others are new to be seen."""
+    if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
+        return None
+    return "breaking" if all(one in change.old for one in change.new) else "weaker"
+
+
+def _waived(change: Changed) -> Effect | None:
+    """Waivers: stricter where each is one of the old ones, ending no later."""
+    if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
+        return None
+    kept = all(
+        any(
+            one == before.model_copy(update={"expires": one.expires}) and one.expires <= before.expires for before in change.old
+        )
+        for one in change.new
+    )
+    return "stricter" if kept else "weaker"
+
+
+def _claimed(change: Changed) -> Effect:
+    """An exemption from telling people."""
+    return "stricter" if change.new is None else "weaker"
+
+
 def _margins(change: Changed) -> Effect:
     return "weaker" if change.new else "breaking"
 
@@ -142,6 +177,7 @@ def _unsaid(_change: Changed) -> Effect:
 
 
 _JUDGES: Final[tuple[tuple[tuple[str, ...], _Judge], ...]] = (
+    (("context",), _setting),
     (("context", "release_model"), _ranked("internal", "controlled", "public")),
     (("context", "controls"), _promised),
     (("context", "**"), _stated),
@@ -149,6 +185,7 @@ _JUDGES: Final[tuple[tuple[tuple[str, ...], _Judge], ...]] = (
     (("review", "triggers"), _promised),
     (("review", "**"), _stated),
     (("report", "editions"), _editions),
+    (("legal",), _law),
     (("legal", "profile"), lambda change: "neutral" if change.old is None else "weaker"),
     (("legal", "recipients"), _reached),
     (("legal", "transfers"), _reached),
@@ -159,6 +196,7 @@ _JUDGES: Final[tuple[tuple[tuple[str, ...], _Judge], ...]] = (
     (("legal", "basis", "art9"), _unsaid),
     (("legal", "retention", "*"), _kept),
     (("legal", "security_measures"), _promised),
+    (("legal", "notice", "exemption"), _claimed),
     (("legal", "safeguards"), lambda change: "stricter" if change.old is None else "weaker"),
     (("legal", "dpia", "risks"), _promised),
     (("legal", "dpia", "measures"), _promised),
@@ -169,5 +207,10 @@ _JUDGES: Final[tuple[tuple[tuple[str, ...], _Judge], ...]] = (
     (("threats", "*", "population", "table"), _elsewhere),
     (("releases", "*", "queries", "*"), _unread),
     (("releases", "*", "margins"), _margins),
+    (("releases", "*", "measures"), _fewer_figures),
+    (("releases", "*", "by"), _fewer_figures),
+    (("releases", "*", "pseudonymise", "*"), _unread),
+    (("ledger", "retention"), _kept),
+    (("waivers",), _waived),
     (("datasets", "*"), _unused),
 )

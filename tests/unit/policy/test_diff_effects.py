@@ -125,7 +125,7 @@ def test_an_environment_that_tightens_less_is_weaker_though_the_policy_itself_sa
     paths = written("old.yaml", over(sound, "0.05")), written("new.yaml", over(sound, "0.1"))
     base = policy_changes(*map(load_policy, paths))
     assert base == ()
-    (found,) = environment_changes(*map(environments, paths), base)
+    (found,) = environment_changes(*map(environments, paths), load_policy(paths[1]), base)
     assert (found.effect, found.subject) == ("weaker", "environments.prod.threats.external.highest_risk")
     assert found.location.line == over(sound, "0.1").count("\n")
 
@@ -137,11 +137,68 @@ def test_what_the_policy_itself_changes_is_not_told_again_for_its_environments(w
     )
     base = policy_changes(*map(load_policy, paths))
     assert [one.subject for one in base] == ["releases.microdata.suppress.limit"]
-    assert environment_changes(*map(environments, paths), base) == ()
+    assert environment_changes(*map(environments, paths), load_policy(paths[1]), base) == ()
 
 
-def test_an_environment_that_is_gone_breaks_who_names_it_and_a_new_one_may_only_tighten(written, sound):
-    paths = written("old.yaml", over(sound, "0.05")), written("new.yaml", sound)
+@pytest.mark.parametrize(("value", "effect"), [("0.05", "weaker"), ("0.2", "breaking")])
+def test_an_environment_that_is_gone_breaks_who_names_it_and_weakens_where_it_was_stricter(written, sound, value, effect):
+    paths = written("old.yaml", over(sound, value)), written("new.yaml", sound)
     found = [environments(path) for path in paths]
-    assert [one.effect for one in environment_changes(found[0], found[1], ())] == ["breaking"]
-    assert [one.effect for one in environment_changes(found[1], found[0], ())] == ["neutral"]
+    assert [one.effect for one in environment_changes(found[0], found[1], load_policy(paths[1]), ())] == [effect]
+    assert [one.effect for one in environment_changes(found[1], found[0], load_policy(paths[0]), ())] == ["neutral"]
+
+
+def test_queries_in_another_order_break_whoever_reads_rows_by_their_place(written, sound):
+    before = sound.replace("checks:\n", STATISTICS + "checks:\n", 1)
+    first, second = (line + "\n" for line in STATISTICS.splitlines() if "epsilon: 0.5" in line)
+    after = before.replace(first + second, second + first)
+    assert after != before
+    found = policy_changes(load_policy(written("old.yaml", before)), load_policy(written("new.yaml", after)))
+    assert [(one.effect, one.message) for one in found] == [("breaking", "releases.figures.queries are in another order")]
+
+
+TABLE = """  - {id: counts, kind: table, from: patients, by: [sex, arm], measures: [{count: true}, {sum: glucose}], output: {path: out/t.csv}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (", {sum: glucose}", "", "breaking"),
+        ("[{count: true}, {sum: glucose}]", "[{count: true}, {sum: glucose}, {mean: glucose}]", "weaker"),
+        ("by: [sex, arm]", "by: [sex]", "breaking"),
+    ],
+)
+def test_figures_of_a_table_that_are_gone_are_missed_and_new_ones_are_seen(written, sound, old, new, effect):
+    arm = "      arm: {role: insensitive, type: category, domain: [a, b]}\n"
+    text = sound.replace("      sex:", f"{arm}      sex:", 1)
+    before = text.replace("checks:\n", f"{TABLE}checks:\n", 1) + "tables: {min_count: 3}\n"
+    assert before.count(old) == 1
+    found = policy_changes(load_policy(written("old.yaml", before)), load_policy(written("new.yaml", before.replace(old, new))))
+    assert [one.effect for one in found] == [effect]
+
+
+WAIVER = "waivers: [{{check: UTIL-001, release: microdata, reason: r, owner: a, approved_by: b, expires: {}}}]\n"
+
+
+@pytest.mark.parametrize(("expires", "effect"), [("2027-06-01", "stricter"), ("2028-06-01", "weaker")])
+def test_a_waiver_that_ends_earlier_is_stricter(written, sound, expires, effect):
+    paths = written("old.yaml", sound + WAIVER.format("2027-12-01")), written("new.yaml", sound + WAIVER.format(expires))
+    assert [one.effect for one in policy_changes(*map(load_policy, paths))] == [effect]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("legal: {recipients: [{name: company}], transfers: [{country: US}]}\n", "legal: nothing becomes"),
+        ("legal: {controller: {name: A}, recipients: [{name: company}]}\n", "legal.recipients: company added"),
+        ("context: {release_model: public}\n", "context: nothing becomes"),
+        ("context: {harms: h, release_model: public}\n", "context.release_model"),
+    ],
+)
+def test_the_first_recipient_transfer_or_public_release_that_is_named_weakens(written, sound, text, words):
+    stated = {"legal.r": "legal: {controller: {name: A}}\n", "context.": "context: {harms: h}\n"}
+    before = sound + next((value for key, value in stated.items() if words.startswith(key)), "")
+    (found,) = policy_changes(load_policy(written("old.yaml", before)), load_policy(written("new.yaml", sound + text)))
+    assert found.effect == "weaker"
+    assert found.message.startswith(words)
