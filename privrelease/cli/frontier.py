@@ -88,7 +88,7 @@ def frontier(policy: Path, settings: Settings, asked: Asked, console: Console) -
 
     if asked.k is not None and asked.risk is not None:
         raise UsageError(code="C121", message="--k and --risk say the same in two ways", hint="give one of them")
-    risks = read_risks(asked.risk) if asked.risk is not None else read_k(asked.k or _USUAL)
+    risks = read_risks(asked.risk) if asked.risk is not None else read_k(_USUAL if asked.k is None else asked.k)
     _check(asked)
     loaded, planned = settings.load(policy)
     for finding in loaded.warnings:

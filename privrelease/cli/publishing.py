@@ -210,7 +210,7 @@ def signoff_of(folder: Path) -> object | None:
 def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals) -> None:
     """Keep the approvals that count beside the audit, and show them in the internal report."""
     from privrelease.audit.signoff_model import SignoffFacts, SignoffRecord, with_signoff
-    from privrelease.release.files import canonical_json, speaking, write_atomically
+    from privrelease.release.files import canonical_json
     from privrelease.report.edition import Edition
     from privrelease.report.html import render_html
 
@@ -227,6 +227,4 @@ def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals)
     )
     facts = SignoffFacts(required=approvals.required, approvals=records)
     page = render_html(with_signoff(parked.audit, facts), Edition.INTERNAL).encode()
-    with speaking("recording the sign-off"):
-        write_atomically(parked.run.internal / "signoff.json", canonical_json(facts.model_dump(mode="json")))
-        write_atomically(parked.run.report, page)
+    parked.store.sign_off(parked.run.id, canonical_json(facts.model_dump(mode="json")), page)

@@ -18,7 +18,7 @@ __all__ = ["alterations"]
 def alterations(run: RunFolder) -> tuple[Finding, ...]:
     """Compare what is parked with what was decided upon: a finding by name for each file that is not the same.
 
-    R160 the manifest, R161 an output, R162 the audit, R168 the recipients' edition of the report.
+    R160 the manifest, R161 an output, R162 the audit, R168 an edition of the report.
     """
     record = run.record()
     found = []
@@ -40,6 +40,8 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
         found.append(
             _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file stands beside it")
         )
+    if decided is not None and decided.pages and not (run.report.is_file() and sha256_of(run.report) in decided.pages):
+        found.append(_altered("R168", f"internal/{run.report.name}", "the report that was decided upon"))
     return tuple(found)
 
 

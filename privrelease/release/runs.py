@@ -114,6 +114,8 @@ class Decided(Document):
     """Of ``audit.json`` as it was then."""
     beside: dict[FileName, str] | None = Field(default=None, exclude_if=lambda files: files is None)
     """Of every file of ``outgoing`` but the data and the manifest: the recipients' report, where there is one. None: not recorded."""
+    pages: tuple[Sha256, ...] = Field(default=(), exclude_if=lambda digests: not digests)
+    """Of the internal report, by which people decide. Two while a sign-off is written into it: that before and that after. Empty: not recorded."""
 
 
 class Replaced(Document):

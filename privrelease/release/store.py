@@ -23,6 +23,7 @@ import secrets
 import shutil
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -137,10 +138,31 @@ class ReleaseStore:
         with self._locked():
             run = self.folder(run_id)
             record = self._in(run, RunState.PARKED).to(RunState.PARKED, self._clock(), reason)
-            audit = sha256_of(run.audit) if run.audit.is_file() else None
+            audit, page = (sha256_of(path) if path.is_file() else None for path in (run.audit, run.report))
             manifest = run.manifest().digest()
-            decided = Decided(outcome=outcome, manifest_sha256=manifest, audit_sha256=audit, beside=run.beside())
+            decided = Decided(
+                outcome=outcome,
+                manifest_sha256=manifest,
+                audit_sha256=audit,
+                beside=run.beside(),
+                pages=() if page is None else (page,),
+            )
             return run.save(record.model_copy(update={"decided": decided}))
+
+    def sign_off(self, run_id: str, record: bytes, page: bytes) -> None:
+        """Keep what is known of a parked run's sign-off beside its audit, and the internal report that shows it. Raises InputError (R122, R123)."""
+        with self._locked():
+            run = self.folder(run_id)
+            state = self._in(run, RunState.PARKED)
+            if state.decided is None:
+                raise _wrong_state(state, "decided upon")
+            after = sha256(page).hexdigest()
+            # stopped at any line, the page is one of those that are recorded
+            run.save(_with_pages(state, (*state.decided.pages, after)))
+            with speaking("recording the sign-off"):
+                write_atomically(run.internal / "signoff.json", record)
+                write_atomically(run.report, page)
+            run.save(_with_pages(state, (after,)))
 
     def quarantine(self, run_id: str, reason: str) -> RunFolder:
         """Move a run that must not be published out of the way; the previous release stays as it was. Returns the new folder."""
@@ -337,6 +359,11 @@ class ReleaseStore:
         else:
             run.save(record.model_copy(update={"closed": True}))
         return False
+
+
+def _with_pages(record: RunRecord, pages: tuple[str, ...]) -> RunRecord:
+    assert record.decided is not None
+    return record.model_copy(update={"decided": record.decided.model_copy(update={"pages": pages})})
 
 
 def _clear(run: RunFolder) -> None:

@@ -180,6 +180,11 @@ def altered_report(office, run):
     return "r.report.html"
 
 
+def altered_internal_report(office, run):
+    edit(office.internal(run) / "report.html", "</h1>", "!</h1>")
+    return "internal/report.html"
+
+
 def removed_report(office, run):
     (office.internal(run).parent / "outgoing" / "r.report.html").unlink()
     return "r.report.html"
@@ -217,6 +222,7 @@ def altered_report_and_record(office, run):
         altered_approval,
         altered_audit_and_record,
         altered_report,
+        altered_internal_report,
         removed_report,
         linked_report,
         added_file,
@@ -258,6 +264,42 @@ waivers: [{check: U-1, release: r, reason: known, owner: carol, approved_by: ann
     assert not office.desk.released.exists()
     monkeypatch.setattr("privrelease.release.store.now", lambda: late - timedelta(days=1))
     assert office.publish(run).code == 0
+
+
+def test_nobody_approves_by_a_report_that_is_not_the_one_of_the_run(office):
+    run = office.run()
+    altered_internal_report(office, run)
+    said = office.approve(run, "ann", "dpo")
+    assert said.code == 1
+    assert "internal/report.html is not the report that was decided upon" in said.err
+    assert not (office.internal(run) / "approvals").exists()
+
+
+@pytest.mark.parametrize("stop", ["signoff.json", "report.html", "state.json"])
+def test_a_sign_off_that_was_stopped_half_way_can_be_made_again(office, monkeypatch, stop):
+    """Whatever was written last: the release is still what was decided upon, and no approval is lost."""
+    import privrelease.release.runs
+    import privrelease.release.store
+
+    run = office.run()
+    write = privrelease.release.store.write_atomically
+    wrote = []
+
+    def stopping(path, content, **more):
+        wrote.append(path.name)
+        if path.name == stop and (stop != "state.json" or wrote.count(stop) == 2):
+            raise KeyboardInterrupt
+        write(path, content, **more)
+
+    for module in (privrelease.release.store, privrelease.release.runs):
+        monkeypatch.setattr(module, "write_atomically", stopping)
+    assert office.approve(run, "ann", "dpo").code != 0
+    monkeypatch.undo()
+    monkeypatch.chdir(office.desk.folder)
+    assert office.approve(run, "ann", "dpo").code == 0
+    assert office.approve(run, "bob", "steward").code == 0
+    assert office.publish(run).code == 0
+    assert "<bdi>bob</bdi>" in (office.internal(run) / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_policy_that_was_changed_since_the_run_publishes_nothing(office):

@@ -132,6 +132,7 @@ def test_what_is_swept_is_said(desk):
 @pytest.mark.parametrize(
     ("words", "code"),
     [
+        (["--k", ""], "C121"),
         (["--k", "0"], "C121"),
         (["--k", "2,x"], "C121"),
         (["--k", "2,"], "C121"),
