@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from privrelease.policy.diff import environment_changes, policy_changes
+from privrelease.policy.diff_effects import verdict
 from privrelease.policy.loader import load_policy
+from privrelease.policy.tightening import Changed
 
 FULL = """context: {release_model: controlled, controls: [contract, secure room], harms: job loss}
 review: {next: 2027-01-15, triggers: [new columns]}
@@ -91,6 +93,13 @@ def test_a_change_of_words_has_the_effect_that_a_reviewer_would_name(written, so
     assert found.effect == effect
     assert found.message.startswith(words)
     assert "a list becomes a list" not in found.message
+
+
+def test_another_population_table_cannot_be_told_and_counts_as_weaker():
+    """The file that a journalist's risk is counted in decides how large the classes are."""
+    path = ("threats", "t", "population", "table")
+    assert verdict(Changed(path, "a.csv", "b.csv", False, False, "free", path, path)) == "weaker"
+    assert verdict(Changed(path, None, "b.csv", True, False, "free", path, path)) is None
 
 
 STATISTICS = """  - id: figures
