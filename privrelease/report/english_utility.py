@@ -1,4 +1,4 @@
-"""The English texts of the measures in section 13, utility."""
+"""The English texts of section 13, utility."""
 
 from __future__ import annotations
 
@@ -7,6 +7,25 @@ from typing import Final
 __all__ = ["ENGLISH_UTILITY"]
 
 ENGLISH_UTILITY: Final[dict[str, str]] = {
+    "utility.heading": "Utility",
+    "utility.basis": "sdcMicro, EMA",
+    "utility.no_limit": "The policy sets no limit on lost cells.",
+    "utility.caption": "Cells lost per column: set to missing, or in rows that were dropped.",
+    "utility.suppressed": "Set to missing",
+    "utility.dropped": "In dropped rows",
+    "utility.share": "Share of the column",
+    "utility.cells_lost": "Cells lost",
+    "utility.cells_total": "Cells in all",
+    "utility.cells_share": "Share lost",
+    "utility.rows_dropped": "Rows dropped",
+    "utility.totals_caption": "What protection cost, over the columns of all threats.",
+    "utility.absent": "No loss was measured: there was no source to compare with.",
+    "utility.figures": "No loss is measured here: what leaves are figures, and no rows.",
+    "chart.cells": "Cells lost per column",
+    "chart.cells_desc": "Share of each column that was lost. Most: {columns}.",
+    "chart.cells_none": "No column lost a cell.",
+    "chart.cells_rest": "The chart shows the {shown} columns that lost most; the table shows all.",
+    "chart.cells_caption": "Share of each column's cells that were lost.",
     "utility.damaged": "The measures of utility cannot be read.",
     "utility.counts_only": "Released rows could not be led back to their source: only counts by value were compared, as if cells were only lost.",
     "utility.rounded": "Figures about the source are rounded, and withheld where fewer than {n} cells changed or few were left as they were.",
