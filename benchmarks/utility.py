@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from measure import OUT, machine, print_table, standin, usage_of
 
 from policies import write_policy
-from privrelease.audit.evidence import gather
+from privrelease.audit.gathering import gather
 from privrelease.audit.microdata import audit_microdata
 from privrelease.audit.target import AuditTarget
 from privrelease.audit.utility.measures import utility_measures

@@ -11,9 +11,9 @@ from privrelease.audit.attacks_model import ATTACKS
 from privrelease.audit.decision import decide, findings_of
 from privrelease.audit.earlier.across import with_earlier
 from privrelease.audit.earlier.microdata import beside_microdata
-from privrelease.audit.evidence import gather
 from privrelease.audit.expectations import policy_checks
 from privrelease.audit.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
+from privrelease.audit.gathering import gather
 from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.model import AuditResult
 from privrelease.audit.sensitive import sensitive_values

@@ -330,7 +330,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
 
 def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
     """A file: of the run that made it, where that is known; else of anybody, under the release's rules."""
-    from privrelease.audit.evidence import planned_columns
+    from privrelease.audit.opening import planned_columns
     from privrelease.cli.origin import origin_of
     from privrelease.plan.model import MicrodataPlan
     from privrelease.plan.statistics import StatisticsPlan

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.evidence import gather
+from privrelease.audit.gathering import gather
 from privrelease.audit.target import AuditTarget
 from privrelease.audit.utility.measures import utility_measures
 from privrelease.disclosure.thresholds import Thresholds
