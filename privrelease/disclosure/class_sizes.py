@@ -89,10 +89,6 @@ class SizeHistogram:
         """Records in classes strictly smaller than ``k``."""
         return int(self.records[: np.searchsorted(self.sizes, k, side="left")].sum())
 
-    def share_below(self, k: int) -> Fraction:
-        """Share of the records that are in classes strictly smaller than ``k``; 0 where there is no record."""
-        return Fraction(self.records_below(k), self.n_records) if self.n_records else Fraction(0)
-
     def records_at_risk(self, above: Fraction) -> int:
         """Records whose risk 1/f is strictly above ``above``, compared exactly: f < 1/above."""
         if above <= 0:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bernoulli",
-    "bernoulli_batch",
     "bernoulli_exp",
     "bernoulli_exp_batch",
     "geometric",
@@ -168,12 +167,6 @@ def uniform_below_batch(bound: int, size: int, randomness: Randomness) -> Intege
         return high if kept.all() else high[kept]
     value = (_words64(size, randomness) >> np.uint64(64 - (bound - 1).bit_length())).view(np.int64)
     return value[value < bound]
-
-
-def bernoulli_batch(numerator: Integers, denominator: int, randomness: Randomness) -> Coins:
-    """Return coins with P(True) = numerator/denominator exactly, 0 <= numerator <= denominator < 2^1000."""
-    bias = numerator / float(denominator)
-    return _coins(bias, numerator, denominator, None, 1, randomness)
 
 
 def _coins(

@@ -17,7 +17,6 @@ __all__ = [
     "Contribution",
     "Neighbours",
     "Sensitivity",
-    "of_centred_squares",
     "of_group_counts",
     "of_group_persons",
     "of_group_quantile_scores",
@@ -133,14 +132,6 @@ def of_sum(low: int, high: int, contribution: Contribution, neighbours: Neighbou
     if contribution.exactly_one:
         return Sensitivity.of_one_number(high - low)
     return Sensitivity.of_one_number(m * (max(high, 0) - min(low, 0)))
-
-
-def of_centred_squares(low: int, high: int, offset: int, contribution: Contribution, neighbours: Neighbours) -> Sensitivity:
-    """Return that of the sum of d^2 - offset over rows, d an integer clamped to [low, high] with low <= 0 <= high.
-
-    d^2 - offset lies in [-offset, max(low^2, high^2) - offset]: a sum of clamped integers.
-    """
-    return of_sum(-offset, max(low * low, high * high) - offset, contribution, neighbours)
 
 
 def of_group_counts(contribution: Contribution, neighbours: Neighbours) -> Sensitivity:

@@ -11,12 +11,10 @@ from privrelease.audit.integrity.checks import integrity
 from privrelease.audit.linkage import Repeats
 from privrelease.audit.model import Outcome
 from privrelease.audit.readings import Table, measured
-from privrelease.audit.risk_only import audit_risk_only
 from privrelease.audit.threats import threat_result
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
 from privrelease.engine.audit_protocol import PersonClasses, UnitFacts
-from privrelease.engine.protocol import SizeHistogram
 from privrelease.plan.model import PopulationPlan, SubsetLimit, ThreatPlan, UnitPlan
 
 HALF = Thresholds(highest=Fraction(1, 2))
@@ -203,17 +201,3 @@ def test_combinations_are_judged_and_counted_with_those_not_looked_at(made):
     assert found.subsets.by_size == ((1, 2, 2, 1),)
     assert (found.subsets.looked_at, found.subsets.not_looked_at) == (2, 1)
     assert (found.verdicts[-1].measure, found.verdicts[-1].figure.value, found.holds) == ("subsets", 2, False)
-
-
-class Counting:
-    def size_histogram(self, of, columns, *, unit=None, residual=False):
-        assert (of, tuple(columns), unit, residual) == ("file", ("sex",), None, True)
-        return SizeHistogram(np.array([2, 3]), np.array([2, 1]), 4)
-
-
-def test_risk_alone_comes_from_one_histogram():
-    threat = ThreatPlan("t", ("sex",), Thresholds(Fraction(1, 3), None, RecordsAtRisk(Fraction(2, 5), Fraction(1, 2))))
-    facts = audit_risk_only("file", threat, engine=Counting())
-    assert (facts.k.value, facts.records.value, facts.classes.value, facts.residual.value) == (2, 7, 3, 4)
-    assert (facts.highest.exact, facts.average.exact, facts.at_risk.exact) == ("1/2", "3/7", "4/7")
-    assert (facts.records_below_k.value, facts.classes_below_k.value) == (4, 2)

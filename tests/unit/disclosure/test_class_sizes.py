@@ -17,11 +17,6 @@ def test_records_below_k_are_in_classes_strictly_smaller_than_k(case, table_of):
     assert {k: sizes.classes_below(k) for k in (2, 3, 4, 5)} == {2: 2, 3: 5, 4: 6, 5: 7}
 
 
-def test_shares_are_of_records_not_of_classes():
-    sizes = ClassSizes.from_counts([1, 9])
-    assert sizes.share_below(2) == Fraction(1, 10)
-
-
 @pytest.mark.parametrize("keys", [["grp"], ["grp", "site"], ["grp", "note"], ["grp", "site", "note"]])
 def test_a_constant_or_an_all_missing_column_changes_no_class(case, table_of, keys):
     rows = case("k01")
@@ -41,7 +36,6 @@ def test_a_wholly_suppressed_file_has_no_k(case, table_of):
     rows = case("k03", "input_all_suppressed.csv", mark="*")
     sizes = ClassSizes.from_table(table_of([tuple(row.values()) for row in rows]))
     assert (sizes.smallest, sizes.largest, sizes.n_records, sizes.residual) == (None, None, 0, 6)
-    assert sizes.share_below(2) == 0
 
 
 def test_seventy_columns_are_counted_like_any_other_number(case, table_of):

@@ -54,12 +54,17 @@ def test_uniform_of_any_size_stays_below_its_bound(bound):
         assert len(set(values)) > 1
 
 
+def batch(numerator, denominator, source):
+    """Coins of the first toss, numerator / denominator each: what the batches of exp are made of."""
+    return coins._coins(numerator / float(denominator), numerator, denominator, None, 1, source)
+
+
 @pytest.mark.parametrize(
     ("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (999_999, 1_000_000), (1, 10**15), ((1 << 61) - 1, 1 << 61)]
 )
 def test_batch_coin_has_its_bias(numerator, denominator):
     n = 50_000
-    flips = coins.bernoulli_batch(np.full(n, numerator, np.int64), denominator, TestRandomness(5))
+    flips = batch(np.full(n, numerator, np.int64), denominator, TestRandomness(5))
     probability = numerator / denominator
     assert share(int(flips.sum()), n, probability)
     if numerator in (0, denominator):
@@ -71,14 +76,14 @@ def test_a_word_on_the_edge_is_decided_by_exact_integers(scripted, fresh, expect
     # bias 1/3: 2^32/3 = 1431655765 + 1/3; the word 1431655765 leaves exactly the chance 1/3, a fresh uniform of 0..2 below 1
     word = ((1 << 32) // 3).to_bytes(4, "little")
     fresh_bits = (fresh[0] << 6).to_bytes(1, "little")  # two bits are taken from the top of a byte
-    flips = coins.bernoulli_batch(np.array([1], np.int64), 3, scripted(word + fresh_bits, TestRandomness(1)))
+    flips = batch(np.array([1], np.int64), 3, scripted(word + fresh_bits, TestRandomness(1)))
     assert flips.tolist() == [expected]
 
 
 def test_words_beside_the_edge_are_decided_without_fresh_bits(scripted):
     edge = (1 << 32) // 3
     words = b"".join((edge + step).to_bytes(4, "little") for step in (-2, -1, 2, 3))
-    flips = coins.bernoulli_batch(np.full(4, 1, np.int64), 3, scripted(words, TestRandomness(1)))
+    flips = batch(np.full(4, 1, np.int64), 3, scripted(words, TestRandomness(1)))
     assert flips.tolist() == [True, True, False, False]
 
 

@@ -99,10 +99,12 @@ def test_sum_under_replace_with_exactly_one_row_each(low, high):
 @pytest.mark.parametrize("m", [1, 2])
 @pytest.mark.parametrize(("low", "high"), [(-3, 3), (-2, 3), (0, 4)])
 def test_centred_squares(relation, m, low, high):
-    offset = max(low * low, high * high) // 2
+    most = max(low * low, high * high)
+    offset = most // 2
     contents = persons(list(range(low, high + 1)), m)
     true = largest_moves(lambda table: [sum(x * x - offset for x in rows_of(table))], neighbours(contents, relation, others=0))
-    claimed = moves.of_centred_squares(low, high, offset, Contribution(m), relation)
+    # d^2 - offset lies in [-offset, most - offset]: a sum of clamped integers
+    claimed = moves.of_sum(-offset, most - offset, Contribution(m), relation)
     assert covers(claimed, true)
     if low <= 0 <= high:
         assert claimed == true
