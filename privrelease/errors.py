@@ -3,8 +3,8 @@
 A message never holds a cell of the data, and never a secret: an error is printed to logs that more people read than the
 data. Findings (:mod:`privrelease.findings`) are returned; what is here is raised.
 
-Exit codes are those of the command line: 1 must not leave, 2 bad usage or bad policy, 3 input or environment, 4 budget refused, 5 approval
-missing, 70 a fault of ours.
+Exit codes are those of the command line: 1 must not leave, 2 bad usage or bad policy, 3 input or environment, 4 budget refused, 70 a fault of
+ours. A release that waits for an approval (5) is an ending of a command and no error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding, Location
 
 __all__ = [
-    "ApprovalMissingError",
     "BudgetError",
     "InputError",
     "InternalError",
@@ -102,12 +101,6 @@ class BudgetError(PrivreleaseError):
     """The privacy budget does not allow it (exit 4)."""
 
     exit_code: ClassVar[int] = 4
-
-
-class ApprovalMissingError(PrivreleaseError):
-    """A required approval is missing; the release is parked (exit 5)."""
-
-    exit_code: ClassVar[int] = 5
 
 
 class UnseenReleaseError(PrivreleaseError):

@@ -11,8 +11,9 @@ import pytest
 import typer
 from ruamel.yaml import YAML
 
+from privrelease.cli.ending import MEANINGS
 from privrelease.cli.main import app
-from privrelease.errors import ApprovalMissingError, BudgetError, InputError, InternalError, PolicyError, UsageError
+from privrelease.errors import BudgetError, InputError, InternalError, PolicyError, UsageError
 from privrelease.policy.approvals import ApproverList
 from privrelease.policy.checks import CHECKS
 from privrelease.policy.json_schema import policy_schema
@@ -191,8 +192,9 @@ def test_what_is_said_not_to_be_there_is_refused(tmp_path):
 
 def test_the_exit_codes_are_those_of_the_command_line():
     codes = {int(row[0]): row[1] for row in cells(table_after("| code |"))}
-    errors = (UsageError, PolicyError, InputError, BudgetError, ApprovalMissingError, InternalError)
-    assert set(codes) == {0, 1, *(error.exit_code for error in errors)}
+    errors = (UsageError, PolicyError, InputError, BudgetError, InternalError)
+    # a release that is parked (5) is an ending and no error
+    assert set(codes) == {0, 1, 5, *(error.exit_code for error in errors)} == set(MEANINGS)
     told = typer.main.get_command(app).epilog or ""
     for code, meaning in codes.items():
         assert f"{code} {meaning}" in told
