@@ -62,7 +62,8 @@ def read_sweep(text: str) -> tuple[Epsilon, ...]:
 def sweep(releases: Iterable[ReleasePlan], epsilons: Sequence[Epsilon]) -> tuple[Swept, ...]:
     """Return how noisy every draw of every query would be if the query had each epsilon. Reads no row."""
     from privrelease.dp.budget import Budget
-    from privrelease.dp.queries import PrivateKeys, Quantile, draws
+    from privrelease.dp.calibration import draws
+    from privrelease.dp.queries import PrivateKeys, Quantile
     from privrelease.plan.explain_statistics import figure_name
     from privrelease.plan.statistics import StatisticsPlan
     from privrelease.plan.statistics_forecast import forecast_of

@@ -14,9 +14,10 @@ import numpy as np
 
 from privrelease.dp import continuous
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from privrelease.dp.queries import Histogram, Mean, Mode, PrivateKeys, Quantile, draws
+from privrelease.dp.queries import Histogram, Mean, Mode, PrivateKeys, Quantile
 from privrelease.execute.statistic_figures import value_of
 from privrelease.plan.simulated import CellSpread, ErrorBin, Simulated
 from privrelease.plan.statistics import StatisticPlan

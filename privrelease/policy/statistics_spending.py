@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from privrelease.dp.accountants.pld import PldAccountant, check_available
 from privrelease.dp.bounds import rounded_down
 from privrelease.dp.budget import Budget, Request, split
+from privrelease.dp.calibration import draws
 from privrelease.dp.composition import Apart, apart_of, composed
-from privrelease.dp.queries import PrivateKeys, Setting, draws, needs_delta
+from privrelease.dp.queries import PrivateKeys, Setting, needs_delta
 from privrelease.dp.rules import GREATEST_EPSILON, LEAST_EPSILON, check_delta
 from privrelease.errors import PolicyError
 from privrelease.policy.statistics_faults import Fault

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from ruamel.yaml import YAML
 
+from privrelease.dp import calibration
 from privrelease.dp import queries as q
 from privrelease.dp.accountants import ApproximateAccountant
 from privrelease.dp.accountants.events import Charged, Parallel, Together
@@ -50,7 +51,7 @@ def test_one_budget_for_several_statistics(case, values):
     shared_draws = values["draws_shared"]
     assert float(count.epsilon.value) == shared_draws["count"]
     assert float(total.epsilon.value) == shared_draws["sum"]
-    (rows,), (sums,) = q.draws(q.Count("count"), ONE, count), q.draws(q.Sum("sum", "x", X), ONE, total)
+    (rows,), (sums,) = calibration.draws(q.Count("count"), ONE, count), calibration.draws(q.Sum("sum", "x", X), ONE, total)
     assert math.isclose(rows.scale, shared_draws["scale_count"])
     assert math.isclose(sums.scale, shared_draws["scale_sum"])
     queries = [q.Count("count"), q.Sum("sum", "x", X), q.Mean("mean", "x", X)]
@@ -58,12 +59,12 @@ def test_one_budget_for_several_statistics(case, values):
     for query, budget in zip(
         queries, split(whole, [Request("count"), Request("sum"), Request("mean", share=Fraction(2))]), strict=True
     ):
-        for draw in q.draws(query, ONE, budget):
+        for draw in calibration.draws(query, ONE, budget):
             spent, drawn = spent.compose(draw.event), drawn + 1
             assert float(draw.epsilon.value) == values["draws_separate"]["each"]
     assert drawn == values["draws_separate"]["n"]
     assert spent.spent_epsilon == Epsilon("1.2")
-    whole_each = [draw for query in queries for draw in q.draws(query, ONE, whole)]
+    whole_each = [draw for query in queries for draw in calibration.draws(query, ONE, whole)]
     assert float(sum(draw.epsilon.value for draw in whole_each)) == values["per_statistic_totals"]["avg_own_draws_split"]
 
 
@@ -72,14 +73,14 @@ def test_a_key_of_one_person_is_not_published_and_a_listed_key_without_rows_is(c
     surnames = column(shared, "d05", "surname")
     keys = sorted(set(surnames))
     budget = Budget(Epsilon(1), Delta("1e-6"))
-    (found,) = q.draws(q.Count("by", by=q.PrivateKeys(("surname",))), ONE, budget)
+    (found,) = calibration.draws(q.Count("by", by=q.PrivateKeys(("surname",))), ONE, budget)
     assert found.threshold == values["geometric_threshold_ge"]
     assert float(found.selection.delta()) <= values["p_single_person_key"]
     drawn = charge_then_draw([(found, [surnames.count(key) for key in keys])], lambda _: None, SystemRandomness())[0].values
     shown = {key for key, value in zip(keys, drawn, strict=True) if value is not None}
     assert shown <= {"Adler", "Brock"}
     listed = CategoryDomain(["Adler", "Brock", "Cole", "Zyx"])
-    (draw,) = q.draws(q.Count("by", by=q.PublicKeys(("surname",), (listed,))), ONE, Budget(Epsilon(1)))
+    (draw,) = calibration.draws(q.Count("by", by=q.PublicKeys(("surname",), (listed,))), ONE, Budget(Epsilon(1)))
     exact = [surnames.count(key) for key in listed.values]
     released = charge_then_draw([(draw, exact)], lambda _: None, SystemRandomness())[0].values
     assert len(released) == values["B_row_count"]
@@ -121,15 +122,15 @@ def test_a_constant_for_missing_values_and_bounds_are_finite(case):
 @pytest.mark.parametrize("case", ["d12"])
 def test_a_grouped_count_costs_once_or_three_times(case, values):
     regions = q.PublicKeys(("region",), (CategoryDomain(["N", "E", "S", "W"]),))
-    (alone,) = q.draws(q.Count("n", by=regions), ONE, Budget(Epsilon("0.5")))
+    (alone,) = calibration.draws(q.Count("n", by=regions), ONE, Budget(Epsilon("0.5")))
     assert alone.scale == 2
     assert float(ApproximateAccountant().compose(alone.event).spent_epsilon.value) == values["A_cost"]
     # the same by parts: four counts at 0.5, a person in at most three of them
-    (cell,) = q.draws(q.Count("n", where="region = 'N'"), ONE, Budget(Epsilon("0.5")))
+    (cell,) = calibration.draws(q.Count("n", where="region = 'N'"), ONE, Budget(Epsilon("0.5")))
     in_one, in_three = (ApproximateAccountant().compose(Parallel((cell.event,) * 4, parts)) for parts in (1, 3))
     assert float(in_one.spent_epsilon.value) == values["A_cost"]
     assert float(in_three.spent_epsilon.value) == values["B_cost"]
-    (thrice,) = q.draws(q.Count("n", by=regions), q.Setting(Contribution(3, 3)), Budget(Epsilon("0.5")))
+    (thrice,) = calibration.draws(q.Count("n", by=regions), q.Setting(Contribution(3, 3)), Budget(Epsilon("0.5")))
     assert float(thrice.scale) == values["B_scale_for_total_0.5"]
     further = Charged(Together(()), Fraction("0.5"), Fraction(0))
     assert in_three.compose(further).spent_epsilon.value - in_three.spent_epsilon.value == Fraction("0.5")

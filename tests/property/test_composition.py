@@ -12,9 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.composition import apart_of, composed, covers, rho_of
 from privrelease.dp.domains import NumericDomain
-from privrelease.dp.queries import Count, CountPersons, Setting, Sum, draws
+from privrelease.dp.queries import Count, CountPersons, Setting, Sum
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.relational.filters import Among, Both, Comparison, Missing
 from privrelease.units import Delta, Epsilon

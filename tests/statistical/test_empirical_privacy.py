@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from privrelease.dp import calibration
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
 from privrelease.dp.domains import Bins, CategoryDomain, NumericDomain
@@ -109,7 +110,7 @@ def releases(name, relation, m, noise, *, factor=Fraction(1), calibrated_for=Non
     query, person = CASES[name]
     budget = Budget(Epsilon(1), Delta(Fraction(1, 100)))
     setting = q.Setting(Contribution(instead_of or m), calibrated_for or relation)
-    draws = [draw for draw in q.draws(query, setting, budget, noise) if draw.mechanism != "public"]
+    draws = [draw for draw in calibration.draws(query, setting, budget, noise) if draw.mechanism != "public"]
     power = factor if noise == "laplace" else factor**2
     noises = tuple(type(draw.noise)(draw.noise.scale * power) for draw in draws)
     tables = neighbours(name, relation, m, person)
@@ -244,7 +245,7 @@ def chosen(mechanism, scores, candidate, seed):
 @pytest.mark.parametrize("fault", [False, True], ids=["as built", "a quarter of the scale"])
 def test_a_choice_spends_no_more_than_its_claim_and_a_quarter_of_its_scale_does(name, fault):
     query, pairs = CHOICE[name]
-    (draw,) = q.draws(query, q.Setting(Contribution(1)), Budget(Epsilon(1)))
+    (draw,) = calibration.draws(query, q.Setting(Contribution(1)), Budget(Epsilon(1)))
     mechanism = PermuteAndFlip(draw.scale / 4 if fault else draw.scale)
     truth, here, there, candidate = best_pair(mechanism, pairs)
     hits, misses = chosen(mechanism, here, candidate, 206), chosen(mechanism, there, candidate, 207)
@@ -261,7 +262,7 @@ def test_a_choice_spends_no_more_than_its_claim_and_a_quarter_of_its_scale_does(
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_a_selection_at_its_threshold_keeps_its_delta_and_one_below_does_not(noise):
     budget = Budget(Epsilon(1), Delta(Fraction(1, 50)))
-    (draw,) = q.draws(q.Count("k", by=q.PrivateKeys(("k",))), q.Setting(Contribution(1)), budget, noise)
+    (draw,) = calibration.draws(q.Count("k", by=q.PrivateKeys(("k",))), q.Setting(Contribution(1)), budget, noise)
     share = Fraction(1, 50) if noise == "laplace" else Fraction(1, 100)
     for threshold, kept in ((draw.threshold, True), (draw.threshold - 1, False)):
         selection = Thresholding(draw.noise, threshold)

@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
+from privrelease.dp import calibration
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
 from privrelease.dp.domains import CategoryDomain, NumericDomain
@@ -49,7 +50,7 @@ def exact(draw, rows):
 
 def covered(query, noise, rows, seed):
     budget = Budget(Epsilon(1), Delta("1e-6"))
-    drawn = q.draws(query, q.Setting(Contribution(1)), budget, noise)
+    drawn = calibration.draws(query, q.Setting(Contribution(1)), budget, noise)
     plan = StatisticPlan(query.id, "f", query, None, budget, drawn, noise)
     truths = {str(draw.target.figure): exact(draw, rows) for draw in drawn}
     true = value_of(plan, truths)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from privrelease.dp import calibration
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
 from privrelease.dp.domains import NumericDomain
@@ -101,7 +102,9 @@ def test_a_wrong_scale_is_rejected(noise, factor):
 def test_a_sensitivity_off_by_one_is_rejected(noise_kind, m, wrong):
     budget = Budget(Epsilon(1), Delta("1e-5"))
     query = q.Sum("s", "x", NumericDomain(0, 1))
-    right, mutant = (q.draws(query, q.Setting(Contribution(rows)), budget, noise_kind)[0].noise for rows in (m, wrong))
+    right, mutant = (
+        calibration.draws(query, q.Setting(Contribution(rows)), budget, noise_kind)[0].noise for rows in (m, wrong)
+    )
     assert power(right, mutant, N) >= POWER
     assert p_value(right.sample(N, TestRandomness(104)), right) > ALPHA
     assert p_value(mutant.sample(N, TestRandomness(104)), right) < ALPHA
@@ -112,7 +115,7 @@ def test_the_wrong_neighbour_relation_is_rejected(noise_kind):
     budget = Budget(Epsilon(1), Delta("1e-5"))
     query = q.Histogram("h", "x", q.Bins([0, 1, 2, 3]))
     add, replace = (
-        q.draws(query, q.Setting(Contribution(1), relation), budget, noise_kind)[0].noise for relation in Neighbours
+        calibration.draws(query, q.Setting(Contribution(1), relation), budget, noise_kind)[0].noise for relation in Neighbours
     )
     assert power(replace, add, N) >= POWER
     assert p_value(replace.sample(N, TestRandomness(105)), replace) > ALPHA

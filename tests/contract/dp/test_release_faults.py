@@ -37,7 +37,7 @@ from privrelease.audit import statistics as audit_statistics
 from privrelease.audit.model import Outcome
 from privrelease.cli import run_statistics
 from privrelease.cli.main import main
-from privrelease.dp import draws, queries, sensitivity
+from privrelease.dp import calibration, draws, sensitivity
 from privrelease.dp.domains import NumericDomain
 from privrelease.dp.mechanisms import DiscreteLaplace, discrete_laplace
 from privrelease.dp.randomness import SystemRandomness, TestRandomness
@@ -177,7 +177,7 @@ def of_data(figure, column, spec):
     return NumericDomain(min(values), max(values))
 
 
-def by_rows(query, figure, part, groups, real=queries._draw):
+def by_rows(query, figure, part, groups, real=calibration._draw):
     """A scale over the number of rows, as for a mean of n."""
     rows = len(Path("data.csv").read_text(encoding="utf-8").splitlines())
     drawn = real(query, figure, part, groups)
@@ -186,7 +186,7 @@ def by_rows(query, figure, part, groups, real=queries._draw):
 
 @pytest.mark.parametrize(
     "fault",
-    [(statistics_queries, "_numbers", of_data), (queries, "_draw", by_rows)],
+    [(statistics_queries, "_numbers", of_data), (calibration, "_draw", by_rows)],
     ids=["bounds of the data", "rows in a scale"],
 )
 def test_what_is_asked_does_not_depend_on_the_data(fault):
@@ -216,9 +216,9 @@ def test_no_count_under_a_mean_is_exact():
         return list(excesses(found, Neighbours.ADD_REMOVE)) == []
 
     def exact(keys, column, *_):
-        return queries._Figure(queries.Target("rows", column), Sensitivity.of_one_number(0))
+        return calibration._Figure(calibration.Target("rows", column), Sensitivity.of_one_number(0))
 
-    assert fails(check, (queries, "_rows", exact))
+    assert fails(check, (calibration, "_rows", exact))
 
 
 # 7 ------------------------------------------------------------------------------------------------- a scale that is too small
@@ -245,7 +245,7 @@ def test_noise_is_as_wide_as_it_must_be_at_every_edge(ledger, fault):
 # 8 --------------------------------------------------------------------------------------------------- spent twice, composed wrongly
 
 
-def whole(query, figure, part, groups, real=queries._draw):
+def whole(query, figure, part, groups, real=calibration._draw):
     return real(query, figure, replace(part, epsilon=draws.Epsilon(Fraction(1, 3))), groups)
 
 
@@ -268,11 +268,11 @@ def test_a_release_costs_its_budget(ledger, fault):
         return drawn == claim.cost.epsilon.value == 1 and abs(sum(by_query.values()) - 1) < Fraction(1, 10**9)
 
     if fault.startswith("each"):
-        plant = (queries, "_draw", whole)
+        plant = (calibration, "_draw", whole)
     else:
-        real = queries._figures
+        real = calibration._figures
         plant = (
-            queries,
+            calibration,
             "_figures",
             lambda query, setting: tuple(f for f in real(query, setting) if f.target.figure != "rows")[:1],
         )

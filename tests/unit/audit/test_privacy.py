@@ -13,8 +13,9 @@ from privrelease.audit.model import Visibility
 from privrelease.audit.privacy import MOST_CHARGES, MOST_GROUPS, privacy_section
 from privrelease.audit.privacy_model import PRIVACY, PrivacyFacts, for_recipients, privacy_facts
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.domains import Bins, NumericDomain
-from privrelease.dp.queries import Count, Histogram, Mean, Quantile, Setting, draws
+from privrelease.dp.queries import Count, Histogram, Mean, Quantile, Setting
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.ledger.book import Spent
 from privrelease.plan.statistics import StatisticPlan, StatisticsPlan

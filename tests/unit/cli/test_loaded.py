@@ -10,6 +10,7 @@ UNUSED = (
     "great_expectations",
     "jinja2",
     "pandas",
+    "privrelease.dp.calibration",
     "privrelease.dp.composition",
     "privrelease.dp.mechanisms",
     "privrelease.dp.queries",

@@ -8,12 +8,13 @@ import pytest
 
 from privrelease.dp.accountants import pld
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.composition import Apart, Part, apart_of, check_apart, composed, covers, rho_of
 from privrelease.dp.conversion import delta_of_rho
 from privrelease.dp.domains import NumericDomain
 from privrelease.dp.draws import Draw, Target
 from privrelease.dp.mechanisms import DiscreteGaussian
-from privrelease.dp.queries import Count, CountPersons, PrivateKeys, Setting, Variance, draws
+from privrelease.dp.queries import Count, CountPersons, PrivateKeys, Setting, Variance
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
 from privrelease.errors import InputError
 from privrelease.relational.filters import Comparison

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from privrelease.dp import calibration
 from privrelease.dp import queries as q
 from privrelease.dp.budget import Budget
 from privrelease.dp.domains import CategoryDomain, NumericDomain
@@ -21,7 +22,7 @@ X = NumericDomain(0, 100)
 
 
 def a_draw(**changes):
-    return replace(q.draws(q.Sum("s", "x", X), ONE, BUDGET)[0], **changes)
+    return replace(calibration.draws(q.Sum("s", "x", X), ONE, BUDGET)[0], **changes)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,9 @@ def test_a_draw_that_understates_its_cost_cannot_be_built(changes):
 
 @pytest.mark.parametrize("setting", [ONE, q.Setting(Contribution(2)), q.Setting(Contribution(1), Neighbours.REPLACE)])
 def test_a_gaussian_draw_cannot_understate_its_delta(setting):
-    (draw,) = q.draws(q.Count("c", by=q.PublicKeys(("k",), (CategoryDomain(["a", "b"]),))), setting, BUDGET, "gaussian")
+    (draw,) = calibration.draws(
+        q.Count("c", by=q.PublicKeys(("k",), (CategoryDomain(["a", "b"]),))), setting, BUDGET, "gaussian"
+    )
     with pytest.raises(ValueError, match="claim less"):
         replace(draw, delta=Delta("9.9e-7"))
     with pytest.raises(ValueError, match="claim less"):
@@ -51,20 +54,20 @@ def test_a_gaussian_draw_cannot_understate_its_delta(setting):
 
 
 def test_a_threshold_one_lower_costs_more_than_was_claimed():
-    (draw,) = q.draws(q.Count("c", by=q.PrivateKeys(("k",))), ONE, BUDGET)
+    (draw,) = calibration.draws(q.Count("c", by=q.PrivateKeys(("k",))), ONE, BUDGET)
     with pytest.raises(ValueError, match="claim less"):
         replace(draw, threshold=draw.threshold - 1)
 
 
 def test_a_selection_cannot_forget_the_other_keys_of_a_person():
-    selection = q.draws(q.Count("c", by=q.PrivateKeys(("k",))), q.Setting(Contribution(4)), BUDGET)[0]
+    selection = calibration.draws(q.Count("c", by=q.PrivateKeys(("k",))), q.Setting(Contribution(4)), BUDGET)[0]
     assert selection.groups == 4
     with pytest.raises(ValueError, match="every key"):
         replace(selection, groups=1)
 
 
 def test_a_sum_is_no_score_that_moves_in_one_direction():
-    (draw,) = q.draws(q.Quantile("q", "x", X), ONE, BUDGET)
+    (draw,) = calibration.draws(q.Quantile("q", "x", X), ONE, BUDGET)
     with pytest.raises(ValueError, match="one direction"):
         replace(draw, scale=draw.scale / 2, monotone=True)
 
@@ -81,7 +84,7 @@ def test_a_sum_is_no_score_that_moves_in_one_direction():
     ids=lambda query: query.id,
 )
 def test_a_record_is_plain_data_and_gives_the_draw_back(query, noise):
-    for draw in q.draws(query, q.Setting(Contribution(2)), BUDGET, noise):
+    for draw in calibration.draws(query, q.Setting(Contribution(2)), BUDGET, noise):
         record = json.loads(json.dumps(draw.record()))
         assert Draw.from_record(record) == draw
 
@@ -104,7 +107,7 @@ def test_a_record_that_was_tampered_with_is_refused():
 
 
 def test_draws_that_are_charged_together_cannot_be_torn_apart_or_understate_their_cost():
-    together = q.draws(q.Variance("v", "x", X), ONE, BUDGET, "gaussian")
+    together = calibration.draws(q.Variance("v", "x", X), ONE, BUDGET, "gaussian")
     check_joint(together)
     with pytest.raises(ValueError, match="drawn together"):
         check_joint(together[:2])
@@ -152,7 +155,7 @@ class Watched:
 
 
 def work():
-    sums, rows = q.draws(q.Mean("m", "x", X), ONE, BUDGET)
+    sums, rows = calibration.draws(q.Mean("m", "x", X), ONE, BUDGET)
     return [(sums, [-30]), (rows, [12])]
 
 
@@ -182,14 +185,14 @@ def test_the_same_figure_cannot_be_drawn_twice_for_one_charge():
 @pytest.mark.parametrize("exact", [[], [1], [1, 2, 3, 4, 5]])
 def test_a_cell_without_rows_cannot_be_left_out(exact):
     order = []
-    (draw,) = q.draws(q.Count("c", by=q.PublicKeys(("k",), (CategoryDomain(["a", "b", "c", "d"]),))), ONE, BUDGET)
+    (draw,) = calibration.draws(q.Count("c", by=q.PublicKeys(("k",), (CategoryDomain(["a", "b", "c", "d"]),))), ONE, BUDGET)
     with pytest.raises(ValueError, match="empty ones included"):
         charge_then_draw([(draw, exact)], Charges(order), Watched(order))
     assert order == []
 
 
 def test_sums_of_keys_that_are_not_published_are_not_published():
-    selection, sums = q.draws(q.Mean("m", "x", X, by=q.PrivateKeys(("k",))), ONE, BUDGET)
+    selection, sums = calibration.draws(q.Mean("m", "x", X, by=q.PrivateKeys(("k",))), ONE, BUDGET)
     drawn = charge_then_draw([(selection, [400, 1, 300]), (sums, [40, 50, -30])], Charges([]), TestRandomness(2))
     assert [value is None for value in drawn[0].values] == [False, True, False]
     assert [value is None for value in drawn[1].values] == [False, True, False]
@@ -197,13 +200,13 @@ def test_sums_of_keys_that_are_not_published_are_not_published():
 
 
 def test_private_keys_without_their_selection_are_refused():
-    _, sums = q.draws(q.Mean("m", "x", X, by=q.PrivateKeys(("k",))), ONE, BUDGET)
+    _, sums = calibration.draws(q.Mean("m", "x", X, by=q.PrivateKeys(("k",))), ONE, BUDGET)
     with pytest.raises(ValueError, match="selection"):
         charge_then_draw([(sums, [1, 2])], Charges([]), TestRandomness(2))
 
 
 def test_a_choice_gives_the_position_of_a_candidate():
-    (draw,) = q.draws(q.Quantile("q", "x", NumericDomain(0, 3)), ONE, Budget(Epsilon(50)))
+    (draw,) = calibration.draws(q.Quantile("q", "x", NumericDomain(0, 3)), ONE, Budget(Epsilon(50)))
     (drawn,) = charge_then_draw([(draw, [[-30, -1, 0, -40]])], Charges([]), SystemRandomness())
     assert drawn.values[0] in (1, 2)
     assert drawn.private
@@ -211,7 +214,7 @@ def test_a_choice_gives_the_position_of_a_candidate():
 
 def test_a_public_figure_passes_as_it_is():
     exactly = q.Setting(Contribution(1, exactly_one=True), Neighbours.REPLACE)
-    (draw,) = q.draws(q.Count("c"), exactly, BUDGET)
+    (draw,) = calibration.draws(q.Count("c"), exactly, BUDGET)
     assert charge_then_draw([(draw, [17])], Charges([]), SystemRandomness())[0].values == (17,)
 
 

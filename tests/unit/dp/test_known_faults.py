@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.dp import domains, sensitivity
+from privrelease.dp import calibration, domains, sensitivity
 from privrelease.dp import queries as q
 from privrelease.dp.accountants import ApproximateAccountant, PureAccountant
 from privrelease.dp.accountants.events import Pure
@@ -30,7 +30,7 @@ REGIONS = q.PublicKeys(("r",), (CategoryDomain([str(i) for i in range(40)]),))
 
 
 def counts(randomness, epsilon="1"):
-    (draw,) = q.draws(q.Count("c", by=REGIONS), ONE, Budget(Epsilon(epsilon)))
+    (draw,) = calibration.draws(q.Count("c", by=REGIONS), ONE, Budget(Epsilon(epsilon)))
     return charge_then_draw([(draw, [100] * 40)], lambda _: None, randomness)[0].values
 
 
@@ -127,7 +127,7 @@ def neighbours_get_the_same_scales(calibrate):
 
 def test_a_scale_that_depends_on_the_number_of_rows_is_found():
     def as_built(query, _table):
-        return [draw.scale for draw in q.draws(query, ONE, Budget(Epsilon(1)))]
+        return [draw.scale for draw in calibration.draws(query, ONE, Budget(Epsilon(1)))]
 
     def planted(query, table):
         return [(query.domain.high - query.domain.low) / len(table)]
@@ -143,7 +143,7 @@ def every_scale_is_as_large_as_it_must_be():
     for epsilon in ("0.000001", "0.1", "1", "3", "100"):
         for high in (1, 10, 10**12):
             try:
-                (draw,) = q.draws(q.Sum("s", "x", NumericDomain(0, high)), ONE, Budget(Epsilon(epsilon)))
+                (draw,) = calibration.draws(q.Sum("s", "x", NumericDomain(0, high)), ONE, Budget(Epsilon(epsilon)))
             except (ValueError, ZeroDivisionError):
                 return False
             if draw.scale * draw.epsilon.value < high:
@@ -164,7 +164,7 @@ def test_a_scale_that_collapses_to_zero_is_found(monkeypatch):
 def a_budget_of_one_is_spent_once():
     total = ApproximateAccountant()
     for query in (q.Count("count"), q.Sum("sum", "x", NumericDomain(0, 9)), q.Mean("mean", "x", NumericDomain(0, 9))):
-        for draw in q.draws(query, ONE, Budget(Epsilon(Fraction(1, 3)))):
+        for draw in calibration.draws(query, ONE, Budget(Epsilon(Fraction(1, 3)))):
             total = total.compose(draw.event)
     return total.spent_epsilon == Epsilon(1) and PureAccountant().compose(Pure(Fraction(1, 10)), 10).spent == Epsilon(1)
 
@@ -173,10 +173,10 @@ def a_budget_of_one_is_spent_once():
 def test_wrong_composition_is_found(monkeypatch, fault):
     assert a_budget_of_one_is_spent_once()
     if fault == "each figure at the whole":
-        real = q._draw
+        real = calibration._draw
         whole = Epsilon(Fraction(1, 3))
         monkeypatch.setattr(
-            q, "_draw", lambda query, figure, part, groups: real(query, figure, replace(part, epsilon=whole), groups)
+            calibration, "_draw", lambda query, figure, part, groups: real(query, figure, replace(part, epsilon=whole), groups)
         )
     elif fault == "times is forgotten":
         real_composed = PureAccountant._composed
@@ -196,7 +196,7 @@ def test_wrong_composition_is_found(monkeypatch, fault):
 def a_histogram_under_replace_moves_no_further_than_stated():
     before, after = [1, 0], [0, 1]
     moved = sum(abs(a - b) for a, b in zip(before, after, strict=True))
-    (draw,) = q.draws(
+    (draw,) = calibration.draws(
         q.Histogram("h", "x", q.Bins([0, 1, 2])), q.Setting(Contribution(1), Neighbours.REPLACE), Budget(Epsilon(1))
     )
     return moved / draw.scale <= 1
@@ -240,7 +240,7 @@ def draws_are_batched_and_their_work_does_not_depend_on_the_figures():
     calls = []
     for figure in (0, 10**15):
         source = Counted(3)
-        (draw,) = q.draws(q.Count("c", by=REGIONS), ONE, Budget(Epsilon("0.1")))
+        (draw,) = calibration.draws(q.Count("c", by=REGIONS), ONE, Budget(Epsilon("0.1")))
         charge_then_draw([(draw, [figure] * 40)], lambda _: None, source)
         calls.append(source.calls)
     return calls[0] == calls[1] < 40

@@ -11,11 +11,12 @@ import pytest
 from scipy import stats
 
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.domains import NumericDomain
 from privrelease.dp.draws import Draw, Target
 from privrelease.dp.mechanisms import PermuteAndFlip
 from privrelease.dp.quantiles import margin, rank_error, scores
-from privrelease.dp.queries import Quantile, Setting, draws
+from privrelease.dp.queries import Quantile, Setting
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution
 from privrelease.units import Epsilon

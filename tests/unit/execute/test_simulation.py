@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from privrelease.dp.budget import Budget
+from privrelease.dp.calibration import draws
 from privrelease.dp.domains import NumericDomain
-from privrelease.dp.queries import Count, Mean, PrivateKeys, Quantile, Setting, Variance, draws
+from privrelease.dp.queries import Count, Mean, PrivateKeys, Quantile, Setting, Variance
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution
 from privrelease.execute.simulation import simulate
