@@ -28,7 +28,7 @@ __all__ = ["Leaving", "Reading", "leaving", "twice"]
 class Reading:
     """A policy and the tree it was read from.
 
-    ``broken``: names that were left out for faults of their own. ``whole``: nothing was left out. ``resolved``: it is whole, and every
+    ``broken``: what was left out for faults of its own, see :func:`privrelease.policy.left_out.faultless`. ``whole``: nothing was left out. ``resolved``: it is whole, and every
     name in it points at something, so that what is lacking is lacking.
     """
 
@@ -39,6 +39,10 @@ class Reading:
     broken: frozenset[tuple[str, ...]] = frozenset()
     whole: bool = True
     resolved: bool = True
+
+    def left_out(self, section: str, *keys: str) -> bool:
+        """Whether the section was left out, or one of these of its keys or elements; any of them where none is named."""
+        return (section,) in self.broken or any(item[0] == section and (not keys or item[1] in keys) for item in self.broken)
 
     def error(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
         """Return an error at the place of ``path``."""

@@ -139,7 +139,7 @@ def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
     """Read a whole tree: what is not available, structure, references, meaning."""
     tree, unavailable, gone = without_unavailable(tree)
     structure = check_structure(tree)
-    named = (*check_names(tree), *check_references(tree, gone))
+    named = (*check_names(tree), *check_references(tree, gone | structure.broken))
     findings = [*unavailable, *structure.findings, *named]
     whole = structure.whole and not unavailable
     if structure.policy is not None:

@@ -31,16 +31,18 @@ def attack_rules(reading: Reading) -> Iterator[Finding]:
     if spec is None:
         return
     tried = [name for name in ATTACKS if getattr(spec, name) is not None]
-    if not tried:
+    if not tried and not reading.left_out("attacks"):
         yield reading.error("P460", "attacks names no attack", "attacks", key=True, hint=f"write one of: {', '.join(ATTACKS)}")
     yield from _releases(reading, spec)
     yield from _files(reading, spec)
-    if spec.membership is not None and spec.control is None:
+    if spec.membership is not None and spec.control is None and not reading.left_out("attacks", "control"):
         message = "membership needs persons who are not in the data: control is missing"
         yield reading.error(
             "P460", message, "attacks", "membership", key=True, hint="write `control: holdout.csv` under attacks"
         )
     yield from _named_twice(reading, spec)
+    if reading.left_out("attacks", "releases"):
+        return  # which releases are attacked is not known
     for _, release in attacked(reading.policy):
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and ("datasets", release.from_) not in reading.broken:
@@ -53,13 +55,14 @@ def _releases(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
         yield reading.error("P408", f"{shown(name)} stands twice in releases", "attacks", "releases", number, hint="remove one")
     for number, name in enumerate(spec.releases or ()):
         if name not in kinds:
-            if reading.resolved or ("releases", name) not in reading.broken:
+            if not reading.left_out("releases", name):
                 hint = did_you_mean(name, kinds) or f"there is: {', '.join(kinds)}"
                 yield reading.error("P304", f"release {shown(name)} does not exist", "attacks", "releases", number, hint=hint)
         elif not isinstance(kinds[name], MicrodataRelease):
             message = f"release {name} is of kind {kinds[name].kind}: attacks are tried on rows about persons"
             yield reading.error("P460", message, "attacks", "releases", number, hint="name releases of kind microdata")
-    if spec.releases is None and reading.resolved and not attacked(reading.policy):
+    known = not reading.left_out("releases") and not reading.left_out("attacks", "releases")
+    if spec.releases is None and known and not attacked(reading.policy):
         message = "no release is of kind microdata: attacks are tried on rows about persons"
         yield reading.error("P460", message, "attacks", key=True, hint="remove attacks")
 

@@ -38,7 +38,7 @@ def check_rules(reading: Reading) -> Iterator[Finding]:
         yield from _limits(reading, number, check, kind)
         yield from _keys(reading, number, check, kind)
         yield from _target(reading, number, check, kind)
-    missing = missing_legal_fields(reading.policy)
+    missing = [name for name in missing_legal_fields(reading.policy) if not reading.left_out("legal", name.partition(".")[0])]
     if missing:
         message = f"the profile gdpr requires fields that are missing in legal: {', '.join(missing)}"
         yield reading.warning("P606", message, "legal", key=True, hint="without them the decision is `review`, not `pass`")

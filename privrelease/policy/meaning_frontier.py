@@ -35,7 +35,8 @@ def frontier_rules(reading: Reading) -> Iterator[Finding]:
             threat.attacker == "prosecutor" and threat.highest_risk is not None and set(threat.knows) & set(out.columns)
             for threat in threats
         )
-        if out.suppress is None or not sweepable:
+        known = len(threats) == len(release.protect)  # one that is not there is told elsewhere
+        if out.suppress is None or (known and not sweepable):
             message = f"release {shown(release.id)} has nothing that its frontier could sweep"
             hint = "it needs a `suppress` step and a protected prosecutor's threat with `highest_risk`; or remove `frontier`"
             yield reading.error("P423", message, "releases", number, "frontier", hint=hint)

@@ -20,6 +20,8 @@ def ledger_rules(reading: Reading) -> Iterator[Finding]:
     """Yield what is wrong with the cap, and releases that could never be charged."""
     ledger = reading.policy.ledger
     if ledger is None:
+        if reading.left_out("ledger"):
+            return
         for number, release in enumerate(reading.policy.releases):
             if isinstance(release, StatisticsRelease):
                 yield reading.warning(

@@ -153,8 +153,9 @@ def _has_broken_columns(reading: Reading, dataset: str) -> bool:
 
 def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
     checked = {check.release for check in reading.policy.checks}
+    known = not reading.left_out("checks") and not reading.left_out("releases")
     dangling = checked - {other.id for other in reading.policy.releases}
-    if not release.protect and release.id not in checked and not dangling and reading.whole:
+    if not release.protect and release.id not in checked and not dangling and known:
         message = f"release {release.id} protects against nothing and has no checks: nothing would be checked"
         yield reading.error("P417", message, "releases", number, hint="name threats under `protect`, or write checks for it")
 

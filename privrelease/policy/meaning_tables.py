@@ -64,9 +64,9 @@ def _thresholds(reading: Reading, number: int, release: TableRelease) -> Iterato
     path = ("releases", number, "protect")
     own, common = release.protect, reading.policy.tables
     least = own.min_count if own.min_count is not None else None if common is None else common.min_count
-    if least is None:
+    if least is None and not reading.left_out("tables", "min_count"):
         yield reading.error("P440", "has no minimum count", *path[:2], hint="write `protect: {min_count: 10}`")
-    elif own.min_count is not None and own.min_count < _LEAST:
+    if own.min_count is not None and own.min_count < _LEAST:
         yield reading.error("P440", f"min_count must be at least {_LEAST}", *path, "min_count", hint=_WHY)
     if common is None:
         return

@@ -24,8 +24,11 @@ _MOST_HINTS = 50
 _OF_A_COLUMN = tuple(figure for figure in FIGURES if not figure.startswith("count"))
 
 
-def check_references(tree: Node, gone: frozenset[tuple[str, str]] = frozenset()) -> tuple[Finding, ...]:
-    """Return a finding for each name that points at nothing; ``gone`` holds (kind, name) of elements that were refused already."""
+def check_references(tree: Node, gone: frozenset[tuple[str, ...]] = frozenset()) -> tuple[Finding, ...]:
+    """Return a finding for each name that points at nothing.
+
+    ``gone`` holds (kind, name) of elements that were refused already, and (kind,) where all of them were.
+    """
     return tuple(_References(tree, gone).follow())
 
 
@@ -42,7 +45,7 @@ def _text(node: Node | None) -> str | None:
 
 
 class _References:
-    def __init__(self, tree: Node, gone: frozenset[tuple[str, str]]) -> None:
+    def __init__(self, tree: Node, gone: frozenset[tuple[str, ...]]) -> None:
         top = _mapping(tree)
         self._datasets = _mapping(top.get("datasets"))
         self._threats = _mapping(top.get("threats"))
@@ -163,7 +166,7 @@ class _References:
     ) -> Iterator[Finding]:
         name = _text(node)
         known = list(names)
-        if node is None or name is None or name in known or (kind, name) in self._gone:
+        if node is None or name is None or name in known or (kind, name) in self._gone or (kind,) in self._gone:
             return
         hint = self._meant(name, known)
         if hint is None and table and ("/" in name or "." in name):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, Tag, ValidationError
+from pydantic import Field, ValidationError
 
 from privrelease.findings import Finding
 from privrelease.policy.datasets import Dataset  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.kinds import KINDS, Release
+from privrelease.policy.kinds import KINDS, Release, kind_meant, told_without_kind
+from privrelease.policy.known_keys import keys_at, meant_at
+from privrelease.policy.left_out import faultless
 from privrelease.policy.models import Policy
 from privrelease.policy.nodes import (
-    Entry,
     Mapping,
     Node,
     Plain,
     Quoted,
-    Scalar,
     Sequence_,
     as_written,
     place_of,
@@ -26,7 +25,6 @@ from privrelease.policy.nodes import (
     walk,
 )
 from privrelease.policy.releases import STEPS
-from privrelease.policy.unavailable import pruned
 from privrelease.policy.values import did_you_mean, no_choice, shown
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ _OTHER_WORDS: dict[str, str] = {
 class Structure:
     """What came of it: the policy (None where not even a part of it stands), whether it is whole, findings, the tree it was made of.
 
-    ``broken``: (kind, name) of named elements that were left out of a partial policy.
+    ``broken``: what was left out of a partial policy, see :func:`privrelease.policy.left_out.faultless`.
     """
 
     __slots__ = ("broken", "findings", "policy", "tree", "whole")
@@ -91,7 +89,7 @@ def check_structure(tree: Node) -> Structure:
     partial: Node = tree
     broken: frozenset[tuple[str, ...]] = frozenset()
     for _ in range(_ROUNDS):
-        partial, gone = _faultless(partial, [tuple(item["loc"]) for item in problems])
+        partial, gone = faultless(partial, problems)
         broken |= gone
         try:
             return Structure(_Part.model_validate(plain_data(partial)), findings, partial, whole=False, broken=broken)
@@ -115,13 +113,18 @@ class _Part(Policy):
 def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
     """The problems less those that only follow from another.
 
-    A list is empty since its items are wrong; a key is missing since it is misspelt.
+    A list is empty since its items are wrong; a key is missing since it is misspelt; a release has other keys since its kind is none.
     """
-    misspelt = set()
-    for item in problems:
-        if item["type"] == "extra_forbidden":
-            path = tuple(item["loc"])
-            misspelt |= {(*path[:-1], key) for key in keys_at(path[:-1]) if did_you_mean(str(path[-1]), [key])}
+    unclear = {
+        path[:2]
+        for item in problems
+        if (path := tuple(item["loc"]))[:1] == ("releases",)
+        and path[3:] == ("kind",)
+        and item["type"] == "literal_error"
+        and kind_meant(item["input"]) is None
+    }
+    unknown = [tuple(item["loc"]) for item in problems if item["type"] == "extra_forbidden"]
+    misspelt = {(*path[:-1], key) for path in unknown for key in meant_at(tree, path)}
     kept = []
     for item in problems:
         path = tuple(item["loc"])
@@ -130,37 +133,10 @@ def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
             continue
         if item["type"] == "missing" and path in misspelt:
             continue
+        if path[:2] in unclear and len(path) > 3 and not told_without_kind(path[3]):
+            continue
         kept.append(item)
     return kept
-
-
-_STAND_INS = {"apiVersion": "privrelease/v1", "kind": "ReleasePolicy", "id": "unnamed", "version": "0", "title": "unnamed"}
-
-
-def _faultless(tree: Node, faults: Sequence[_Path]) -> tuple[Node, frozenset[tuple[str, ...]]]:
-    """The tree less every named element with a fault, and the names of these."""
-    removed: set[_Path] = set()
-    broken: set[tuple[str, ...]] = set()
-    for fault in faults:
-        path = fault
-        if len(fault) >= 4 and fault[0] == "datasets" and fault[2] == "columns":
-            path = fault[:4]
-            broken.add(("columns", str(fault[1]), str(fault[3])))
-        elif len(fault) >= 2 and fault[0] in {"datasets", "threats", "releases", "checks"}:
-            path = fault[:2]
-            node = walk(tree, path)
-            name = node.get("id") if isinstance(node, Mapping) and isinstance(fault[1], int) else None
-            broken.add((str(fault[0]), name.text if isinstance(name, Scalar) else str(fault[1])))
-        else:
-            path = fault[:1]
-        removed.add(path)
-    partial = pruned(tree, removed)
-    if not isinstance(partial, Mapping):
-        return tree, frozenset(broken)
-    entries = dict(partial.entries)
-    for key, text in _STAND_INS.items():
-        entries.setdefault(key, Entry(key, tree.location, Scalar(text, plain=False, location=tree.location)))
-    return Mapping(entries, partial.location, partial.size), frozenset(broken)
 
 
 def _finding(tree: Node, item: Any) -> Finding:  # noqa: ANN401  the shape of a pydantic error
@@ -257,49 +233,3 @@ def _key_hint(key: str, known: list[str]) -> str | None:
     if key in _OTHER_WORDS:
         return f"here it is called {_OTHER_WORDS[key]}"
     return f"known keys: {', '.join(known)}" if known else None
-
-
-def keys_at(path: _Path) -> list[str]:
-    """Return the keys that the models allow at ``path``; empty where the keys are free names."""
-    kind: Any = Policy
-    for part in path:
-        kind = _below(_bare(kind), part)
-        if kind is None:
-            return []
-    kind = _bare(kind)
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        extra = ["extends", "environments"] if kind is Policy else []
-        return [field.alias or name for name, field in kind.model_fields.items()] + extra
-    return []
-
-
-def _bare(kind: Any) -> Any:  # noqa: ANN401  annotations have no common type
-    """The type without markers and without None."""
-    while True:
-        if get_origin(kind) is Annotated:
-            kind = get_args(kind)[0]
-        elif get_origin(kind) in {Union, UnionType} and type(None) in get_args(kind):
-            rest = [arg for arg in get_args(kind) if arg is not type(None)]
-            if len(rest) != 1:
-                return kind
-            kind = rest[0]
-        else:
-            return kind
-
-
-def _below(kind: Any, part: str | int) -> Any:  # noqa: ANN401
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        for name, field in kind.model_fields.items():
-            if part in (name, field.alias):
-                return field.annotation
-        return None
-    origin, args = get_origin(kind), get_args(kind)
-    if origin is dict:
-        return args[1]
-    if origin is tuple:
-        return args[0]
-    if origin in {Union, UnionType}:
-        for arg in args:
-            if any(isinstance(mark, Tag) and mark.tag == part for mark in get_args(arg)[1:]):
-                return arg
-    return None

@@ -43,10 +43,10 @@ UNAVAILABLE: tuple[Feature, ...] = (
 _HINT = "remove it: what is not done must not stand in the policy as a promise"
 
 
-def without_unavailable(root: Node) -> tuple[Node, tuple[Finding, ...], frozenset[tuple[str, str]]]:
+def without_unavailable(root: Node) -> tuple[Node, tuple[Finding, ...], frozenset[tuple[str, ...]]]:
     """Return the tree without unavailable elements, a finding for each, and the (kind, name) of named elements that went."""
     findings: list[Finding] = []
-    gone: set[tuple[str, str]] = set()
+    gone: set[tuple[str, ...]] = set()
     removed: set[tuple[str | int, ...]] = set()
     for feature in UNAVAILABLE:
         for path, place in _matches(root, feature, 0, (), root.location):
@@ -87,8 +87,8 @@ def _matches(
     return [hit for entry in entries for hit in _matches(entry.value, feature, depth + 1, (*path, entry.key), entry.location)]
 
 
-def _named(root: Node, path: tuple[str | int, ...]) -> set[tuple[str, str]]:
-    """The name of the element at ``path``, where other parts of the policy may refer to it."""
+def _named(root: Node, path: tuple[str | int, ...]) -> set[tuple[str, ...]]:
+    """The name of the element at ``path``, where other parts of the policy may refer to it; its kind alone where it has none."""
     if len(path) != 2 or not isinstance(root, Mapping):
         return set()
     kind = str(path[0])
@@ -97,7 +97,7 @@ def _named(root: Node, path: tuple[str | int, ...]) -> set[tuple[str, str]]:
     container = root.get(kind)
     item = container.items[path[1]] if isinstance(container, Sequence_) else None
     name = item.get("id") if isinstance(item, Mapping) else None
-    return {(kind, name.text)} if isinstance(name, Scalar) else set()
+    return {(kind, name.text)} if isinstance(name, Scalar) else {(kind,)}
 
 
 def _pruned(node: Node, path: tuple[str | int, ...], removed: set[tuple[str | int, ...]]) -> Node | None:

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from privrelease.policy.json_schema import policy_schema
+from privrelease.policy.known_keys import keys_at
 from privrelease.policy.models import Policy
-from privrelease.policy.structure import keys_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
