@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.conversion import grid_scale, storage_type
 from privrelease.engine.duckdb.refusals import refusal
+from privrelease.engine.duckdb.storage_types import grid_scale, storage_type
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:

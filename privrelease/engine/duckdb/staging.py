@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.conversion import Conversion, conversion_of, storage_type, whitespace
+from privrelease.engine.duckdb.conversion import conversion_of
 from privrelease.engine.duckdb.domains import outside_domain
 from privrelease.engine.duckdb.refusals import raise_all
+from privrelease.engine.duckdb.storage_types import storage_type
+from privrelease.engine.duckdb.text_cells import whitespace
 from privrelease.engine.protocol import Staged
 from privrelease.findings import Finding, Location, Severity
 from privrelease.relational.schema import Role
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.converted import Conversion
     from privrelease.engine.duckdb.raw import Raw
     from privrelease.relational.schema import Column, TableSource
 
