@@ -8,6 +8,7 @@ DP104  delta is out of range (1e-30 to 1), or given where nothing needs it
 DP105  the budgets of the queries exceed the budget of the release
 DP106  a share is not a positive number
 DP107  delta is so large that it lets single records through (warning above 1e-3)
+DP108  delta is so large that nothing is promised (0.01 or more)
 DP111  a bound (lower or upper) is missing
 DP112  the bounds are equal
 DP113  the bounds are swapped
@@ -38,7 +39,7 @@ __all__ = ["CODES", "GREATEST_EPSILON", "LEAST_EPSILON", "check_delta", "check_e
 
 #: Every code of this room, in the order of the table above; append-only.
 CODES: Final = (
-    *(f"DP10{n}" for n in range(1, 8)),
+    *(f"DP10{n}" for n in range(1, 9)),
     *(f"DP11{n}" for n in range(1, 10)),
     "DP121",
     "DP122",
@@ -49,6 +50,9 @@ LEAST_EPSILON: Final = Fraction(1, 10**6)
 GREATEST_EPSILON: Final = Fraction(100)
 _LEAST_DELTA: Final = Fraction(1, 10**30)
 _LARGE_DELTA: Final = Fraction(1, 1000)
+#: A mechanism that publishes each person's record as it is with probability delta keeps (0, delta): at 0.01 that is a hundred of 10,000
+#: persons. NIST SP 800-226 wants delta far below 1 / number of persons, and no release of a hundred persons or fewer could do with more.
+_ABSURD_DELTA: Final = Fraction(1, 100)
 
 
 def refuse(code: str, message: str, *, hint: str | None = None, subject: str = "") -> NoReturn:
@@ -99,6 +103,9 @@ def check_delta(
         return (Finding("DP103", f"{what} needs a delta above 0", hint=hint, subject=subject),)
     if delta.value < _LEAST_DELTA or delta.value >= 1:
         return (Finding("DP104", "delta must be 0 or between 1e-30 and 1", hint="write a delta such as 1e-6", subject=subject),)
+    if delta.value >= _ABSURD_DELTA:
+        message = "delta is 0.01 or more: with that probability a person's whole record may be published as it is"
+        return (Finding("DP108", message, hint="choose a delta well below 1 / number of persons, e.g. 1e-6", subject=subject),)
     if delta.value > _LARGE_DELTA:
         message = "delta is above 0.001: with that probability single records may leave as they are"
         return (

@@ -86,6 +86,7 @@ BAD = [
     ("delta 0 for a Gaussian", ("delta: 1e-6}\n", "delta: 0}\n"), "DP103 Gaussian noise needs a delta", "mechanism: laplace"),
     ("no delta for a Gaussian", (", delta: 1e-6}\n", "}\n"), "DP103 Gaussian noise needs a delta", "delta: 1e-6"),
     ("a delta of 1", ("delta: 1e-6}\n", "delta: 1}\n"), "DP104 delta must be", "1e-6"),
+    ("a delta of 0.01", ("delta: 1e-6}\n", "delta: 0.01}\n"), "DP108 delta is 0.01 or more", "number of persons"),
     ("a delta below 0", ("delta: 1e-6}\n", "delta: -1e-6}\n"), "DP104 delta must not be negative", "may spend"),
     ("epsilon 0", ("area], epsilon: 0.5", "area], epsilon: 0"), "DP101 epsilon must be above 0", "epsilon: 0.5"),
     ("epsilon below 0", ("area], epsilon: 0.5", "area], epsilon: -1"), "DP101 epsilon must be above 0", "epsilon: 0.5"),

@@ -98,10 +98,16 @@ def test_one_budget_for_count_sum_and_mean():
     assert total(two).epsilon == total(four).epsilon == Epsilon("1.2")
 
 
-def test_checks_return_findings_and_a_large_delta_only_warns():
+def test_checks_return_findings_and_a_large_delta_warns_until_it_is_absurd():
     assert check_epsilon(Epsilon("0.5")) == ()
     assert check_delta(Delta(0)) == ()
-    assert check_delta(Delta("0.01"))[0].severity is Severity.WARN
+    assert check_delta(Delta("0.001")) == ()
+    for large in ("0.0011", "0.0099999999999999999999"):
+        (told,) = check_delta(Delta(large))
+        assert (told.code, told.severity) == ("DP107", Severity.WARN)
+    for absurd in ("0.01", "0.99"):
+        (told,) = check_delta(Delta(absurd))
+        assert (told.code, told.severity) == ("DP108", Severity.ERROR)
     assert check_delta(Delta(1))[0].code == "DP104"
     assert check_delta(Delta("1e-31"))[0].code == "DP104"
     assert check_delta(Delta(0), needed_by="threshold")[0].code == "DP103"

@@ -124,6 +124,13 @@ BAD = [
     ("epsilon 1e-9", ("id: n, count: true",), {"budget": "{epsilon: 1e-9}"}, "p.yaml:24:23: DP102", "between 0.000001 and 100"),
     ("epsilon of a query 0", ("id: n, count: true, epsilon: 0",), {}, "p.yaml:26:39: DP101", "0.5"),
     ("epsilon of a query negative", ("id: n, count: true, epsilon: -0.1",), {}, "p.yaml:26:39: DP101", "0.5"),
+    (
+        "delta 0.99",
+        ("id: n, count: true, mechanism: gaussian",),
+        {"budget": "{epsilon: 1, delta: 0.99}"},
+        "p.yaml:24:33: DP108 delta is 0.01 or more",
+        "well below 1 / number of persons",
+    ),
     ("delta above 1", ("id: n, count: true",), {"budget": "{epsilon: 1, delta: 2}"}, "p.yaml:24:33: DP104", "1e-6"),
     (
         "more than the budget",
