@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from privrelease.dp.budget import Budget
     from privrelease.dp.composition import Apart
-    from privrelease.ledger.book import Book, Spent
+    from privrelease.ledger.accounts import Spent
+    from privrelease.ledger.book import Book
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import ApartClaim, PrivacyClaim
 

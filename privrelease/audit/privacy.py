@@ -19,7 +19,7 @@ from privrelease.audit.privacy_model import (
 )
 from privrelease.dp.budget import Budget, total
 from privrelease.dp.queries import Histogram, Mode, PrivateKeys
-from privrelease.ledger.book import stricter
+from privrelease.ledger.caps import stricter
 from privrelease.plan.statistics import CONFIDENCE, cells_of
 from privrelease.plan.statistics_forecast import forecast_of
 from privrelease.units import Epsilon
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.charges import Charges
     from privrelease.dp.draws import Draw
-    from privrelease.ledger.book import Spent
+    from privrelease.ledger.accounts import Spent
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
     from privrelease.release.manifest import Manifest

@@ -117,7 +117,7 @@ def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console)
     """Set the cap of a population or of a dataset anew by an entry that an owner of the ledger signs."""
     from privrelease.cli.signing import signing_key
     from privrelease.dp.budget import Budget
-    from privrelease.ledger.book import CAP_STATEMENT, cap_statement
+    from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.ledger.entries import NOTHING
     from privrelease.release.signing import sealed
     from privrelease.units import Delta, Epsilon
@@ -286,7 +286,7 @@ def _anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tupl
 def _verified(envelope: bytes, owners: tuple[str, ...]) -> bytes:
     """Return what an owner signed; ValueError where none did, as for every other fault of an entry."""
     from privrelease.errors import InputError
-    from privrelease.ledger.book import CAP_STATEMENT
+    from privrelease.ledger.caps import CAP_STATEMENT
     from privrelease.release.signing import VerifyingKey
     from privrelease.release.signing import opened as opened_envelope
 

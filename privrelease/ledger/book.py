@@ -5,92 +5,31 @@ Nothing is derived twice: a balance is the sum over the entries, so no second ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from privrelease.dp.budget import Budget
 from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
+from privrelease.ledger.accounts import Account, Spent
+from privrelease.ledger.caps import cap_statement, stricter
 from privrelease.ledger.content import differ, digests_of
-from privrelease.ledger.entries import NOTHING, Entry, budget_record, claim_record, read_budget, read_claim, written
+from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim
 from privrelease.ledger.protocol import Balance, Head
 from privrelease.ledger.refusals import too_much
-from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from privrelease.dp.budget import Budget
+    from privrelease.ledger.caps import Verifier
     from privrelease.ledger.protocol import Claim
 
-__all__ = ["CAP_STATEMENT", "Account", "Book", "Spent", "Verifier", "cap_statement", "stricter"]
-
-#: Returns the payload of a signed envelope where one of the keys (PEM) signed it; raises otherwise.
-Verifier: TypeAlias = "Callable[[bytes, tuple[str, ...]], bytes]"
-
-#: Type of the signed statement that sets a cap.
-CAP_STATEMENT: Final = "application/vnd.privrelease.ledger-cap.v1+json"
+__all__ = ["Book"]
 
 #: Clocks of a team's machines differ by this much at most; more is a clock that went backwards.
 _SKEW: Final = timedelta(seconds=5)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """A reservation."""
-
-    sequence: int
-    at: datetime
-    claim: Claim
-
-
-@dataclass(slots=True)
-class Account:
-    """What a population, or a dataset, may spend and has spent. ``entry``: hash of the entry that set the cap."""
-
-    name: str
-    cap: Budget | None
-    entry: str
-    spent: list[Spent] = field(default_factory=list)
-    total: Budget = field(default_factory=lambda: Budget(Epsilon(0)))
-
-    def add(self, spent: Spent) -> None:
-        """Count a reservation."""
-        self.spent.append(spent)
-        self.total = self.total + spent.claim.cost
-
-    @property
-    def spenders(self) -> tuple[tuple[str, Budget], ...]:
-        """Releases and what each spent, oldest first."""
-        return tuple((one.claim.release, one.claim.cost) for one in self.spent)
-
-
-def stricter(one: Budget | None, other: Budget | None) -> Budget | None:
-    """Return the lower of two caps in each number; None is no cap.
-
-    >>> low = stricter(Budget(Epsilon(1), Delta("1e-5")), Budget(Epsilon(2), Delta(0)))
-    >>> str(low.epsilon), str(low.delta)
-    ('1', '0')
-    """
-    if one is None or other is None:
-        return one if other is None else other
-    return Budget(Epsilon(min(one.epsilon.value, other.epsilon.value)), Delta(min(one.delta.value, other.delta.value)))
-
-
-def cap_statement(
-    ledger: str, name: str, cap: Budget, replaces: str, *, of: Literal["population", "dataset"] = "population"
-) -> bytes:
-    """Return what an owner signs to set a cap: good for one ledger, one population or dataset, and in place of one entry's cap (its hash)."""
-    says = {
-        "format": CAP_STATEMENT,
-        "ledger": ledger,
-        of: name,
-        "cap": budget_record(cap),
-        "replaces": replaces,
-    }
-    return written(says).encode()
 
 
 class Book:
@@ -182,7 +121,8 @@ class Book:
     def admit(self, claim: Claim, cap: Budget | None = None, dataset_cap: Budget | None = None) -> None:
         """Raise BudgetError unless the claim may be spent under the ledger's caps and the policy's: ``cap``, and that of the dataset.
 
-        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew. So is :meth:`check_name`, of reserving alone.
+        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew. So is
+        :meth:`check_name`, of reserving alone.
         """
         account = self.account(claim.population)
         self._check_dataset(claim)
@@ -277,7 +217,10 @@ class Book:
     # --------------------------------------------------------------------------------------------------------------- replaying
 
     def apply(self, entry: Entry, digest: str | None = None) -> None:
-        """Take in the next entry (``digest``: its hash, where it is known). Raises ValueError where it does not follow, or does not make sense after those before it."""
+        """Take in the next entry (``digest``: its hash, where it is known).
+
+        Raises ValueError where it does not follow, or does not make sense after those before it.
+        """
         expected = (len(self.entries), self.hashes[-1] if self.hashes else NOTHING)
         if (entry.sequence, entry.previous) != expected:
             msg = "does not follow the entry before it"

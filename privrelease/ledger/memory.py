@@ -6,7 +6,8 @@ import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.ledger.book import Account, Book
+from privrelease.ledger.accounts import Account
+from privrelease.ledger.book import Book
 from privrelease.ledger.entries import claim_record, read_claim
 from privrelease.ledger.protocol import Reservation
 from privrelease.ledger.retention import before

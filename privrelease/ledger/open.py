@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from privrelease.dp.budget import Budget
-    from privrelease.ledger.book import Book, Verifier
+    from privrelease.ledger.book import Book
+    from privrelease.ledger.caps import Verifier
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.entries import Entry
     from privrelease.ledger.places import Place

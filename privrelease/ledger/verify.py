@@ -19,7 +19,7 @@ from privrelease.ledger.open import check_anchors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from privrelease.ledger.book import Verifier
+    from privrelease.ledger.caps import Verifier
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.open import Anchor
 

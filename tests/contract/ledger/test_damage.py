@@ -185,7 +185,7 @@ def test_a_clock_that_goes_backwards_stops_everything(durable, claim, problems) 
 
 def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_once(durable, claim, budget) -> None:
     from privrelease.cli.ledger import _verified
-    from privrelease.ledger.book import CAP_STATEMENT, cap_statement
+    from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.release.signing import SigningKey, sealed
 
     owner, stranger = SigningKey.generate(), SigningKey.generate()
@@ -223,7 +223,7 @@ def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_onc
 
 def test_without_owners_no_cap_can_be_raised(durable, budget) -> None:
     from privrelease.cli.ledger import _verified
-    from privrelease.ledger.book import CAP_STATEMENT, cap_statement
+    from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.release.signing import SigningKey, sealed
 
     identity = durable.create("1")

@@ -17,7 +17,7 @@ from privrelease.dp.calibration import draws
 from privrelease.dp.domains import Bins, NumericDomain
 from privrelease.dp.queries import Count, Histogram, Mean, Quantile, Setting
 from privrelease.dp.sensitivity import Contribution, Neighbours
-from privrelease.ledger.book import Spent
+from privrelease.ledger.accounts import Spent
 from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 from privrelease.units import Delta, Epsilon
