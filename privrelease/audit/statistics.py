@@ -1,7 +1,8 @@
 """The audit of a release of statistics: the parked files against the plan and the claim.
 
-Nothing that is private decides (DESIGN, semantics 12): every check that decides looks at the released file, the claim and the plan, which hold
-nothing of the data but its noisy figures; one that the policy makes on the source is told inside alone. Running again until a check passes could select no noise.
+Nothing that is private decides (DESIGN, semantics 12): every check that decides looks at the released file, the claim and the plan, which
+hold nothing of the data but its noisy figures; one that the policy makes on the source is told inside alone. Running again until a check
+passes could select no noise.
 """
 
 from __future__ import annotations

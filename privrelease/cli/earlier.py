@@ -54,9 +54,10 @@ def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSe
 def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None) -> EarlierReleases:
     """Return releases of the same persons that were published before, newest first.
 
-    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was made of
-    the same files under other names, statistics apart, which are the ledger's matter. Releases of the same content count once, but for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the
-    run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
+    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was
+    made of the same files under other names, statistics apart, which are the ledger's matter. Releases of the same content count once, but
+    for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the run that is audited, which
+    is not earlier. What was published and cannot be looked at is named, never passed over.
     """
     return _published(store, release, policy, run, files=True)
 

@@ -35,8 +35,8 @@ def _truncated_normal(
 def registry(rows: int = 10_000, seed: int = 20_260_101, first: int = 0) -> dict[str, NDArray[np.generic]]:
     """Return the columns of the registry, each an array of ``rows`` values.
 
-    ``patient_id`` text, numbered from ``first``; ``age`` 18..85; ``sex`` F or M; ``region`` of four; ``glucose`` N(120, 30) mg/dL cut to [50, 400], one decimal;
-    ``systolic`` mmHg; ``diagnosis`` positive for exactly 15 % (those of highest glucose, age and chance together);
+    ``patient_id`` text, numbered from ``first``; ``age`` 18..85; ``sex`` F or M; ``region`` of four; ``glucose`` N(120, 30) mg/dL cut to
+    [50, 400], one decimal; ``systolic`` mmHg; ``diagnosis`` positive for exactly 15 % (those of highest glucose, age and chance together);
     ``treatment_months`` 0 for the negative, 1..240 for the positive.
 
     >>> columns = registry(200)

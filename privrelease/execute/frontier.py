@@ -59,7 +59,8 @@ def sweep(
 ) -> Frontier:
     """Protect the release at every threshold ``asked`` for and at the policy's own.
 
-    ``threat``: one of :func:`~privrelease.plan.frontier.sweepable`. ``measure`` is called with the classes of the source and of what would leave, point by point.
+    ``threat``: one of :func:`~privrelease.plan.frontier.sweepable`. ``measure`` is called with the classes of the source and of what would
+    leave, point by point.
     """
     own = threat.thresholds.highest
     assert own is not None  # sweepable

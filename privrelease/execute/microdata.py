@@ -74,9 +74,9 @@ def run_microdata(
 ) -> ParkedRelease:
     """Execute one microdata release and park it in ``run``, a folder that ``store.start`` opened for this plan's sinks.
 
-    ``engine`` may read the sources and write ``run`` (see :func:`privrelease.execute.scope.engine_settings`). ``environment`` (default: the process's) holds
-    pseudonym and digest keys. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source changed
-    meanwhile; and what reading and writing raise. Where a threat cannot be met, or the limit is exceeded, the release parks all the
+    ``engine`` may read the sources and write ``run`` (see :func:`privrelease.execute.scope.engine_settings`). ``environment`` (default: the
+    process's) holds pseudonym and digest keys. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source
+    changed meanwhile; and what reading and writing raise. Where a threat cannot be met, or the limit is exceeded, the release parks all the
     same, for the audit to fail it.
     """
     environment = os.environ if environment is None else environment

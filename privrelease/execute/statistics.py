@@ -290,7 +290,10 @@ def _stored_answers(plan: StatisticsPlan, policy: Plan, ledger: Ledger, content:
 def _stored(
     plan: StatisticsPlan, policy: Plan, query: StatisticPlan, ledger: Ledger, content: str
 ) -> tuple[Noisy, str | None] | None:
-    """Return the stored answer and the run that drew it. Raises BudgetError (L131) where the data under the snapshot's label is another than it was."""
+    """Return the stored answer and the run that drew it.
+
+    Raises BudgetError (L131) where the data under the snapshot's label is another than it was.
+    """
     key = query_key(plan, policy, query)
     found = None if key is None or query.fresh else ledger.answer(key)
     if found is None:

@@ -25,8 +25,9 @@ __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
 class Claim:
     """What a run is about to draw, and what it costs; refused as a whole where it does not fit.
 
-    ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the keyed digest of the source; the same ``snapshot`` label
-    of a dataset with another content is an error. ``queries``: the keys under which answers will be stored.
+    ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the
+    keyed digest of the source; the same ``snapshot`` label of a dataset with another content is an error. ``queries``: the keys under which
+    answers will be stored.
     """
 
     population: str

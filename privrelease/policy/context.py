@@ -28,8 +28,8 @@ __all__ = ["Leaving", "Reading", "leaving", "twice"]
 class Reading:
     """A policy and the tree it was read from.
 
-    ``broken``: what was left out for faults of its own, see :func:`privrelease.policy.left_out.faultless`. ``whole``: nothing was left out. ``resolved``: it is whole, and every
-    name in it points at something, so that what is lacking is lacking.
+    ``broken``: what was left out for faults of its own, see :func:`privrelease.policy.left_out.faultless`. ``whole``: nothing was left out.
+    ``resolved``: it is whole, and every name in it points at something, so that what is lacking is lacking.
     """
 
     policy: Policy

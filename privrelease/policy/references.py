@@ -1,6 +1,7 @@
 """References: every name that points at a dataset, column, threat or release must exist.
 
-And every threat that a release protects against must set a threshold. They are followed on the tree, not on the models, so that a fault elsewhere hides no dangling name.
+And every threat that a release protects against must set a threshold. They are followed on the tree, not on the models, so that a fault
+elsewhere hides no dangling name.
 """
 
 from __future__ import annotations

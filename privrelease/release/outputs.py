@@ -174,7 +174,8 @@ def place_link(place: Path, current: Path, file: str, *, scratch: Path) -> None:
 def keep_copy(place: Path, kept: Path) -> Path | None:
     """Keep the bytes that ``place`` shows, if any, under ``kept``: the same file by a hard link, or a copy.
 
-    Returns where they are, None where ``place`` shows nothing. A name that is taken gets a number. Where ``place`` is a link, its text is kept beside, in ``<name>.link``.
+    Returns where they are, None where ``place`` shows nothing. A name that is taken gets a number. Where ``place`` is a link, its text is
+    kept beside, in ``<name>.link``.
     """
     kept = next(free for free in _numbered(kept) if not os.path.lexists(free))
     if place.is_symlink():

@@ -1,8 +1,8 @@
 """Sample and population counts of sdcMicro 5.8.2's freqCalc, missing as wildcard: `../shared/reference/sdcmicro/`.
 
-One difference: with several keys, a record that has none of them left (row 93 of testdata2_na) matches records with missing cells there, but not complete
-ones, against sdcMicro's own definition and its figures for one key. Ours is lost and matches nothing, or, where cells were missing from the start,
-matches everything (case k01). `figures_of` says which of the two each figure is.
+One difference: with several keys, a record that has none of them left (row 93 of testdata2_na) matches records with missing cells there,
+but not complete ones, against sdcMicro's own definition and its figures for one key. Ours is lost and matches nothing, or, where cells were
+missing from the start, matches everything (case k01). `figures_of` says which of the two each figure is.
 """
 
 from __future__ import annotations

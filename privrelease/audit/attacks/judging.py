@@ -1,9 +1,10 @@
 """What an attack's rates mean for the release: its figures beside their limits, as facts of the report and as a check.
 
-A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is too
-small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing is
-shown; where no attempt could be made there was nothing to attack with: not evaluated, which means review, as does what a file of others was
-handed over without: a limit that could not be held against anything is a promise that nobody saw kept. Without control persons the limit is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
+A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is
+too small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing
+is shown; where no attempt could be made there was nothing to attack with: not evaluated, which means review, as does what a file of others
+was handed over without: a limit that could not be held against anything is a promise that nobody saw kept. Without control persons the
+limit is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
 """
 
 from __future__ import annotations

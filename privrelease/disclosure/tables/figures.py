@@ -51,7 +51,8 @@ class SumFigure:
     """A figure that adds up a column: its magnitudes, and the least and largest value of one row (steps; ``highest`` None: no bound).
 
     ``contributors``: persons with a value by cell, where they are fewer than the persons there. ``printed``: cells where some table prints
-    it, where not everywhere. ``whole``: it counts rows (those with a value); ``weights``: it adds up weights, which are no contributions. ``name`` and ``column``: what it is called, and what it adds up.
+    it, where not everywhere. ``whole``: it counts rows (those with a value); ``weights``: it adds up weights, which are no contributions.
+    ``name`` and ``column``: what it is called, and what it adds up.
     """
 
     magnitude: Magnitude

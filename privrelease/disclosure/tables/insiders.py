@@ -1,9 +1,9 @@
 """What contributors learn: who has a part in one suppressed cell knows it, and with it more about other cells than somebody outside.
 
-Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the bounds of cells that stand
-with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth. So an unsafe sum must be as uncertain to
-each of them as to everybody. Those who contribute to the unsafe cell itself are what the rules are about (p-percent is said of the second largest).
-Contributors of several cells are known as such only where one of the cells is part of the other.
+Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the bounds of
+cells that stand with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth. So an unsafe sum must
+be as uncertain to each of them as to everybody. Those who contribute to the unsafe cell itself are what the rules are about (p-percent is
+said of the second largest). Contributors of several cells are known as such only where one of the cells is part of the other.
 """
 
 from __future__ import annotations
