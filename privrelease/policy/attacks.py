@@ -7,17 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from privrelease.policy.values import (
-    ColumnName,
-    Combined,
-    Confidence,
-    Flag,
-    Frozen,
-    PathText,
-    SampleSize,
-    Share,
-    Text,
-)
+from privrelease.policy.number_values import Combined, Confidence, SampleSize, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import ColumnName, Flag, Frozen, PathText, Text
 
 __all__ = [
     "ATTACKS",

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from privrelease.policy.expectations import Parameters
-from privrelease.policy.values import CHOICE, ColumnName, Exact, Identifier, Positive, Text
+from privrelease.policy.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import CHOICE, ColumnName, Identifier, Text
 
 __all__ = ["CHECKS", "Check", "CheckKind"]
 

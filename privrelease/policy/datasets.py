@@ -7,21 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from privrelease.policy.values import (
-    CHOICE,
-    NAMED,
-    AnyText,
-    ColumnName,
-    Count,
-    Frozen,
-    Identifier,
-    PathText,
-    Positive,
-    Text,
-    enumerated,
-    problem,
-    shown,
-)
+from privrelease.policy.number_values import Count, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import CHOICE, NAMED, AnyText, ColumnName, Frozen, Identifier, PathText, Text, enumerated
+from privrelease.policy.wording import problem, shown
 from privrelease.relational.schema import ColumnType, Role
 
 __all__ = ["RANGED", "ColumnSpec", "Dataset", "DomainSpec", "FormatSpec", "SourceSpec", "UnitSpec"]

@@ -18,7 +18,7 @@ from privrelease.policy.dump import plain_values
 from privrelease.policy.nodes import walk
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.tightening import changes, recodes
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from privrelease.findings import Finding
 from privrelease.policy.merge import merged
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, place_of
 from privrelease.policy.tightening import loosened
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

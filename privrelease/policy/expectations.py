@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from privrelease.policy.values import CHOICE, AnyText, ColumnName, Exact, Flag, Frozen, Share, Text
+from privrelease.policy.number_values import Exact, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import CHOICE, AnyText, ColumnName, Flag, Frozen, Text
 
 __all__ = ["PARAMETERS", "Parameters", "QuantileRanges"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 from privrelease.relational.filters import Among, Both, Comparison, Either, Negated
 
 if TYPE_CHECKING:

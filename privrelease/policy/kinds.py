@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag
 from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.tables import TableRelease
-from privrelease.policy.values import did_you_mean
+from privrelease.policy.wording import did_you_mean
 
 __all__ = ["KINDS", "Release", "Releases", "kind_meant", "told_without_kind"]
 

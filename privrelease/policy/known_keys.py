@@ -9,7 +9,7 @@ from pydantic import BaseModel, Tag
 
 from privrelease.policy.models import Policy
 from privrelease.policy.nodes import Mapping, Node, as_written, walk
-from privrelease.policy.values import did_you_mean
+from privrelease.policy.wording import did_you_mean
 
 __all__ = ["keys_at", "meant_at"]
 

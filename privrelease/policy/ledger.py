@@ -7,7 +7,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from privrelease.policy.values import Duration, Exact, Frozen, Positive, Text, as_text, problem
+from privrelease.policy.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import Duration, Frozen, Text, as_text
+from privrelease.policy.wording import problem
 
 __all__ = ["CapSpec", "LedgerSpec"]
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from privrelease.policy.values import CHOICE, Duration, Flag, Frozen, Identifier, Text, problem, shown
+from privrelease.policy.values import CHOICE, Duration, Flag, Frozen, Identifier, Text
+from privrelease.policy.wording import problem, shown
 
 __all__ = ["Basis", "Contact", "Dpia", "DpoAdvice", "Legal", "Notice", "Purpose", "Recipient", "Retention", "Transfer"]
 

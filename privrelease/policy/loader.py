@@ -21,7 +21,7 @@ from privrelease.policy.paths import PathFault, Roots
 from privrelease.policy.references import check_references
 from privrelease.policy.structure import check_structure
 from privrelease.policy.unavailable import without_unavailable
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 from privrelease.policy.yaml import MAX_BYTES, parse_yaml
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from privrelease.policy.attacks import ATTACKS, SinglingOutSpec
 from privrelease.policy.context import twice
 from privrelease.policy.paths import PathFault
 from privrelease.policy.releases import MicrodataRelease
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

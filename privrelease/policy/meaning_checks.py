@@ -9,7 +9,7 @@ from privrelease.policy.completeness import missing_legal_fields
 from privrelease.policy.context import leaving
 from privrelease.policy.meaning_expectations import is_standard
 from privrelease.policy.releases import MicrodataRelease
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

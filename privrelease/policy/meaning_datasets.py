@@ -11,8 +11,9 @@ from pydantic_core import PydanticCustomError
 
 from privrelease.policy.context import twice
 from privrelease.policy.nodes import Plain
+from privrelease.policy.number_values import exact_number
 from privrelease.policy.paths import PathFault
-from privrelease.policy.values import exact_number, shown
+from privrelease.policy.wording import shown
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from privrelease.policy.expectations import PARAMETERS
 from privrelease.policy.released_columns import released_columns
 from privrelease.policy.releases import MicrodataRelease
 from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 from privrelease.relational.expectations import EXPECTATIONS, NOT_OFFERED, TYPES
 from privrelease.relational.schema import ColumnType
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.policy.paths import PathFault, companions
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

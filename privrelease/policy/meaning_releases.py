@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.policy.context import leaving, twice
 from privrelease.policy.meaning_outputs import output_rules
 from privrelease.policy.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.context import twice
 from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from privrelease.policy.filter_values import declared_values, unknown_text
 from privrelease.policy.paths import PathFault
 from privrelease.policy.table_keys import MOST_KEYS, KeysFault, keys_of
 from privrelease.policy.tables import TableRelease
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 from privrelease.relational.filters import FilterFault, parse_filter
 from privrelease.relational.schema import ColumnType, Role
 

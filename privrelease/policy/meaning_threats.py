@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.context import twice
 from privrelease.policy.releases import MicrodataRelease
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.values import shown
 from privrelease.policy.waivers import same_person
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

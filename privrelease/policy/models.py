@@ -13,9 +13,10 @@ from privrelease.policy.datasets import Datasets  # noqa: TC001  pydantic reads 
 from privrelease.policy.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.ledger import LedgerSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.number_values import Count  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.tables import TableRules  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.values import CHOICE, Count, Day, Frozen, Identifier, Text
+from privrelease.policy.values import CHOICE, Day, Frozen, Identifier, Text
 from privrelease.policy.waivers import Waiver  # noqa: TC001  pydantic reads annotations at run time
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, walk
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

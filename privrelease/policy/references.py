@@ -12,7 +12,7 @@ from privrelease.findings import Finding
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_
 from privrelease.policy.statistics import FIGURES
 from privrelease.policy.threats import Threat
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

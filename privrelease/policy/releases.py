@@ -6,20 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from privrelease.policy.values import (
-    CHOICE,
-    ClassSize,
-    ColumnName,
-    EnvironmentVariable,
-    Flag,
-    Frozen,
-    Identifier,
-    PathText,
-    Positive,
-    Share,
-    Text,
-    problem,
-)
+from privrelease.policy.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import CHOICE, ColumnName, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
+from privrelease.policy.wording import problem
 
 __all__ = ["DropStep", "MicrodataRelease", "OutputSpec", "PseudonymiseStep", "SuppressCells", "TransformStep", "outputs"]
 

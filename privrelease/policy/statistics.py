@@ -7,21 +7,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from privrelease.policy.nodes import Plain
+from privrelease.policy.number_values import Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.releases import OutputSpec, outputs
-from privrelease.policy.values import (
-    CHOICE,
-    AnyText,
-    ColumnName,
-    Count,
-    Exact,
-    Flag,
-    Frozen,
-    Identifier,
-    PathText,
-    Positive,
-    Text,
-    problem,
-)
+from privrelease.policy.values import CHOICE, AnyText, ColumnName, Flag, Frozen, Identifier, PathText, Text
+from privrelease.policy.wording import problem
 
 __all__ = ["FIGURES", "BinsSpec", "BudgetSpec", "CountSpec", "KeysSpec", "QuerySpec", "StatisticsRelease"]
 

@@ -31,7 +31,7 @@ from privrelease.policy.statistics_agreement import agreeing
 from privrelease.policy.statistics_faults import Fault, FaultError, fail
 from privrelease.policy.statistics_filters import filter_of
 from privrelease.policy.statistics_spending import spending
-from privrelease.policy.values import did_you_mean, shown
+from privrelease.policy.wording import did_you_mean, shown
 from privrelease.relational.filters import (
     columns_of,
 )

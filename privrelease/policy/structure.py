@@ -25,7 +25,7 @@ from privrelease.policy.nodes import (
     walk,
 )
 from privrelease.policy.releases import STEPS
-from privrelease.policy.values import did_you_mean, no_choice, shown
+from privrelease.policy.wording import did_you_mean, no_choice, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from privrelease.policy.number_values import Count, Risk, Share
 from privrelease.policy.releases import OutputSpec, outputs
-from privrelease.policy.values import CHOICE, ColumnName, Count, Flag, Frozen, Identifier, PathText, Risk, Share, Text, problem
+from privrelease.policy.values import CHOICE, ColumnName, Flag, Frozen, Identifier, PathText, Text
+from privrelease.policy.wording import problem
 
 __all__ = ["TableMeasure", "TableProtection", "TableRelease", "TableRules"]
 

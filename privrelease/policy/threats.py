@@ -6,21 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from privrelease.policy.values import (
-    CHOICE,
-    NAMED,
-    ClassSize,
-    ColumnName,
-    Count,
-    Flag,
-    Frozen,
-    Identifier,
-    Level,
-    Risk,
-    Share,
-    Text,
-    problem,
-)
+from privrelease.policy.number_values import ClassSize, Count, Level, Risk, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.values import CHOICE, NAMED, ColumnName, Flag, Frozen, Identifier, Text
+from privrelease.policy.wording import problem
 
 __all__ = ["AlsoSpec", "AtRiskSpec", "PopulationSpec", "SubsetsSpec", "Threat"]
 

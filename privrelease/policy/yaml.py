@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.findings import Finding, Location
 from privrelease.policy.nodes import Entry, Mapping, Node, Scalar, Sequence_
-from privrelease.policy.values import shown
+from privrelease.policy.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
