@@ -18,10 +18,11 @@ __all__ = ["approve", "keygen", "publish", "sign", "verify", "withdraw"]
 
 
 def keygen(
+    file: Annotated[str | None, typer.Argument(metavar="-o FILE", hidden=True)] = None,
+    *,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the private key goes.")] = Path(
         "privrelease.key"
     ),
-    *,
     form: o.PlainFormatOption = PlainFormat.TEXT,
 ) -> Ending:
     """Make an Ed25519 key pair: FILE (private, mode 0600) and FILE.pub.
@@ -30,7 +31,7 @@ def keygen(
     """
     from privrelease.cli.signing import keygen as work
 
-    return ended(lambda: work(output, Console(form)))
+    return ended(lambda: work(output, Console(form), unnamed=file))
 
 
 def sign(

@@ -131,6 +131,11 @@ def _alone(work: _Work, release: ReleasePlan) -> _Ran:
     work.console.log(
         f"release {release.id}: no report, since it was stopped before its audit was complete; nothing was published"
     )
+    if work.console.text:
+        why = [f"{finding.code} {finding.message}" for finding in ending.findings] or ending.said.splitlines()[:1]
+        work.console.data(
+            "\n".join([f"release {release.id}: STOPPED ({MEANINGS[ending.code]})", *(f"  {one}" for one in why), "  failed"])
+        )
     return _Ran(release.id, replace(ending, reason=f"release {release.id}: {ending.reason}"), "failed")
 
 

@@ -23,11 +23,15 @@ __all__ = ["keygen", "public_key", "sign", "signing_key", "verify"]
 _PUBLIC = ".pub"
 
 
-def keygen(output: Path, console: Console) -> Ending:
+def keygen(output: Path, console: Console, *, unnamed: str | None = None) -> Ending:
     """Write a new private key (mode 0600) and the public one beside it; neither overwrites anything.
 
-    A folder that is not there is made, for its owner alone (mode 0700).
+    A folder that is not there is made, for its owner alone (mode 0700). ``unnamed``: a file that was written without ``-o``; refused
+    (C125), since ``keygen KEY`` may as well be meant to read it.
     """
+    if unnamed is not None:
+        hint = f"write `privrelease keygen -o {unnamed}`"
+        raise UsageError(code="C125", message="the file of the key is named with -o", hint=hint)
     from privrelease.release.files import speaking, write_atomically
     from privrelease.release.signing import SigningKey
 

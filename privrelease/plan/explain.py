@@ -133,7 +133,7 @@ def _release(release: MicrodataPlan) -> ReleaseExplanation:
         unit=_unit(release),
         columns=tuple(column.name for column in release.columns),
         withheld=tuple(column.name for column in release.source.columns if column.name not in leaves),
-        threats=tuple(_threat(threat) for threat in release.threats),
+        threats=tuple(_threat(threat, "records" if release.unit is None else "persons") for threat in release.threats),
         steps=tuple(_steps(release)),
         checks=tuple(map(check_words, release.checks)),
         attacks=() if release.attacks is None else attack_words(release.attacks),
@@ -154,7 +154,7 @@ def _unit(release: MicrodataPlan) -> str:
     return f"persons by {release.unit.column}, {most}{plural} each"
 
 
-def _threat(threat: ThreatPlan) -> ThreatExplanation:
+def _threat(threat: ThreatPlan, counted: str) -> ThreatExplanation:
     limits = threat.thresholds
     found: list[ThresholdExplanation] = []
     where = "population" if threat.attacker == "journalist" else "data"
@@ -164,16 +164,16 @@ def _threat(threat: ThreatPlan) -> ThreatExplanation:
     if limits.average is not None:
         size = _size_text(1 / limits.average)
         meaning = (
-            f"classes have on average at least {size} records"
+            f"classes have on average at least {size} {counted}"
             if threat.attacker == "prosecutor"
-            else "the mean over all records"
+            else f"the mean over all {counted}"
         )
         found.append(ThresholdExplanation("average_risk", exact_text(limits.average), None, meaning))
     if limits.at_risk is not None:
         above, share = limits.at_risk.above, limits.at_risk.share
         size_at_risk = ceil(1 / above) if above > 0 else None
         classes = "any class" if size_at_risk is None else f"classes of fewer than {size_at_risk}"
-        meaning = f"at most {_percent(share)} of the records are in {classes}"
+        meaning = f"at most {_percent(share)} of the {counted} are in {classes}"
         value = f"above {exact_text(above)}, share {exact_text(share)}"
         found.append(ThresholdExplanation("records_at_risk", value, size_at_risk, meaning))
     if threat.subsets is not None:

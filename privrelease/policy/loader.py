@@ -193,8 +193,12 @@ class _Files:
             with path.open("rb") as file:
                 return file.read(MAX_BYTES + 1)
         except OSError as error:
-            reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
-            self.findings.append(Finding("P101", f"the policy file {reason}", location=Location(label), hint="check the path"))
+            reason, hint = "cannot be read", "check the path"
+            if isinstance(error, FileNotFoundError):
+                reason = "does not exist"
+            elif isinstance(error, IsADirectoryError):
+                reason, hint = "is a directory", "name the policy file in it"
+            self.findings.append(Finding("P101", f"the policy file {reason}", location=Location(label), hint=hint))
         except ValueError:
             self.findings.append(
                 Finding("P101", "the policy file cannot be read", location=Location(shown(label)), hint="check the path")

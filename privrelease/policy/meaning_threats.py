@@ -29,7 +29,7 @@ def threat_rules(reading: Reading) -> Iterator[Finding]:
         path = ("threats", name)
         dataset = reading.policy.datasets.get(threat.dataset)
         yield from _columns(reading, path, threat, dataset)
-        yield from _thresholds(reading, path, threat)
+        yield from _thresholds(reading, path, threat, "record" if dataset is None or dataset.unit is None else "person")
         yield from _attacker(reading, path, threat, dataset)
         if threat.missing == "wildcard" and name in protected:
             message = f"{name} reads a missing value as anything: this reading is not transitive, classes of it overlap"
@@ -55,23 +55,24 @@ def _columns(reading: Reading, path: tuple[str, str], threat: Threat, dataset: D
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
 
 
-def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat) -> Iterator[Finding]:
+def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat, counted: str) -> Iterator[Finding]:
     highest, average, at_risk = threat.highest_risk, threat.average_risk, threat.records_at_risk
     subsets = threat.also.subsets if threat.also is not None else None
     if highest == 1:
         yield reading.warning(
-            "P605", "highest_risk 1 allows every record to be unique", *path, "highest_risk", hint="0.2 means k = 5"
+            "P605", f"highest_risk 1 allows every {counted} to be unique", *path, "highest_risk", hint="0.2 means k = 5"
         )
     if average == 1:
         yield reading.warning("P605", "average_risk 1 allows everything", *path, "average_risk")
     if highest is not None and average is not None and average >= highest > 0:
-        message = f"average_risk {average} is never reached: no record may have more than highest_risk {highest}"
+        message = f"average_risk {average} is never reached: no {counted} may have more than highest_risk {highest}"
         yield reading.warning("P605", message, *path, "average_risk", hint="write a smaller average_risk, or remove it")
     if at_risk is not None and highest is not None and at_risk.above >= highest:
-        message = f"no record may be above {at_risk.above}: highest_risk is {highest}"
+        message = f"no {counted} may be above {at_risk.above}: highest_risk is {highest}"
         yield reading.warning("P605", message, *path, "records_at_risk", "above", hint="write a level below highest_risk")
     if at_risk is not None and at_risk.share == 1:
-        yield reading.warning("P605", "a share of 1 allows every record above the level", *path, "records_at_risk", "share")
+        message = f"a share of 1 allows every {counted} above the level"
+        yield reading.warning("P605", message, *path, "records_at_risk", "share")
     if subsets is not None and subsets.up_to > len(set(threat.knows)):
         message = f"up_to {subsets.up_to} is more than the {len(set(threat.knows))} columns that {path[1]} knows"
         yield reading.error("P410", message, *path, "also", "subsets", "up_to", hint=f"write {len(set(threat.knows))}")

@@ -106,6 +106,26 @@ def test_a_source_that_cannot_be_read_is_exit_three_and_says_that_there_is_no_re
     assert not desk.released.exists()
 
 
+def test_the_summary_lists_what_was_stopped_beside_what_ran(desk, policy):
+    other = SECOND.replace("from: d", "from: e").replace("protect: [t]", "protect: [u]")
+    lines = policy.replace(
+        "threats:\n",
+        "  e: {source: none.csv, columns: {area: {role: quasi, type: category}}}\nthreats:\n  u: {dataset: e, knows: [area], highest_risk: 0.2}\n",
+    )
+    desk.policy(lines + other)
+    said = desk.run()
+    assert said.code == 3
+    assert "release r: PASS" in said.out
+    (why,) = [
+        line
+        for line in said.out.partition("release s: STOPPED (input or environment)\n")[2].splitlines()
+        if "failed" not in line
+    ]
+    assert why.strip() in said.err
+    assert "s (input or environment)" in said.last
+    assert desk.run("--format", "json").json["releases"][1]["became"] == "failed"
+
+
 def test_a_misfit_is_told_by_its_place_without_its_cell(desk):
     desk.data("id,area,job,pay\n1,north,clerk,zzz-cell\n")
     said = desk.run()

@@ -137,7 +137,11 @@ def test_a_budget_that_does_not_cover_the_draws_refuses_before_any_is_drawn(fold
     assert main(["run", "p.yaml"]) == 4
     assert kept.claims == ()
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
-    assert "L120" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "L120" in said.err
+    first, why, became = said.out.splitlines()
+    assert (first, became) == ("release s: STOPPED (budget refused)", "  failed")
+    assert why.startswith("  L120 ")
     assert not list(folder.glob(".privrelease/runs/*/outgoing/s.csv"))
 
 

@@ -72,8 +72,8 @@ def test_a_plan_in_words(plan: Plan) -> None:
         "  threat  external: prosecutor who knows age, sex",
         "          zip known too, but not leaving",
         "          highest_risk 0.09: k = 12: every class has at least 12 in the data",
-        "          average_risk 0.05: classes have on average at least 20 records",
-        "          records_at_risk above 0.07, share 0.125: k = 15: at most 12.5 % of the records are in classes of fewer than 15",
+        "          average_risk 0.05: classes have on average at least 20 persons",
+        "          records_at_risk above 0.07, share 0.125: k = 15: at most 12.5 % of the persons are in classes of fewer than 15",
         "          subsets up_to 2, k 3: k = 3: every class of each of 3 combinations of up to 2 columns has at least 3",
         "     1.   read data/patients.csv",
         "     2.   leave out name, zip",
@@ -85,6 +85,14 @@ def test_a_plan_in_words(plan: Plan) -> None:
         "  check   UTIL: suppressed_cells (column age) at least 0.01 and at most 0.05, only a warning",
         "  output  out/patients.csv (csv)",
     )
+
+
+def test_records_are_counted_where_no_unit_names_persons(plan: Plan) -> None:
+    (release,) = plan.releases
+    explanation = explain(replace(plan, releases=(replace(release, unit=None),)))
+    meanings = [limit.meaning for limit in explanation.releases[0].threats[0].thresholds]
+    assert meanings[1] == "classes have on average at least 20 records"
+    assert meanings[2] == "at most 12.5 % of the records are in classes of fewer than 15"
 
 
 def test_a_plan_as_data_is_json(plan: Plan) -> None:

@@ -59,7 +59,9 @@ def test_a_missing_file_is_a_finding(tmp_path: Path) -> None:
         f"{tmp_path}/none.yaml: P101 the policy file does not exist\nhint: check the path"
     ]
     _, findings = check_policy(tmp_path)
-    assert [finding.message for finding in findings] == ["the policy file cannot be read"]
+    assert [str(finding) for finding in findings] == [
+        f"{tmp_path}: P101 the policy file is a directory\nhint: name the policy file in it"
+    ]
 
 
 def test_a_list_is_no_policy(folder: Folder) -> None:

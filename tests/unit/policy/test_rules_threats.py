@@ -95,7 +95,7 @@ RULES = [
         "a threshold that allows everything",
         ((RISK, "highest_risk: 1"),),
         [
-            "p.yaml:19:19: P605 warn: highest_risk 1 allows every record to be unique\nhint: 0.2 means k = 5",
+            "p.yaml:19:19: P605 warn: highest_risk 1 allows every person to be unique\nhint: 0.2 means k = 5",
         ],
         ((RISK, "highest_risk: 0.99"),),
     ),
@@ -103,7 +103,7 @@ RULES = [
         "an average that is never reached",
         ((RISK, RISK + "\n    average_risk: 0.3"),),
         [
-            "p.yaml:20:19: P605 warn: average_risk 0.3 is never reached: no record may have more than highest_risk 0.2\nhint: write a smaller average_risk, or remove it",
+            "p.yaml:20:19: P605 warn: average_risk 0.3 is never reached: no person may have more than highest_risk 0.2\nhint: write a smaller average_risk, or remove it",
         ],
         ((RISK, RISK + "\n    average_risk: 0.1"),),
     ),
@@ -111,7 +111,7 @@ RULES = [
         "a level that is never reached",
         ((RISK, RISK + "\n    records_at_risk: {above: 0.2, share: 0.1}"),),
         [
-            "p.yaml:20:30: P605 warn: no record may be above 0.2: highest_risk is 0.2\nhint: write a level below highest_risk",
+            "p.yaml:20:30: P605 warn: no person may be above 0.2: highest_risk is 0.2\nhint: write a level below highest_risk",
         ],
         ((RISK, RISK + "\n    records_at_risk: {above: 0.1, share: 0.1}"),),
     ),
@@ -119,7 +119,7 @@ RULES = [
         "a share that allows everything",
         ((RISK, RISK + "\n    records_at_risk: {above: 0.1, share: 1}"),),
         [
-            "p.yaml:20:42: P605 warn: a share of 1 allows every record above the level",
+            "p.yaml:20:42: P605 warn: a share of 1 allows every person above the level",
         ],
         ((RISK, RISK + "\n    records_at_risk: {above: 0.1, share: 0}"),),
     ),
