@@ -16,7 +16,8 @@ DATA = (
     + "".join(f"{n},{'north' if n < 6 else 'south'},clerk,{100 + n}\n" for n in range(12))
     + "12,west,smith,900\n"
 )
-POLICY = """apiVersion: privrelease/v1
+#: How a made-up policy of one dataset begins; its columns, and all else, follow.
+POLICY_HEAD = """apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: made
 version: 1.0.0
@@ -24,6 +25,10 @@ title: Made-up
 datasets:
   d:
     source: data.csv
+"""
+POLICY = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -39,6 +44,35 @@ releases:
     protect: [t]
     transform: [{suppress: cells}]
     output: {path: out/r.csv}
+"""
+)
+
+#: Every row is a person of its own.
+PERSONS = "unit: {column: id, max_rows: 1}"
+
+
+def marked_policy(
+    *, risk: str, pay: str = "integer", steps: str = "{suppress: cells}", unit: str = PERSONS, form: str = "csv"
+) -> str:
+    """A policy over marks of missing and suppressed values, as files of other tools have them."""
+    return f"""{POLICY_HEAD}\
+    {unit}
+    format: {{missing: ["", "NA"], suppression_mark: "*"}}
+    columns:
+      id: {{role: direct, type: string}}
+      area: {{role: quasi, type: category}}
+      age: {{role: quasi, type: integer}}
+      pay: {{role: sensitive, type: {pay}}}
+threats:
+  t: {{dataset: d, knows: [area, age], highest_risk: {risk}}}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    order: source
+    transform: [{steps}]
+    output: {{path: out/r.{form}}}
 """
 
 

@@ -10,31 +10,9 @@ import json
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
-    unit: {column: id, max_rows: 1}
-    columns:
-      id: {role: direct, type: string}
-      area: {role: quasi, type: category}
-      job: {role: quasi, type: category}
-      pay: {role: sensitive, type: integer}
-threats:
-  t: {dataset: d, knows: [area, job], highest_risk: RISK}
-releases:
-  - id: r
-    kind: microdata
-    from: d
-    protect: [t]
-    transform: [{suppress: cells}]
-    output: {path: out/r.csv}
-attacks: {ATTACKS}
-"""
+from tests.unit.cli.conftest import POLICY
+
+ATTACKED = POLICY.replace("highest_risk: 0.2", "highest_risk: RISK") + "attacks: {ATTACKS}\n"
 CONTROL = "id,area,job,pay\n" + "".join(f"{n},north,clerk,{180 + n}\n" for n in range(20, 33))
 EVERYTHING = """control: control.csv, singling_out: {}, linkability: {columns: [[area], [pay]]}, record_linkage: {}, membership: {},
   inference: {target: pay}"""
@@ -47,7 +25,7 @@ def attacked(desk):
     def run(attacks, *, risk="1", control=CONTROL, changes=(), **files):
         for name, text in {"control": control, **files}.items():
             (desk.folder / f"{name}.csv").write_text(text, encoding="utf-8")
-        text = POLICY.replace("RISK", risk).replace("ATTACKS", attacks)
+        text = ATTACKED.replace("RISK", risk).replace("ATTACKS", attacks)
         for old, new in changes:
             text = text.replace(old, new)
         desk.policy(text)

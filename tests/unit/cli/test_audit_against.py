@@ -6,14 +6,11 @@ import shutil
 
 import pytest
 
-HEAD = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+HEAD = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -24,6 +21,7 @@ threats:
   t: {dataset: d, knows: [area, job], highest_risk: 0.5}
 releases:
 """
+)
 #: Two people alone in what is known of them: suppressing their job shows their area, and the other way round.
 PEOPLE = [("north", "clerk")] * 4 + [("south", "smith")] * 4 + [("north", "smith"), ("south", "clerk")]
 DATA = "id,area,job,pay\n" + "".join(f"p{n},{area},{job},{100 + n}\n" for n, (area, job) in enumerate(PEOPLE))

@@ -4,32 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
-    UNIT
-    format: {missing: ["", "NA"], suppression_mark: "*"}
-    columns:
-      id: {role: direct, type: string}
-      area: {role: quasi, type: category}
-      age: {role: quasi, type: integer}
-      pay: {role: sensitive, type: number}
-threats:
-  t: {dataset: d, knows: [area, age], highest_risk: 1}
-releases:
-  - id: r
-    kind: microdata
-    from: d
-    protect: [t]
-    order: source
-    transform: [STEPS]
-    output: {path: out/r.FORM}
-"""
+from tests.unit.cli.conftest import PERSONS, marked_policy
+
 SUPPRESS = "{suppress: cells}"
 #: Four of north and 30, two of south and 40, one of south and 30, and one whose age is not known.
 ROWS = [
@@ -47,10 +23,10 @@ def text_of(rows, head="area,age,pay"):
 
 @pytest.fixture
 def theirs(desk):
-    def use(steps=SUPPRESS, rows=ROWS, unit="unit: {column: id, max_rows: 1}", people=None, form="csv"):
+    def use(steps=SUPPRESS, rows=ROWS, unit=PERSONS, people=None, form="csv"):
         people = people or [f"p{n}" for n in range(len(rows))]
         desk.data(text_of([(who, *row) for who, row in zip(people, rows, strict=True)], "id,area,age,pay"))
-        desk.policy(POLICY.replace("STEPS", steps).replace("UNIT", unit).replace("FORM", form))
+        desk.policy(marked_policy(risk="1", pay="number", steps=steps, unit=unit, form=form))
 
         def audit(rows, head="area,age,pay", name="theirs.csv"):
             if rows is not None:

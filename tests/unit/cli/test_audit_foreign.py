@@ -6,32 +6,9 @@ import json
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
-    unit: {column: id, max_rows: 1}
-    format: {missing: ["", "NA"], suppression_mark: "*"}
-    columns:
-      id: {role: direct, type: string}
-      area: {role: quasi, type: category}
-      age: {role: quasi, type: integer}
-      pay: {role: sensitive, type: integer}
-threats:
-  t: {dataset: d, knows: [area, age], highest_risk: 0.34}
-releases:
-  - id: r
-    kind: microdata
-    from: d
-    protect: [t]
-    order: source
-    transform: [{suppress: cells}]
-    output: {path: out/r.csv}
-"""
+from tests.unit.cli.conftest import marked_policy
+
+POLICY = marked_policy(risk="0.34")
 ROWS = [("north", "30")] * 3 + [("south", "40")] * 3
 DATA = "id,area,age,pay\n" + "".join(f"p{n},{area},{age},{100 + n}\n" for n, (area, age) in enumerate(ROWS))
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     columns:
       area: {role: quasi, type: category, domain: [north, south]}
 releases:
   - {id: t, kind: table, from: d, by: [area], margins: true, measures: [{count: true}], protect: {min_count: 3}, output: {path: out/t.csv}}
 """
+)
 FILTERED = POLICY.replace("measures:", "where: \"area = 'north'\", measures:")
 
 

@@ -7,14 +7,11 @@ import json
 
 import pytest
 
-COMMON = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+COMMON = (
+    POLICY_HEAD
+    + """\
     population: p
     snapshot: first
     unit: {column: id, max_rows: 1}
@@ -23,6 +20,7 @@ datasets:
       area: {role: quasi, type: category, domain: [north, south]}
       pay: {role: sensitive, type: integer, domain: [0, 1000]}
 """
+)
 TABLE = (
     COMMON
     + """tables: {min_count: 3}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 
+from tests.unit.cli.conftest import POLICY_HEAD
+
 CELLS = {
     ("a", "x"): [500],
     ("a", "y"): [100, 90, 80, 70],
@@ -15,14 +17,9 @@ CELLS = {
     ("c", "y"): [130] * 7,
     ("c", "z"): [130] * 7,
 }
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     columns:
       r: {role: quasi, type: category, domain: [a, b, c]}
       s: {role: quasi, type: category, domain: [x, y, z]}
@@ -37,6 +34,7 @@ releases:
     protect: {min_count: 3, p_percent: 0.1}
     output: {path: out/t.csv}
 """
+)
 
 
 def rectangle(lines):

@@ -10,15 +10,11 @@ import sqlite3
 import pytest
 
 from privrelease.cli.main import main
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     snapshot: first
     population: everybody
     unit: {column: id, max_rows: 1}
@@ -33,6 +29,7 @@ releases:
     output: out/s.csv
 ledger: {cap: {epsilon: 1, delta: 1e-5}, url: "sqlite:///ledger.db"}
 """
+)
 
 
 @pytest.fixture

@@ -8,15 +8,11 @@ import sqlite3
 import pytest
 
 from privrelease.cli.main import main
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     snapshot: first
     population: everybody
     unit: {column: id, max_rows: 1}
@@ -35,6 +31,7 @@ ledger:
   retention: P1Y
   url: "sqlite:///ledger.db"
 """
+)
 
 
 @pytest.fixture

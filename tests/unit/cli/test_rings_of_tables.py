@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-HEAD = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+HEAD = (
+    POLICY_HEAD
+    + """\
     columns:
       a: {role: quasi, type: category, domain: [A]}
       b: {role: quasi, type: category, domain: [B]}
@@ -20,6 +17,7 @@ datasets:
 tables: {min_count: 3}
 releases:
 """
+)
 
 
 def release(name, by, more=""):

@@ -11,15 +11,11 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.dp.accountants import pld
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     snapshot: first
     population: everybody
     unit: {column: id, max_rows: 1}
@@ -46,6 +42,7 @@ releases:
     output: out/s.csv
 ledger: {cap: {epsilon: 2, delta: 1e-5}, url: "sqlite:///ledger.db"}
 """
+)
 DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n % 3 else 'south'},{n % 200}\n" for n in range(300))
 RULES = ("approximate", "zcdp", "pld")
 #: Of the deltas that are added up, those of two parts count once.

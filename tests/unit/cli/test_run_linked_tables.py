@@ -7,14 +7,11 @@ import json
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -44,6 +41,7 @@ releases:
     protect: {}
     output: out/b.csv
 """
+)
 SECOND = POLICY[POLICY.index("  - id: b") :]
 
 

@@ -7,14 +7,11 @@ import json
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 2}
     columns:
       id: {role: direct, type: string}
@@ -31,6 +28,7 @@ releases:
     protect: {p_percent: 0.1, dominance: [2, 0.9]}
     output: [{path: out/t.csv}, {path: out/t.parquet}]
 """
+)
 
 
 def people(*groups):

@@ -6,14 +6,11 @@ import shutil
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     snapshot: first
     population: everybody
     unit: {column: id, max_rows: 1}
@@ -29,6 +26,7 @@ releases:
     output: {path: out/s.csv}
 ledger: {cap: {epsilon: 2.5}, url: "sqlite:///ledger.db"}
 """
+)
 DATA = "id,area\n" + "".join(f"p{n},{'north' if n % 3 else 'south'}\n" for n in range(60))
 AUDIT = ("audit", "policy.yaml", "--release", "s", "--file", "out/s.csv")
 

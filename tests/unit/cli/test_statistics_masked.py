@@ -10,15 +10,11 @@ import pytest
 from privrelease.cli import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     population: everybody
     unit: {column: id, max_rows: 1}
     columns:
@@ -38,6 +34,7 @@ releases:
       - {id: middle, median: pay, by: [area], epsilon: 15}
     output: out/s.csv
 """
+)
 #: 40 in the north, 4 in the south; at these budgets noise moves a count by less than 5 with probability beyond 1 - 1e-9.
 DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n < 40 else 'south'},{n}\n" for n in range(44))
 

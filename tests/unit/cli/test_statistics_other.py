@@ -10,15 +10,11 @@ import pytest
 from privrelease.cli import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     population: everybody
     unit: {column: id, max_rows: 1}
     columns:
@@ -38,6 +34,7 @@ releases:
       - {id: middle, median: pay, by: [area], other: true, epsilon: 20}
     output: out/s.csv
 """
+)
 #: 60 in the north, 40 in the south, 30 elsewhere, 20 nowhere; F and M in turn; pay -50, 0, 40, 100 and 500 in turn.
 AREAS = ["north"] * 60 + ["south"] * 40 + ["islands", "east", "other"] * 10 + [""] * 20
 DATA = "id,area,sex,pay\n" + "".join(

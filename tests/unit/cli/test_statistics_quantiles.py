@@ -10,15 +10,11 @@ from privrelease.cli import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.units import Epsilon
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     population: everybody
     unit: {column: id, max_rows: 1}
     columns:
@@ -35,6 +31,7 @@ releases:
       - {id: top, quantile: pay, at: 0.9, interval: true, epsilon: 30}
     output: out/s.csv
 """
+)
 #: In the north 0 to 99, in the south 100 to 199, nobody in the west. Medians 49 to 50, and 149 to 150; the 90 % quantile of all 179 to 180.
 DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n < 100 else 'south'},{n}\n" for n in range(200))
 

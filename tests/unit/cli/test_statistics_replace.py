@@ -10,15 +10,11 @@ import pytest
 from privrelease.cli import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
+from tests.unit.cli.conftest import POLICY_HEAD
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+POLICY = (
+    POLICY_HEAD
+    + """\
     population: everybody
     unit: {column: id, max_rows: 1}
     columns:
@@ -37,6 +33,7 @@ releases:
       - {id: north, mean: pay, fill: 100, where: "area = 'north'", epsilon: 20}
     output: out/s.csv
 """
+)
 #: 100 persons of one row and 10 of three; half of the first have no pay, all others 40. One row belongs to nobody.
 DATA = (
     "id,area,pay\n"

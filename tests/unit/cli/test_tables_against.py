@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -21,6 +18,7 @@ datasets:
 tables: {min_count: 3}
 releases:
 """
+)
 FINE = "  - {id: fine, kind: table, from: d, by: [area, sex], measures: [{count: true}], margins: true, output: {path: out/fine.csv}}\n"
 COARSE = "  - {id: coarse, kind: table, from: d, by: [area], measures: [{count: true}], output: {path: out/coarse.csv}}\n"
 

@@ -7,14 +7,11 @@ import re
 
 import pytest
 
-POLICY = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: made
-version: 1.0.0
-title: Made-up
-datasets:
-  d:
-    source: data.csv
+from tests.unit.cli.conftest import POLICY_HEAD
+
+POLICY = (
+    POLICY_HEAD
+    + """\
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -24,6 +21,7 @@ tables: {min_count: 3}
 releases:
   - {id: r, kind: table, from: d, by: [area, sex], measures: [{count: true}], margins: true, output: {path: out/r.csv}}
 """
+)
 WHOLE = [(area, sex) for area in ("north", "south") for sex in "FM" for _ in range(11)]
 SAYS = "A row in which a key is missing, or is none of the declared ones, is in no cell, and in no total either."
 
