@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.tables.layout import Layout
-from privrelease.disclosure.tables.linked import PrintedSum, PrintedTable, TooManyCellsError, linked
+from privrelease.disclosure.tables.linked import TooManyCellsError, linked
+from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
 from privrelease.plan.model import UnitPlan

@@ -12,7 +12,7 @@ from privrelease.relational.filters import FilterFault, parse_filter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privrelease.disclosure.tables.linked import PrintedTable
+    from privrelease.disclosure.tables.printed import PrintedTable
     from privrelease.findings import Finding
     from privrelease.policy.context import Reading
 
@@ -52,7 +52,7 @@ def _rings(reading: Reading, tables: list[tuple[int, TableRelease]]) -> Iterator
 
 def _printed(reading: Reading, release: TableRelease) -> PrintedTable | None:
     """What a table prints, as far as it decides what it shares with others; None where that is not known."""
-    from privrelease.disclosure.tables.linked import PrintedTable
+    from privrelease.disclosure.tables.printed import PrintedTable
 
     dataset = reading.policy.datasets.get(release.from_)
     if dataset is None or not set(release.by) <= set(dataset.columns):

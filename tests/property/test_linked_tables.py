@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from privrelease.audit.table_cells import cells_of
 from privrelease.disclosure.tables.judgement import Attack, weaknesses
-from privrelease.disclosure.tables.linked import PrintedSum, PrintedTable, TooManyCellsError, linked
+from privrelease.disclosure.tables.linked import TooManyCellsError, linked
+from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.disclosure.tables.secondary import suppressed_cells
 from privrelease.relational.filter_truth import holds

@@ -27,54 +27,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
     from privrelease.disclosure.tables.rules import CellRules
-    from privrelease.relational.filters import Filter
     from privrelease.relational.tables import TableCells
 
-__all__ = ["Linked", "LinkedCells", "PrintedSum", "PrintedTable", "TooManyCellsError", "linked"]
+__all__ = ["Linked", "LinkedCells", "TooManyCellsError", "linked"]
 
 _Cell = frozenset[tuple[str, int]]
 
 
 class TooManyCellsError(ValueError):
     """Tables that are linked in a ring over more columns than can be looked at together."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedSum:
-    """A figure that adds up a column, in steps: least and largest value of one row. ``weights``: a count of weighted rows. ``mean``: its mean is
-    printed, and so, to who knows the count, the sum.
-    """
-
-    column: str
-    low: int = 0
-    high: int | None = None
-    weights: bool = False
-    mean: bool = False
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PrintedTable:
-    """What a table prints: figures of the cells of a box. ``impossible``: inner cells (in the box with totals) that are empty by nature."""
-
-    by: tuple[str, ...]
-    keys: tuple[tuple[str, ...], ...]
-    margins: bool = True
-    where: Filter | None = None
-    counted: bool = True
-    round_up: int = 1
-    sums: tuple[PrintedSum, ...] = ()
-    impossible: NDArray[np.bool_] | None = None
-
-    @property
-    def membership(self) -> Membership:
-        """Its rows."""
-        return Membership(self.where, tuple(sorted(zip(self.by, self.keys, strict=True))))
-
-    @property
-    def layout(self) -> Layout:
-        """Its own cells."""
-        return Layout(tuple(map(len, self.keys)), self.margins)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,7 +11,7 @@ from privrelease.relational.filters import columns_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.disclosure.tables.linked import PrintedTable
+    from privrelease.disclosure.tables.printed import PrintedTable
 
 __all__ = ["MOST_TOGETHER", "cells_together", "is_tree"]
 
@@ -42,7 +42,7 @@ def cells_together(tables: Sequence[PrintedTable]) -> int | None:
 
     Filters are taken to leave rows out, and lists of keys to leave none out: with rows of other keys there can be more cells.
 
-    >>> from privrelease.disclosure.tables.linked import PrintedTable
+    >>> from privrelease.disclosure.tables.printed import PrintedTable
     >>> keys = {"a": ("x", "y"), "b": ("x", "y"), "c": ("x", "y", "z")}
     >>> sides = [("a", "b"), ("b", "c"), ("c", "a")]
     >>> ring = [PrintedTable(one, tuple(keys[name] for name in one)) for one in sides]

@@ -1,0 +1,54 @@
+"""What a table prints: the cells of a box, and the figures in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.disclosure.tables.layout import Layout
+from privrelease.relational.tables import Membership
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.relational.filters import Filter
+
+__all__ = ["PrintedSum", "PrintedTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedSum:
+    """A figure that adds up a column, in steps: least and largest value of one row. ``weights``: a count of weighted rows. ``mean``: its mean is
+    printed, and so, to who knows the count, the sum.
+    """
+
+    column: str
+    low: int = 0
+    high: int | None = None
+    weights: bool = False
+    mean: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PrintedTable:
+    """What a table prints: figures of the cells of a box. ``impossible``: inner cells (in the box with totals) that are empty by nature."""
+
+    by: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    margins: bool = True
+    where: Filter | None = None
+    counted: bool = True
+    round_up: int = 1
+    sums: tuple[PrintedSum, ...] = ()
+    impossible: NDArray[np.bool_] | None = None
+
+    @property
+    def membership(self) -> Membership:
+        """Its rows."""
+        return Membership(self.where, tuple(sorted(zip(self.by, self.keys, strict=True))))
+
+    @property
+    def layout(self) -> Layout:
+        """Its own cells."""
+        return Layout(tuple(map(len, self.keys)), self.margins)
