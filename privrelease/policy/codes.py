@@ -86,4 +86,5 @@ CODES: dict[str, str] = {
     "P710": "a release that PLD has no bound for",
     "P611": "a waiver that does not count, or changes nothing",
     "P612": "tables in a ring that a run cannot look at together",
+    "P613": "a sign that makes the policy's text read otherwise than it is",
 }

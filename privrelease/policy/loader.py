@@ -18,6 +18,7 @@ from privrelease.policy.merge import merged
 from privrelease.policy.names import check_names
 from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, place_of
 from privrelease.policy.paths import PathFault, Roots
+from privrelease.policy.reading_order import reordered
 from privrelease.policy.references import check_references
 from privrelease.policy.structure import check_structure
 from privrelease.policy.unavailable import without_unavailable
@@ -171,7 +172,7 @@ class _Files:
         if content is None:
             return None
         tree, findings = parse_yaml(content, label)
-        self.findings += findings
+        self.findings += (*findings, *reordered(content, label))
         if not isinstance(tree, Mapping):
             self._add(path)
             return tree
