@@ -12,6 +12,8 @@ A run works in a folder of its own and is recorded in ``internal/state.json``::
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -203,6 +205,21 @@ class RunFolder:
     def lock(self) -> Path:
         """Held by the process that runs it."""
         return self.internal / "lock"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a process holds the run's lock."""
+        try:
+            handle = os.open(self.lock, os.O_RDWR | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
 
     def record(self) -> RunRecord:
         """Read the record. Raises InputError (R123, R126) where there is none or it is none."""

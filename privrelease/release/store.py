@@ -344,7 +344,7 @@ class ReleaseStore:
             record = self._publications.settle_shown(run, record)
         elif record.state is RunState.QUARANTINED and run.path.parent == self._layout.runs:
             run = self._quarantined(run)
-        if record.closed or _is_live(run):
+        if record.closed or run.is_live:
             return False
         shutil.rmtree(run.temporary, ignore_errors=True)
         if record.state is RunState.RUNNING or (record.state is RunState.PARKED and record.decided is None):
@@ -375,21 +375,6 @@ def _clear(run: RunFolder) -> None:
             shutil.rmtree(path)
         elif path.name not in _KEPT_OF_INTERNAL:
             path.unlink()
-
-
-def _is_live(run: RunFolder) -> bool:
-    """Whether a process holds the run's lock."""
-    try:
-        handle = os.open(run.lock, os.O_RDWR | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _wrong_state(record: RunRecord, wanted: str) -> InputError:
