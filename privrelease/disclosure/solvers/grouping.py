@@ -6,8 +6,9 @@ shown". Keys of up to 64 bits are exact; longer ones have several words, folded 
 for one (about one chance in 10^19 for a pair), which exact measurement of the outcome finds. All state lives in arrays that the caller
 owns, grouped into named tuples.
 
-The file is long for a reason: the compiled code is cached on disk under this file's name, size and time, so everything that is
-compiled together has to stand in one file for a change to any of it to be seen.
+This is one file for a reason, and longer than others: numba caches a compiled kernel on disk by the content of the one file that defines
+it, with everything that it calls compiled in. Were a called function in another file, a change to it would leave the kernel's old code in
+use, unseen. So whatever is compiled together stands together.
 """
 
 from __future__ import annotations
