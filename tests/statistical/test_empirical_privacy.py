@@ -29,6 +29,8 @@ from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.units import Delta, Epsilon
 from tests.statistical.bounds import delta_bound, epsilon_bound, has_power, lower
 
+pytestmark = pytest.mark.usefixtures("visible_deltas")
+
 N = 150_000
 CHOICES = 12_000
 X = NumericDomain(0, 4)
