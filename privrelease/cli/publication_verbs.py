@@ -59,7 +59,12 @@ def verify(
     ],
     *,
     key: Annotated[
-        list[Path] | None, typer.Option("--key", metavar="FILE", help="Public key of a signer; several may do.")
+        list[Path] | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help="Public key of a signer; may be repeated. Each must have approved a run; one must have signed an attestation.",
+        ),
     ] = None,
     file: Annotated[list[Path] | None, typer.Option("--file", metavar="FILE", help="A released file to compare.")] = None,
     form: o.PlainFormatOption = PlainFormat.TEXT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,24 +156,67 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
 
 
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
-    """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named."""
+    """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named.
+
+    An approval by a key that was not named is told and neither verified nor altered; a named key that approved nothing fails.
+    """
     from privrelease.release.alterations import alterations
     from privrelease.release.approvals import signed_by
     from privrelease.release.runs import RunFolder
 
     run = RunFolder(folder.resolve())
-    known = [public_key(path) for path in keys]
-    checked = signed_by(run, known)
-    findings = (*alterations(run), *checked.altered)
+    known = [(path, public_key(path)) for path in keys]
+    signed = signed_by(run, [key for _, key in known])
+    findings = (*alterations(run), *signed.altered)
+    signers = {key for _, key in signed.verified}
+    silent = [path for path, key in known if key.id not in signers]
+    if console.json:
+        made = [{"role": one.role, "approver": one.approver, "key": key} for one, key in signed.verified]
+        others = [
+            {"role": one.approval.role, "approver": one.approval.approver, "key": _claimed(one.claimed) or None}
+            for one in signed.unverified
+        ]
+        console.document(
+            {
+                "run": run.id,
+                "approvals": made,
+                "unverified": others,
+                "keys_without_approval": [str(path) for path in silent],
+                "altered": [finding.message for finding in findings],
+            }
+        )
+    else:
+        for approval, key in signed.verified:
+            console.data(f"approved as {approval.role} by {approval.approver}, key {key}")
+        for one in signed.unverified:
+            key = _claimed(one.claimed)
+            by = f"key {key}, which was not given" if key else "a key that was not given"
+            console.data(f"not verified: approval as {one.approval.role} by {one.approval.approver}, as it says, with {by}")
     for finding in findings:
         console.say(str(finding))
-    if console.json:
-        approvals = [{"role": approval.role, "approver": approval.approver, "key": key} for approval, key in checked.counting]
-        console.document({"run": run.id, "approvals": approvals, "altered": [finding.message for finding in findings]})
-    else:
-        for approval, key in checked.counting:
-            console.data(f"approved as {approval.role} by {approval.approver}, key {key}")
     if findings:
         return Ending(1, f"run {run.id}: {findings[0].message}", findings=findings)
-    signed = f"{len(checked.counting)} signatures hold" if known else "no key was named, so no signature was verified"
-    return Ending(0, f"run {run.id} is as it was decided upon; {signed}")
+    if silent:
+        names = ", ".join(path.name for path in silent)
+        what = f"no approval of run {run.id} is signed by {names}"
+        return Ending(1, what, f"R148 {what}\nhint: name the keys of those who approved it")
+    return Ending(0, f"run {run.id} is as it was decided upon; {_said(len(signed.verified), len(signed.unverified))}")
+
+
+def _claimed(ids: Sequence[str]) -> str:
+    """The key that an approval says it is signed with, where that is the id of a key at all."""
+    return next((name for name in ids if re.fullmatch(r"[0-9a-f]{64}", name)), "")
+
+
+def _said(verified: int, others: int) -> str:
+    """Say how many approvals hold, and how many nobody looked at.
+
+    >>> _said(1, 1)
+    '1 approval verified by the keys given, 1 approval by keys that were not given is not verified'
+    >>> _said(0, 0), _said(0, 2)
+    ('nobody approved it', '2 approvals by keys that were not given are not verified')
+    """
+    parts = [f"{amount(verified, 'approval')} verified by the keys given"] if verified else []
+    if others:
+        parts.append(f"{amount(others, 'approval')} by keys that were not given {'is' if others == 1 else 'are'} not verified")
+    return ", ".join(parts) or "nobody approved it"

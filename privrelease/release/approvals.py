@@ -19,7 +19,7 @@ from privrelease.release.approvers import approver_with
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, speaking, write_atomically
 from privrelease.release.manifest import Moment, Sha256  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.release.signing import opened, sealed
+from privrelease.release.signing import opened, sealed, unverified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +35,8 @@ __all__ = [
     "Approval",
     "Approvals",
     "Digests",
+    "Signatures",
+    "UnverifiedApproval",
     "approvals_of",
     "approve",
     "digests_of",
@@ -82,6 +84,24 @@ class Approvals:
         """Return the required roles that nobody signed for."""
         signed = {approval.role for approval, _ in self.counting}
         return tuple(role for role in required if role not in signed)
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedApproval:
+    """An approval over what is parked by none of the keys at hand. ``claimed``: ids of the keys that it says signed it."""
+
+    file: str
+    approval: Approval
+    claimed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """The approvals of a run by the keys at hand: (approval, id of the key that made it), those by other keys, and what was altered."""
+
+    verified: tuple[tuple[Approval, str], ...]
+    unverified: tuple[UnverifiedApproval, ...]
+    altered: tuple[Finding, ...]
 
 
 def digests_of(run: RunFolder) -> Digests:
@@ -148,36 +168,52 @@ def approvals_of(run: RunFolder, approvers: Sequence[Approver], owners: Sequence
     signed = signed_by(run, [one.key for one in approvers])
     counting: list[tuple[Approval, str]] = []
     discounted: list[Finding] = []
-    for approval, key in signed.counting:
+    for approval, key in signed.verified:
         approver = next(one for one in approvers if one.key.id == key)
         why = _discount(approval, approver, owners, run, at, counting)
         if why is None:
             counting.append((approval, key))
         else:
             discounted.append(Finding("R166", f"the approval as {approval.role} does not count: {why}"))
-    return Approvals(tuple(counting), tuple(discounted), signed.altered)
+    foreign = (_no_signature(one.file, "is not signed by a listed key, or was changed") for one in signed.unverified)
+    return Approvals(tuple(counting), tuple(discounted), (*signed.altered, *foreign))
 
 
-def signed_by(run: RunFolder, keys: Sequence[VerifyingKey]) -> Approvals:
-    """Read every approval of a run: those that one of ``keys`` made over what is parked, and those that were altered or are foreign."""
+def signed_by(run: RunFolder, keys: Sequence[VerifyingKey]) -> Signatures:
+    """Read every approval of a run: those that one of ``keys`` made over what is parked, those that say they are by other keys, and
+    those that were altered.
+    """
     folder = _folder(run)
-    signed: list[tuple[Approval, str]] = []
+    verified: list[tuple[Approval, str]] = []
+    others: list[UnverifiedApproval] = []
     altered: list[Finding] = []
-    for path in sorted(folder.glob("*.dsse.json")) if keys and folder.is_dir() else ():
+    for path in sorted(folder.glob("*.dsse.json")) if folder.is_dir() else ():
         try:
-            payload, signers = opened(path.read_bytes(), PAYLOAD_TYPE, keys)
+            envelope = path.read_bytes()
+            payload, claimed = unverified(envelope, PAYLOAD_TYPE)
             approval = Approval.model_validate_json(payload)
-        except (InputError, ValidationError):
-            message = f"approval {path.name} is not signed by a listed key, or was changed"
-            altered.append(Finding("R164", message, hint="remove it, or list the signer's key"))
+        except (OSError, InputError, ValidationError):
+            altered.append(_no_signature(path.name, "is no signed approval, or was changed"))
             continue
+        try:
+            signers = opened(envelope, PAYLOAD_TYPE, keys)[1]
+        except InputError:
+            signers = ()
         different = _different(approval, run)
-        if different:
+        if not signers and any(key.id in claimed for key in keys):
+            altered.append(_no_signature(path.name, "says that a given key signed it, which did not, or was changed"))
+        elif different:
             message = f"approval {path.name} is about another {' and '.join(different)}: altered after signing"
             altered.append(Finding("R165", message, hint="run the release again"))
+        elif signers:
+            verified.append((approval, signers[0]))
         else:
-            signed.append((approval, signers[0]))
-    return Approvals(tuple(signed), (), tuple(altered))
+            others.append(UnverifiedApproval(path.name, approval, claimed))
+    return Signatures(tuple(verified), tuple(others), tuple(altered))
+
+
+def _no_signature(file: str, what: str) -> Finding:
+    return Finding("R164", f"approval {file} {what}", hint="remove it, or list the signer's key")
 
 
 def _different(approval: Approval, run: RunFolder) -> list[str]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-__all__ = ["SigningKey", "VerifyingKey", "opened", "pre_authentication_encoding", "sealed"]
+__all__ = ["SigningKey", "VerifyingKey", "opened", "pre_authentication_encoding", "sealed", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +179,9 @@ def opened(envelope: bytes, payload_type: str, keys: Iterable[VerifyingKey]) -> 
     The key ids in the envelope are only hints and are not trusted: every signature is tried with every key. Raises InputError: R145
     no such envelope, R146 none of the keys signed it.
     """
-    try:
-        document = json.loads(envelope)
-        payload = _base64(document["payload"])
-        kind = document["payloadType"]
-        signatures = [_base64(entry["sig"]) for entry in document["signatures"]]
-    except (ValueError, KeyError, TypeError):
-        raise InputError(code="R145", message="this is no DSSE envelope", hint="was the file cut off or changed?") from None
-    if kind != payload_type:
-        raise InputError(
-            code="R145", message="the envelope holds another type of document", hint=f"one of type {payload_type} is needed"
-        )
+    payload, signatures = _parts(envelope, payload_type)
     signed = pre_authentication_encoding(payload_type, payload)
-    ids = tuple(key.id for key in keys if any(key.verifies(signature, signed) for signature in signatures))
+    ids = tuple(key.id for key in keys if any(key.verifies(signature, signed) for _, signature in signatures))
     if not ids:
         raise InputError(
             code="R146",
@@ -199,6 +189,30 @@ def opened(envelope: bytes, payload_type: str, keys: Iterable[VerifyingKey]) -> 
             hint="is the signer's public key listed, and is the file unchanged?",
         )
     return payload, tuple(dict.fromkeys(ids))
+
+
+def unverified(envelope: bytes, payload_type: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return the payload of a DSSE envelope and the ids of the keys that it says signed it: claims, which nobody verified. Raises
+    InputError (R145).
+    """
+    payload, signatures = _parts(envelope, payload_type)
+    return payload, tuple(dict.fromkeys(name for name, _ in signatures))
+
+
+def _parts(envelope: bytes, payload_type: str) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """Payload and signatures, each with the id that stands beside it."""
+    try:
+        document = json.loads(envelope)
+        payload = _base64(document["payload"])
+        kind = document["payloadType"]
+        signatures = [(str(entry.get("keyid") or ""), _base64(entry["sig"])) for entry in document["signatures"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(code="R145", message="this is no DSSE envelope", hint="was the file cut off or changed?") from None
+    if kind != payload_type:
+        raise InputError(
+            code="R145", message="the envelope holds another type of document", hint=f"one of type {payload_type} is needed"
+        )
+    return payload, signatures
 
 
 def _base64(text: str) -> bytes:

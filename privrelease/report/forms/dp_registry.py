@@ -7,8 +7,8 @@ schema (tiers 1 to 3). What the policy does not state is said to be so.
 from __future__ import annotations
 
 import re
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import inf, nextafter
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.policy.dump import yaml_text
@@ -30,7 +30,7 @@ _NEIGHBOURS = {
 
 
 def render_dp_registry(audit: AuditResult, claim: PrivacyClaim, kind: Literal["statistics", "synthetic"] = "statistics") -> str:
-    """Return the entry. Budgets are rounded up, so that it never claims less than was spent."""
+    """Return the entry. Budgets are the exact decimals that were spent; one of many digits is rounded up, so that it is never less."""
     identity, stated = audit.identity, audit.legal.stated
     unstated = english().text("word.not_stated")
     delta = Fraction(claim.delta)
@@ -94,14 +94,17 @@ def _purposes(stated: Mapping[str, str | tuple[str, ...]]) -> str:
     return "; ".join(_text(stated, name) for name in stated if re.fullmatch(r"purposes\.\d+\.text", name))
 
 
-def _up(exact: Fraction) -> float:
-    """Return the smallest float that is not below the exact number.
+#: Digits of a budget that are written; one of the policy has fewer, one that an accountant computed may have hundreds.
+_DIGITS = 15
 
-    >>> _up(Fraction(1, 2)), Fraction(_up(Fraction(1, 10))) >= Fraction(1, 10)
-    (0.5, True)
+
+def _up(exact: Fraction) -> Decimal:
+    """Return the exact decimal, or the smallest one of 15 digits that is not below it.
+
+    >>> _up(Fraction(1, 10**6)), _up(Fraction(1, 3))
+    (Decimal('0.000001'), Decimal('0.333333333333334'))
     """
-    near = float(exact)
-    return near if Fraction(near) >= exact else nextafter(near, inf)
+    return Context(prec=_DIGITS, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
 
 
 def _lines(values: Mapping[str, object], depth: int) -> Iterator[str]:
@@ -118,11 +121,8 @@ def _lines(values: Mapping[str, object], depth: int) -> Iterator[str]:
 
 
 def _number(value: object) -> str:
-    """A float with a point, so that YAML 1.1 reads it as a number too."""
-    text = repr(value)
-    if isinstance(value, float) and "e" in text and "." not in text:
-        return text.replace("e", ".0e")
-    return text
+    """A decimal without an exponent, which some readers of YAML take for a text."""
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def _quoted(text: str) -> str:

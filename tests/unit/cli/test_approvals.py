@@ -135,6 +135,16 @@ def signed(office):
     return run
 
 
+def public_keys(office, *names):
+    """The options that name their public keys."""
+    options = []
+    for name in names:
+        public = office.desk.folder / f"{name}.pub"
+        public.write_text(SigningKey.load(office.desk.folder / f"{name}.key").public.pem, encoding="utf-8")
+        options += ["--key", str(public)]
+    return options
+
+
 def edit(path, old, new):
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -233,11 +243,7 @@ def altered_report_and_record(office, run):
 def test_what_was_altered_after_signing_fails_by_name_and_is_not_published(office, plant):
     run = signed(office)
     folder = office.internal(run).parent
-    keys = []
-    for name in ("ann", "bob"):
-        public = office.desk.folder / f"{name}.pub"
-        public.write_text(SigningKey.load(office.desk.folder / f"{name}.key").public.pem, encoding="utf-8")
-        keys += ["--key", str(public)]
+    keys = public_keys(office, "ann", "bob")
     assert office.desk("verify", str(folder), *keys).code == 0
     name = plant(office, run)
     verified = office.desk("verify", str(folder), *keys)

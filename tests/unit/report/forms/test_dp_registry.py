@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -39,18 +40,34 @@ def validator(shared):
         {"delta": "1/1000000"},
         {"neighbours": "replace", "unit": 'a: "b"\n# c', "accountant": "NO"},
         {"delta": "1/100000000000"},
+        {"epsilon": "3", "delta": "1/3000000"},
     ],
 )
 def test_an_entry_fits_the_registrys_schema(audit, validator, changes):
-    entry = YAML(typ="safe").load(render_dp_registry(audit, claim(**changes)))
+    text = render_dp_registry(audit, claim(**changes))
+    entry = YAML(typ="safe").load(text)
     assert [error.message for error in validator.iter_errors(entry)] == []
     assert entry["status"] == "Draft"
     given = claim(**changes)
     parameters = entry["deployment"]["privacy_loss"]["privacy_parameters"]
-    assert Fraction(parameters["epsilon"]) >= Fraction(given.epsilon)
-    assert Fraction(parameters.get("delta", 0)) >= Fraction(given.delta)
+    assert all(type(number) in {int, float} for number in parameters.values())
+    assert 0 <= written(text, "epsilon") - Fraction(given.epsilon) <= Fraction(given.epsilon) / 10**14
+    assert 0 <= written(text, "delta") - Fraction(given.delta) <= Fraction(given.delta) / 10**14
     variant = entry["deployment"]["dp_variant"]["variant_name"]
     assert variant == ("Pure DP" if given.delta == "0" else "Approximate DP")
+
+
+def written(text, parameter):
+    """The number as its digits say it, before any reader makes a float of it."""
+    found = re.search(rf"^ *{parameter}: ([0-9.]+)$", text, re.MULTILINE)
+    return Fraction(found[1]) if found else Fraction(0)
+
+
+@pytest.mark.parametrize("delta", ["0.000001", "0.0000015", "0.00000000003"])
+def test_a_budget_of_the_policy_is_written_as_the_decimal_it_is(audit, delta):
+    text = render_dp_registry(audit, claim(epsilon="7/10", delta=str(Fraction(delta))))
+    assert "      epsilon: 0.7\n" in text
+    assert f"      delta: {delta}\n" in text
 
 
 def test_what_the_policy_does_not_state_is_said_to_be_so(audit):
