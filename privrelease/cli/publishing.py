@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from privrelease.audit.waivers_model import WaiverRecord
     from privrelease.cli.console import Console
     from privrelease.cli.settings import Settings
+    from privrelease.errors import UsageError
     from privrelease.findings import Finding
     from privrelease.plan.approvals import ApprovalsPlan
     from privrelease.plan.model import Plan
@@ -124,6 +125,8 @@ def approve(
         raise InputError(
             code="R122", message=f"run {run_id} is {record.state.value}: only a parked release is approved", hint="run it again"
         )
+    if role not in approvals.required:
+        raise _no_role(role, approvals)
     findings = _changed(parked)
     if findings:
         return _altered(parked, findings, console)
@@ -135,6 +138,19 @@ def approve(
     console.data(f"approved   run {run_id} as {made.role}, by {made.approver}")
     console.data(f"missing    {', '.join(missing) or 'none: it can be published'}")
     return Ending(0, f"run {run_id} is approved as {role}")
+
+
+def _no_role(role: str, approvals: ApprovalsPlan) -> UsageError:
+    """A role that no approval is asked for in: its signature would count for nothing, and use up the key."""
+    from privrelease.errors import UsageError
+    from privrelease.policy.wording import did_you_mean, shown
+
+    roles = ", ".join(approvals.required)
+    hint = (
+        did_you_mean(role, approvals.required)
+        or f"write --role with one of these, and a key that {approvals.label} lists for it"
+    )
+    return UsageError(code="C126", message=f"the policy requires no approval as {shown(role)}, but as: {roles}", hint=hint)
 
 
 def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> Ending:

@@ -1,7 +1,8 @@
 """Approvals of a parked release: signatures over the digests of policy, outputs, audit and report.
 
 An approval is a DSSE envelope in ``internal/approvals``. It counts where a listed key made it, for a role of its approver, while the key
-was valid, over exactly what is parked; never by the owner of an open waiver; and a key counts for one role. The moment is stated by the
+was valid, over exactly what is parked; never by the owner of an open waiver; and a person counts for one role, with whichever of several
+keys. The moment is stated by the
 signer, so it must lie between the parking and now, and a revoked key counts for nothing.
 """
 
@@ -138,9 +139,12 @@ def approve(
         raise _refused(message=f"{approver.name} owns an open waiver of this release", hint="somebody else must approve it")
     folder = _folder(run)
     earlier = approvals_of(run, approvers, owners, at)
-    other = next((one.role for one, signer in earlier.counting if signer == key.public.id and one.role != role), None)
-    if other is not None:
-        raise _refused(message=f"this key signed already for {other}", hint="every role signs with a key of its own")
+    before = next((one for one, signer in earlier.counting if one.role != role and approver.is_holder(signer, approvers)), None)
+    if before is not None:
+        raise _refused(
+            message=f"{approver.name} signed already for {before.role}",
+            hint="every role is signed for by a person of its own: somebody else with this role must approve it",
+        )
     approval = Approval(
         run=run.id, release=run.record().release, role=role, approver=approver.name, digests=digests_of(run), signed_at=at
     )
@@ -170,7 +174,9 @@ def approvals_of(run: RunFolder, approvers: Sequence[Approver], owners: Sequence
     discounted: list[Finding] = []
     for approval, key in signed.verified:
         approver = next(one for one in approvers if one.key.id == key)
-        why = _discount(approval, approver, owners, run, at, counting)
+        why = _discount(approval, approver, owners, run, at)
+        if why is None and any(one.role != approval.role and approver.is_holder(other, approvers) for one, other in counting):
+            why = f"{approver.name} signed for another role already"
         if why is None:
             counting.append((approval, key))
         else:
@@ -236,7 +242,6 @@ def _discount(
     owners: Sequence[str],
     run: RunFolder,
     at: datetime,
-    counting: Sequence[tuple[Approval, str]],
 ) -> str | None:
     if approval.role not in approver.roles:
         return f"{approver.name} does not sign for {approval.role}"
@@ -244,6 +249,4 @@ def _discount(
         return "its moment is not between the run and now"
     if approver.owns(owners):
         return f"{approver.name} owns an open waiver of this release"
-    if any(key == approver.key.id for _, key in counting):
-        return "its key signed for another role already"
     return approver.refusal(approval.signed_at.date(), at.date())

@@ -47,6 +47,10 @@ class Approver:
             return f"the key of {self.name} was valid until {self.valid_until}"
         return None
 
+    def is_holder(self, key: str, approvers: Iterable[Approver]) -> bool:
+        """Whether the key of that id is this person's: this one, or another that is listed under the same name, as after a rotation."""
+        return any(one.key.id == key and same_person(one.name, self.name) for one in approvers)
+
     def owns(self, owners: Iterable[str]) -> bool:
         """Whether one of the owners of waivers is this approver, by name or by role."""
         names = (self.name, *self.roles, *(f"role:{role}" for role in self.roles))

@@ -395,3 +395,40 @@ def test_keygen_tells_who_names_the_file_without_o_how_it_is_named(desk):
     shown = desk("keygen", "--help").out
     assert "Usage: privrelease keygen [OPTIONS] [-o FILE]" in shown
     assert "Example: privrelease keygen -o keys/dpo.key" in shown
+
+
+@pytest.mark.parametrize(
+    ("role", "hint"), [("dpoo", "did you mean dpo?"), ("auditor", "write --role with one of these"), ("../x", "")]
+)
+def test_a_role_that_the_policy_does_not_require_is_bad_usage_and_says_which_there_are(office, role, hint):
+    office.list(office.person("ann", ["dpo", "auditor"]), office.person("bob", ["steward"]))
+    run = office.run()
+    said = office.approve(run, "ann", role)
+    assert said.code == 2
+    assert f"C126 the policy requires no approval as {role}, but as: dpo, steward" in said.err
+    assert hint in said.err
+    assert not (office.internal(run) / "approvals").exists()
+
+
+def test_a_person_with_two_keys_does_not_sign_for_two_roles(office):
+    """As after a rotation, where old and new key of a person are listed: four eyes are four eyes."""
+    new = office.person("new", ["dpo", "steward"]).replace("name: new", 'name: " ANN"')
+    office.list(office.person("ann", ["dpo", "steward"]), new, office.person("bob", ["steward"]))
+    run = office.run()
+    assert office.approve(run, "ann", "dpo").code == 0
+    said = office.approve(run, "new", "steward")
+    assert said.code == 3
+    assert "signed already for dpo" in said.err
+    assert office.approve(run, "new", "dpo").code == 0, "the new key may sign for the role that the old one signed for"
+    assert office.approve(run, "bob", "steward").code == 0
+    assert office.publish(run).code == 0
+
+
+def test_approvals_in_two_roles_by_keys_that_turn_out_to_be_one_persons_count_once(office):
+    office.list(office.person("ann", ["dpo"]), office.person("bob", ["steward"]))
+    run = signed(office)
+    office.list(office.person("ann", ["dpo"]), office.person("bob", ["steward"]).replace("name: bob", "name: Ann"))
+    said = office.publish(run)
+    assert said.code == 5
+    assert "R166 the approval as steward does not count: Ann signed for another role already" in said.err
+    assert "is not approved by: steward" in said.last
