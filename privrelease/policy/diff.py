@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from privrelease.policy.diff_effects import EFFECTS, Effect, verdict
+from privrelease.policy.diff_figures import left_columns
+from privrelease.policy.diff_judging import fits
 from privrelease.policy.dump import plain_values
 from privrelease.policy.nodes import walk
+from privrelease.policy.releases import DropStep, MicrodataRelease
 from privrelease.policy.statistics import StatisticsRelease
 from privrelease.policy.tightening import changes, recodes
 from privrelease.policy.wording import shown
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from privrelease.findings import Location
+    from privrelease.policy.kinds import Release
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.tightening import Changed
 
@@ -54,18 +58,10 @@ def _removed(change: Changed) -> bool:
     return change.removed
 
 
-def _loses_columns(change: Changed) -> bool:
-    """Whether a selection of columns lost one or is in another order."""
-    old, new = change.old, change.new
-    return not (isinstance(old, tuple) and isinstance(new, tuple) and new[: len(old)] == old)
-
-
 #: What changes names, paths, columns and types. The first line that fits decides, before strictness does.
 _BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
     (("id",), _always),
     (("releases", "*"), _removed),
-    (("releases", "*", "kind"), _always),
-    (("releases", "*", "output"), _always),
     (("releases", "*", "drop"), lambda change: bool(set(_names(change.new)) - set(_names(change.old)))),
     (("datasets", "*"), _removed),
     (("datasets", "*", "columns", "*"), _removed),
@@ -86,21 +82,55 @@ def _names(value: object) -> tuple[object, ...]:
 def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, ...]:
     """Return every change from ``old`` to ``new``, what weakens first, then in the order of the files."""
     found = [_change(change, old, new) for change in changes(old.policy, new.policy)]
-    return sorted_changes((*found, *_reordered(old, new)))
+    return sorted_changes((*found, *_reordered(old, new), *_no_longer_stated(old, new)))
 
 
 def _reordered(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
-    """Queries in another order: rows leave in the policy's order."""
-    before = {release.id: release for release in old.policy.releases if isinstance(release, StatisticsRelease)}
+    """Queries or declared columns in another order: rows and columns leave in the policy's order."""
+    before = {release.id: release for release in old.policy.releases}
+    left = left_columns(old.policy), left_columns(new.policy)
     for number, release in enumerate(new.policy.releases):
-        if not isinstance(release, StatisticsRelease) or release.id not in before:
-            continue
-        ids = [[query.id for query in one.queries] for one in (before[release.id], release)]
-        kept = [[name for name in names if name in ids[0] and name in ids[1]] for names in ids]
-        if kept[0] != kept[1]:
-            subject = f"releases.{release.id}.queries"
-            place = new.location("releases", number, "queries")
-            yield PolicyChange(subject, "breaking", f"{subject} are in another order", place)
+        earlier = before.get(release.id)
+        if isinstance(release, StatisticsRelease) and isinstance(earlier, StatisticsRelease):
+            ids = [[query.id for query in one.queries] for one in (earlier, release)]
+            if not _in_one_order(*ids):
+                subject = f"releases.{release.id}.queries"
+                place = new.location("releases", number, "queries")
+                yield PolicyChange(subject, "breaking", f"{subject} are in another order", place)
+        undeclared = release.id in left[0] and release.id in left[1] and _all_columns(earlier) and _all_columns(release)
+        if undeclared and not _in_one_order(*(one[release.id] for one in left)):
+            subject = f"datasets.{release.from_}.columns"
+            place = new.location("datasets", release.from_, "columns")
+            yield PolicyChange(subject, "breaking", f"{subject} are in another order, and leave so in {release.id}", place)
+
+
+def _all_columns(release: Release | None) -> bool:
+    """Whether columns leave as the dataset declares them, none being selected."""
+    return isinstance(release, MicrodataRelease) and release.columns is None
+
+
+def _in_one_order(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether what both have stands in the same order in both."""
+    return [name for name in old if name in new] == [name for name in new if name in old]
+
+
+#: Legal fields of which null says that there is none, and nothing says nothing.
+_NONE_STATED = ("representative", "dpo")
+
+
+def _no_longer_stated(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
+    """That there is none: a statement that is new or gone."""
+    before, after = old.policy.legal, new.policy.legal
+    if before is None or after is None:
+        return
+    for name in _NONE_STATED:
+        stated = [name in side.model_fields_set for side in (before, after)]
+        if getattr(before, name) is None and getattr(after, name) is None and stated[0] != stated[1]:
+            subject = f"legal.{name}"
+            if stated[1]:
+                yield PolicyChange(subject, "neutral", f"{subject} is new: there is none", new.location("legal", name))
+            else:
+                yield PolicyChange(subject, "weaker", f"{subject} is gone, was: there is none", old.location("legal", name))
 
 
 def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:
@@ -140,7 +170,7 @@ def environment_changes(
 
 def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChange:
     gone = change.removed or (walk(new.tree, change.new_path) is None and walk(old.tree, change.old_path) is not None)
-    place = old.location(*change.old_path) if gone else new.location(*change.new_path)
+    place = old.location(*change.old_path) if gone else new.location(*_entry(change, new))
     subject = ".".join(change.names)
     if change.added:
         words = f"{subject} is new" + _value(change.new, ": ")
@@ -153,12 +183,34 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
     return PolicyChange(subject, _effect(change), words, place)
 
 
+def _entry(change: Changed, new: LoadedPolicy) -> tuple[str | int, ...]:
+    """The path of the first new entry of a list that is written as one; else of what changed."""
+    if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
+        return change.new_path
+    added = next((number for number, item in enumerate(change.new) if item not in change.old), None)
+    if added is None:
+        return change.new_path
+    if change.names[0] == "releases" and change.names[2:] == ("drop",):
+        return _dropped(change, new, change.new[added])
+    path = (*change.new_path, added)
+    return path if walk(new.tree, path) is not None else change.new_path
+
+
+def _dropped(change: Changed, new: LoadedPolicy, column: object) -> tuple[str | int, ...]:
+    """The path of a column in the step that drops it; there may be several such steps."""
+    number = next(number for number, release in enumerate(new.policy.releases) if release.id == change.names[1])
+    release = new.policy.releases[number]
+    assert isinstance(release, MicrodataRelease)  # no other kind has steps
+    return next(
+        ("releases", number, "transform", index, "drop", step.drop.index(column))
+        for index, step in enumerate(release.transform)
+        if isinstance(step, DropStep) and column in step.drop
+    )
+
+
 def _effect(change: Changed) -> Effect:
     if _fitting(_BREAKING, change):
         return "breaking"
-    if change.names[0] == "releases" and change.names[2:] == ("columns",):
-        # fewer columns leave: stricter, and whoever reads the file misses them
-        return "breaking" if change.judged == "stricter" and _loses_columns(change) else "weaker"
     found = verdict(change)
     if found is not None:
         return found
@@ -170,13 +222,7 @@ def _effect(change: Changed) -> Effect:
 
 
 def _fitting(table: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...], change: Changed) -> bool:
-    return any(_fits(pattern, change.names) and holds(change) for pattern, holds in table)
-
-
-def _fits(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    if pattern[-1] == "**":
-        pattern, names = pattern[:-1], names[: len(pattern) - 1]
-    return len(pattern) == len(names) and all(part in ("*", name) for part, name in zip(pattern, names, strict=True))
+    return any(fits(pattern, change.names) and holds(change) for pattern, holds in table)
 
 
 def _both_listed(change: Changed) -> bool:

@@ -245,7 +245,8 @@ class Changed:
     """A value that differs between two policies: its dotted names, both values, and where each is written.
 
     ``judged``: ``free`` where any change is allowed, ``stricter`` where the change is of the kind that tightens, else ``other``.
-    ``added`` and ``removed``: the old or the new policy has no such element.
+    ``added`` and ``removed``: the old or the new policy has no such element. ``before`` and ``after``: the policies, for what depends on more
+    than the value itself.
     """
 
     names: tuple[str, ...]
@@ -256,6 +257,8 @@ class Changed:
     judged: Literal["free", "stricter", "other"]
     old_path: tuple[str | int, ...]
     new_path: tuple[str | int, ...]
+    before: Policy | None = None
+    after: Policy | None = None
 
 
 def changes(old: Policy, new: Policy) -> Iterator[Changed]:
@@ -274,6 +277,8 @@ def changes(old: Policy, new: Policy) -> Iterator[Changed]:
             judged,
             _tree_path(old, names),
             _tree_path(new, names),
+            old,
+            new,
         )
 
 
@@ -299,14 +304,22 @@ def _values(value: object) -> object:
         }
         return {name: named.get(name, _values(getattr(value, name))) for name in type(value).model_fields}
     if isinstance(value, BaseModel):
-        return {name: _values(getattr(value, name)) for name in type(value).model_fields}
+        return {field.alias or name: _values(getattr(value, name)) for name, field in type(value).model_fields.items()}
     if isinstance(value, dict):
         return {key: _values(item) for key, item in value.items()}
     return value
 
 
 def _changes(path: _Names, old: object, new: object) -> Iterator[tuple[_Names, object, object]]:
-    if isinstance(old, dict) and isinstance(new, dict):
+    if (
+        len(path) == 2
+        and path[0] == "releases"
+        and isinstance(old, dict)
+        and isinstance(new, dict)
+        and old["kind"] != new["kind"]
+    ):
+        yield (*path, "kind"), old["kind"], new["kind"]  # of another kind, nothing else can be compared
+    elif isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             yield from _changes((*path, str(key)), old.get(key, _ABSENT), new.get(key, _ABSENT))
     elif old != new or (old is _ABSENT) != (new is _ABSENT):
@@ -330,12 +343,15 @@ def _tree_path(policy: Policy, names: _Names) -> _Path:
     if names[0] == "releases" and names[2:3] == ("queries",) and len(names) > 3:
         queries = getattr(policy.releases[number], "queries", ())
         place = next((index for index, query in enumerate(queries) if query.id == names[3]), None)
-        return (names[0], number, "queries") if place is None else (names[0], number, "queries", place, *names[4:])
+        below = tuple(part for at, part in enumerate(names[4:]) if (at, part) != (1, "listed"))
+        return (names[0], number, "queries") if place is None else (names[0], number, "queries", place, *below)
     if names[0] == "checks" or len(names) < 3 or names[2] not in {"drop", "pseudonymise", "suppress"}:
         return (names[0], number, *names[2:])
     release = policy.releases[number]
     assert isinstance(release, MicrodataRelease)  # no other kind has steps
-    step = next((index for index, step in enumerate(release.transform) if hasattr(step, names[2])), None)
+    steps = [(index, getattr(step, names[2])) for index, step in enumerate(release.transform) if hasattr(step, names[2])]
+    named = names[3] if names[2] == "pseudonymise" and len(names) > 3 else None
+    step = next((index for index, listed in steps if named is None or named in listed), steps[0][0] if steps else None)
     if step is None:
         return (names[0], number, "transform")
     below = names[3:] if names[2] == "suppress" else names[2:3]

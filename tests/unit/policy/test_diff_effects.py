@@ -99,7 +99,7 @@ def test_another_population_table_cannot_be_told_and_counts_as_weaker():
     """The file that a journalist's risk is counted in decides how large the classes are."""
     path = ("threats", "t", "population", "table")
     assert verdict(Changed(path, "a.csv", "b.csv", False, False, "free", path, path)) == "weaker"
-    assert verdict(Changed(path, None, "b.csv", True, False, "free", path, path)) is None
+    assert verdict(Changed(path, None, "b.csv", False, False, "free", path, path)) == "weaker"
 
 
 STATISTICS = """  - id: figures
