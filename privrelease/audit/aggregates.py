@@ -10,7 +10,9 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
+from privrelease.audit.decision import place_of
 from privrelease.audit.facts import domain_words
+from privrelease.audit.findings import place
 from privrelease.audit.hints import hint_of
 from privrelease.audit.model import CheckResult, ColumnFacts, DataFacts, Figure, FindingRecord, Outcome, OutputFacts, Visibility
 from privrelease.relational.schema import SinkKind
@@ -109,7 +111,6 @@ def check_findings(
     plan: StatisticsPlan | TablePlan, codes: Sequence[tuple[str, str, str]], checks: Sequence[CheckResult]
 ) -> tuple[FindingRecord, ...]:
     """Give a finding to every check that does not pass."""
-    place = plan.location
     return tuple(
         FindingRecord(
             code=code,
@@ -117,8 +118,7 @@ def check_findings(
             severity="warn" if check.outcome is Outcome.NOT_EVALUATED else "error",
             hint=hint_of(code, check),
             subject=f"checks.{check.id}",
-            file=None if place is None else place.file,
-            line=0 if place is None else place.line,
+            **place(plan.location),
         )
         for check, (_, code, _) in zip(checks, codes, strict=True)
         if check.outcome is not Outcome.PASS
@@ -127,15 +127,13 @@ def check_findings(
 
 def private_findings(plan: StatisticsPlan, checks: Sequence[CheckResult]) -> tuple[FindingRecord, ...]:
     """Tell what checks on the source found: as information, so that nothing depends on it."""
-    place = plan.location
     return tuple(
         FindingRecord(
             code="A302" if check.outcome is Outcome.NOT_EVALUATED else "A301",
             message=f"{check.id} {check.title}: {check.message}",
             severity="info",
             subject=f"checks.{check.id}",
-            file=None if place is None else place.file,
-            line=check.line,
+            **place_of(check, plan.location),
         )
         for check in checks
         if check.outcome is not Outcome.PASS

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES
-from privrelease.audit.findings import finding_record
+from privrelease.audit.findings import finding_record, place
 from privrelease.audit.hints import HINTS, hint_of
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
 from privrelease.audit.risk import NO_RECORDS
@@ -19,11 +19,12 @@ from privrelease.audit.risk import NO_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from privrelease.audit.findings import Place
     from privrelease.audit.model import CheckResult, LegalFacts, ThreatResult, ThresholdVerdict
-    from privrelease.findings import Finding
+    from privrelease.findings import Finding, Location
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["REMAINING", "check_records", "decide", "finding_record", "findings_of"]
+__all__ = ["REMAINING", "check_records", "decide", "finding_record", "findings_of", "place_of"]
 
 #: What no audit of a file can settle.
 REMAINING = (
@@ -55,16 +56,13 @@ def _severity(check: CheckResult) -> Literal["error", "warn", "info"] | None:
 
 
 def _about_threat(plan: ThreatPlan, code: str, message: str, severity: Literal["error", "warn"] = "error") -> FindingRecord:
-    place = plan.location
     return FindingRecord(
         code=code,
         message=message,
         severity=severity,
         hint=HINTS[code],
         subject=f"threats.{plan.name}",
-        file=None if place is None else place.file,
-        line=0 if place is None else place.line,
-        column=0 if place is None else place.column,
+        **place(plan.location),
     )
 
 
@@ -141,14 +139,21 @@ def findings_of(
     if not threats and not plan.checks:
         message = "nothing was checked: the release has no threat and no check"
         found.append(
-            FindingRecord(code="A107", message=message, severity="error", hint=HINTS["A107"], subject=f"releases.{plan.id}")
+            FindingRecord(
+                code="A107",
+                message=message,
+                severity="error",
+                hint=HINTS["A107"],
+                subject=f"releases.{plan.id}",
+                **place(plan.location),
+            )
         )
-    found += check_records(None if plan.location is None else plan.location.file, checks)
+    found += check_records(plan.location, checks)
     return (*found, *(finding_record(finding) for finding in warnings))
 
 
-def check_records(file: str | None, checks: Iterable[CheckResult]) -> tuple[FindingRecord, ...]:
-    """Name every check that does not pass, with its line in the policy ``file``."""
+def check_records(release: Location | None, checks: Iterable[CheckResult]) -> tuple[FindingRecord, ...]:
+    """Name every check that does not pass, with its place in the policy: where it was written, else that of the ``release``."""
     return tuple(
         FindingRecord(
             code=(code := _code(check)),
@@ -156,12 +161,16 @@ def check_records(file: str | None, checks: Iterable[CheckResult]) -> tuple[Find
             severity=severity,
             hint=hint_of(code, check),
             subject=f"checks.{check.id}",
-            file=file,
-            line=check.line,
+            **place_of(check, release),
         )
         for check in checks
         if (severity := _severity(check)) is not None
     )
+
+
+def place_of(check: CheckResult, release: Location | None) -> Place:
+    """Where a check was written; one that no policy wrote is about the release."""
+    return {"file": check.file, "line": check.line, "column": check.column} if check.file is not None else place(release)
 
 
 def _code(check: CheckResult) -> str:

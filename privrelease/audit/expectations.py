@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.diversity import Judged, l_diversity, t_closeness_of
 from privrelease.audit.figures import Audience, minimum_of
+from privrelease.audit.findings import place
 from privrelease.audit.integrity.cells import cells_lost
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.percent import per_cent
@@ -218,12 +219,7 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
     asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check)
     measure = MEASURES.get(check.expect)
     value = None if measure is None else measure.of(asked)
-    common = {
-        "id": check.id,
-        "title": check.expect,
-        "severity": check.severity,
-        "line": 0 if check.location is None else check.location.line,
-    }
+    common = {"id": check.id, "title": check.expect, "severity": check.severity, **place(check.location)}
     if isinstance(value, Judged) and measure is not None:
         return _judged(check, value, measure.unit, common)
     if measure is None or value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):

@@ -292,7 +292,10 @@ class CheckResult(Document):
     observed: Figure | None = None
     limit: Figure | None = None
     visibility: Visibility = Visibility.RECIPIENT
+    file: str | None = Field(default=None, exclude_if=lambda file: file is None)
+    """The file of the policy in which it was written, as it was named; for those inside."""
     line: int = 0
+    column: int = Field(default=0, exclude_if=lambda column: not column)
     waived: bool = Field(default=False, exclude_if=lambda waived: not waived)
     """An open waiver lets it pass (section 14): it is shown as it is and does not fail the release."""
     vacuous: bool = Field(default=False, exclude_if=lambda vacuous: not vacuous)

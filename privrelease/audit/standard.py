@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.figures import DEFAULT_MINIMUM, Audience
+from privrelease.audit.findings import place
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.percent import per_cent
 from privrelease.errors import PrivreleaseError
@@ -177,7 +178,7 @@ def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
             severity=severity,
             private=places.private,
             message=message,
-            line=0 if check.location is None else check.location.line,
+            **place(check.location),
         )
 
     if count is None:

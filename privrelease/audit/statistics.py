@@ -128,8 +128,7 @@ def audit_statistics(
     legal = legal_facts(policy.legal, policy.missing_legal)
     on_file = figure_checks(plan.checks, STATISTICS_COLUMNS, target.files, engine)
     on_source = source_checks(plan, engine)
-    place = None if plan.location is None else plan.location.file
-    of_policy = (*check_records(place, on_file), *private_findings(plan, on_source))
+    of_policy = (*check_records(plan.location, on_file), *private_findings(plan, on_source))
     findings = (*check_findings(plan, STATISTICS_CODES, checks), *of_policy)
     checks = (*checks, *on_file)
     decision = decide((), None, checks, findings, legal)

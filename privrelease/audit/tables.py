@@ -76,8 +76,7 @@ def audit_table(
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {name: ColumnType(kind) for name, kind in plan.columns}
     asked = (*_records(evidence), *figure_checks(plan.checks, types, target.files, engine))
-    place = None if plan.location is None else plan.location.file
-    found = (*check_findings(plan, TABLE_CODES, checks), *check_records(place, asked))
+    found = (*check_findings(plan, TABLE_CODES, checks), *check_records(plan.location, asked))
     checks = (*checks, *asked)
     decision = decide((), None, checks, found, legal)
     facts = _facts(evidence)

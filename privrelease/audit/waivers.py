@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.decision import decide
+from privrelease.audit.findings import place
 from privrelease.audit.hints import HINTS, NOT_MADE_HINT
 from privrelease.audit.model import FindingRecord, Outcome
 from privrelease.audit.waivers_model import SECTION, WaiverFacts, WaiverRecord
@@ -64,7 +65,6 @@ def _state(waiver: WaiverPlan, failed: set[str], day: date) -> Literal["open", "
 
 
 def _record(waiver: WaiverPlan, state: Literal["open", "unused", "expired", "self_approved"]) -> WaiverRecord:
-    place = waiver.location
     return WaiverRecord(
         check=waiver.check,
         reason=waiver.reason,
@@ -72,8 +72,7 @@ def _record(waiver: WaiverPlan, state: Literal["open", "unused", "expired", "sel
         approved_by=waiver.approved_by,
         expires=waiver.expires.isoformat(),
         state=state,
-        file=None if place is None else place.file,
-        line=0 if place is None else place.line,
+        **place(waiver.location),
     )
 
 
@@ -112,6 +111,7 @@ def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) 
             subject=f"waivers.{record.check}",
             file=record.file,
             line=record.line,
+            column=record.column,
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
 from privrelease.documents import Document
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class WaiverRecord(Document):
     state: Literal["open", "unused", "expired", "self_approved"]
     file: str | None = None
     line: int = 0
+    column: int = Field(default=0, exclude_if=lambda column: not column)
 
     @property
     def counts(self) -> bool:

@@ -71,7 +71,9 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
             ),
             "threats": tuple(_without_combinations(threat) for threat in kept.threats),
             "union": None if kept.union is None else _without_combinations(kept.union),
-            "checks": tuple(check for check in kept.checks if edition.admits(check.visibility)),
+            "checks": tuple(
+                check.model_copy(update={"file": None}) for check in kept.checks if edition.admits(check.visibility)
+            ),
             "findings": (),
             "sections": _sections_for_recipients(audit, edition),
         }

@@ -18,6 +18,7 @@ import numpy as np
 from privrelease.audit.attacks.rates import Interval, Risk, advantage, residual_risk
 from privrelease.audit.attacks_model import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.codes import ATTACK_CODES
+from privrelease.audit.findings import place
 from privrelease.audit.model import CheckResult, Figure, Outcome, Visibility
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
         limit=limited,
         visibility=Visibility.RECIPIENT if decides and facts.outcome is Outcome.PASS else Visibility.INTERNAL,
-        line=0 if one.limits.location is None else one.limits.location.line,
+        **place(one.limits.location),
         vacuous=left,
         private=not decides,
     )

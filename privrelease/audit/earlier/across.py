@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from privrelease.audit.codes import EARLIER_CODES
 from privrelease.audit.decision import decide
 from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
+from privrelease.audit.findings import place
 from privrelease.audit.hints import HINTS
 from privrelease.audit.model import CheckResult, FindingRecord, Outcome, Visibility
 from privrelease.findings import amount
@@ -131,13 +132,11 @@ def _verdict(checks: Sequence[CheckResult]) -> Literal["pass", "warn", "fail", "
 
 
 def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
-    place = plan.location
     return FindingRecord(
         code=_CODES[check.id][0],
         message=f"{check.id} {check.title}: {check.message}",
         severity="error" if check.outcome is Outcome.FAIL else "warn",
         hint=HINTS[_CODES[check.id][0]],
         subject=f"checks.{check.id}",
-        file=None if place is None else place.file,
-        line=0 if place is None else place.line,
+        **place(plan.location),
     )

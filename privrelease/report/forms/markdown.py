@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from privrelease.audit.waivers_model import waiver_facts
+from privrelease.findings import Location
 from privrelease.report.attacks_named import unlimited
 from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
@@ -94,7 +95,7 @@ def render_results_markdown(results: Sequence[Result]) -> str:
     lines = []
     for result in results:
         mark = _MARKS["fail"] if result.level == "error" else _MARKS["warn"]
-        where = f"{result.file}:{result.line}: " if result.file and result.line else ""
+        where = f"{Location(result.file, result.line, result.column)}: " if result.file and result.line else ""
         hint = f" ({escaped(result.hint)})" if result.hint else ""
         lines.append(f"- {mark} {escaped(f'{where}{result.code} {result.message}')}{hint}\n")
     return "".join(lines)
