@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.compiled import numba
+from privrelease.disclosure.compiled import loop
 from privrelease.disclosure.grouping import packed_words, row_order
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def build_trie(codes: NDArray[np.int32]) -> Trie:
     return Trie(offset, np.concatenate(parents), np.concatenate(labels), leaf)
 
 
-@numba.njit(cache=True)
+@loop()
 def _pairs(
     depth: int,
     a: NDArray[np.int32],
@@ -102,7 +102,7 @@ def _pairs(
                 total[i] += values[k]
 
 
-@numba.njit(cache=True)
+@loop()
 def _shorter(
     nodes: NDArray[np.int32], chosen: NDArray[np.int64], base: int, parent: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -118,7 +118,7 @@ def _shorter(
     return merged[:n].copy(), where
 
 
-@numba.njit(cache=True)
+@loop()
 def _summed(values: NDArray[Any], chosen: NDArray[np.int64], where: NDArray[np.int64], n: int) -> NDArray[Any]:
     """Sum the chosen values over the nodes that they became."""
     sums = np.zeros(n, values.dtype)
@@ -127,7 +127,7 @@ def _summed(values: NDArray[Any], chosen: NDArray[np.int64], where: NDArray[np.i
     return sums
 
 
-@numba.njit(cache=True)
+@loop()
 def _where(labels: NDArray[np.int32], missing: bool) -> NDArray[np.int64]:
     """Positions without a value, or with one, ascending."""
     n = 0
@@ -142,7 +142,7 @@ def _where(labels: NDArray[np.int32], missing: bool) -> NDArray[np.int64]:
     return chosen
 
 
-@numba.njit(cache=True)
+@loop()
 def _counting_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
     """Sort the chosen positions stably by label, for labels up to ``largest``."""
     start = np.zeros(largest + 2, np.int64)
@@ -158,7 +158,7 @@ def _counting_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64], largest
     return ordered
 
 
-@numba.njit(cache=True)
+@loop()
 def _merge_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort the chosen positions stably by label; for few of many labels; numpy's own sort takes a second to compile."""
     n = len(chosen)
@@ -180,7 +180,7 @@ def _merge_sort(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray
     return source
 
 
-@numba.njit(cache=True)
+@loop()
 def _by_label(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort the chosen positions stably by label."""
     largest = 0
@@ -191,7 +191,7 @@ def _by_label(labels: NDArray[np.int32], chosen: NDArray[np.int64]) -> NDArray[n
     return _counting_sort(labels, chosen, largest)
 
 
-@numba.njit(cache=True)
+@loop()
 def _labels(nodes: NDArray[np.int32], base: int, label: NDArray[np.int32]) -> NDArray[np.int32]:
     """Codes of the nodes' last column."""
     found = np.empty(len(nodes), np.int32)
@@ -200,14 +200,14 @@ def _labels(nodes: NDArray[np.int32], base: int, label: NDArray[np.int32]) -> ND
     return found
 
 
-@numba.njit(cache=True)
+@loop()
 def _add_at(total: NDArray[Any], chosen: NDArray[np.int64], sums: NDArray[Any], where: NDArray[np.int64]) -> None:
     """Give each chosen node the sum of the node that it became."""
     for i in range(len(chosen)):
         total[chosen[i]] += sums[where[i]]
 
 
-@numba.njit(cache=True)
+@loop()
 def _run_end(labels: NDArray[np.int32], order: NDArray[np.int64], begin: int) -> int:
     """End of the run of equal labels that begins at ``begin``."""
     end = begin + 1
@@ -216,7 +216,7 @@ def _run_end(labels: NDArray[np.int32], order: NDArray[np.int64], begin: int) ->
     return end
 
 
-@numba.njit(cache=True)
+@loop()
 def _join(  # noqa: C901 -- one body compiles in half the time of three
     depth: int,
     a: NDArray[np.int32],

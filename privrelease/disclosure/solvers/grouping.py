@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from privrelease.disclosure.compiled import numba, types
+from privrelease.disclosure.compiled import loop, numba, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,20 +138,6 @@ _COUNTS_2 = types.Array(types.int64, 2, "C")
 _JOINT = _tuple_type((_KEYS, _KEYS_2, _COUNTS_2, _COUNTS, _COUNTS, _COUNTS, _COUNTS, _KEYS, _COUNTS), Joint)
 
 _Kernel = TypeVar("_Kernel", bound="Callable[..., Any]")
-
-
-def _compiled(result: Any, *arguments: Any) -> Callable[[_Kernel], _Kernel]:  # noqa: ANN401 # numba's types
-    """Compile without the interpreter lock, from the on-disk cache; where no cache folder is writable, without a cache."""
-
-    def decorate(function: _Kernel) -> _Kernel:
-        kernel: _Kernel
-        try:
-            kernel = numba.njit(result(*arguments), cache=True, nogil=True)(function)
-        except (RuntimeError, OSError):
-            kernel = numba.njit(result(*arguments), nogil=True)(function)
-        return kernel
-
-    return decorate
 
 
 def _inner(function: _Kernel) -> _Kernel:
@@ -305,7 +291,7 @@ def _spare(part: int, places: Places, nodes: Nodes, need: int, safe: int, vanish
     return spare
 
 
-@_compiled(types.int64, _KEYS_2, _KEYS_2, _KEYS)
+@loop(types.int64, _KEYS_2, _KEYS_2, _KEYS)
 def count_distinct(key: Keys2, kept: Keys2, table: Keys) -> int:
     """Return how many distinct keys (words, m) there are when only the bits ``kept`` (words, 1) stay; ``table``: work space of 2^b slots."""
     shift = np.uint64(64 - _log2(len(table)))
@@ -322,7 +308,7 @@ def count_distinct(key: Keys2, kept: Keys2, table: Keys) -> int:
     return distinct
 
 
-@_compiled(types.int64, _WAITING, types.int64, types.int64, types.int64, _SETS)
+@loop(types.int64, _WAITING, types.int64, types.int64, types.int64, _SETS)
 def count_reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Sets) -> int:
     """Return how many of the ``count`` waiting records are in groups of at least ``need`` when they lose the columns of set ``chosen``.
 
@@ -351,7 +337,7 @@ def count_reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Se
     return reached
 
 
-@_compiled(types.int64, _WAITING, types.int64, types.int64, types.int64, _CLASSES, _SETS, _PLACES, _NODES)
+@loop(types.int64, _WAITING, types.int64, types.int64, types.int64, _CLASSES, _SETS, _PLACES, _NODES)
 def release_reached(
     waiting: Waiting, count: int, chosen: int, need: int, classes: Classes, sets: Sets, places: Places, nodes: Nodes
 ) -> int:
@@ -654,7 +640,7 @@ def _put(
         at = int(groups.following[at])
 
 
-@_compiled(types.int64, _COUNTS, _COUNTS, types.int64, types.int64, types.int64, _COUNTS, _CLASSES, _SETS, _PLACES, _NODES)
+@loop(types.int64, _COUNTS, _COUNTS, types.int64, types.int64, types.int64, _COUNTS, _CLASSES, _SETS, _PLACES, _NODES)
 def complete_groups(
     movable: Counts,
     chosen: Counts,
@@ -716,7 +702,7 @@ def complete_groups(
     return total
 
 
-@_compiled(types.void, _COUNTS, types.int64, _CLASSES, _SETS, _PLACES, _NODES, _INDICES, _INDICES, _COUNTS)
+@loop(types.void, _COUNTS, types.int64, _CLASSES, _SETS, _PLACES, _NODES, _INDICES, _INDICES, _COUNTS)
 def find_alternatives(
     chosen: Counts,
     least: int,
@@ -774,7 +760,7 @@ def _can_close(
     return True
 
 
-@_compiled(
+@loop(
     types.void,
     _COUNTS,
     _COUNTS,
@@ -915,7 +901,7 @@ def _count_jointly(key: Keys, hidden: Counts, records: Counts, parts: int, joint
                 joint.totals[which, slot] += records[part]
 
 
-@_compiled(types.int64, _KEYS, _COUNTS, _COUNTS, _COUNTS, types.int64, _JOINT)
+@loop(types.int64, _KEYS, _COUNTS, _COUNTS, _COUNTS, types.int64, _JOINT)
 def restore_cells(key: Keys, hidden: Counts, records: Counts, origin: Counts, parts: int, joint: Joint) -> int:
     """Give cells back where every requirement stays met: records join classes that are open in all of them. Returns the parts then.
 

@@ -10,7 +10,8 @@ import pytest
 from numba.core import caching
 
 from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers import grouping, record_state
+from privrelease.disclosure.compiled import loop
+from privrelease.disclosure.solvers import record_state
 from privrelease.disclosure.solvers.cell_suppression import suppress_cells
 from privrelease.disclosure.solvers.packed_keys import kept_bits, pack
 from privrelease.disclosure.solvers.problem import Problem, Requirement
@@ -80,4 +81,4 @@ def test_kernels_compile_where_no_folder_for_compiled_code_can_be_written(monkey
 
     with pytest.raises(RuntimeError, match="no locator"):
         numba.njit(numba.types.int64(numba.types.int64), cache=True)(twice)
-    assert grouping._compiled(numba.types.int64, numba.types.int64)(twice)(21) == 42
+    assert loop(numba.types.int64, numba.types.int64)(twice)(21) == loop()(twice)(21) == 42
