@@ -62,7 +62,6 @@ def _removed(change: Changed) -> bool:
 _BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
     (("id",), _always),
     (("releases", "*"), _removed),
-    (("releases", "*", "drop"), lambda change: bool(set(_names(change.new)) - set(_names(change.old)))),
     (("datasets", "*"), _removed),
     (("datasets", "*", "columns", "*"), _removed),
     (("datasets", "*", "columns", "*", "type"), _always),
@@ -185,6 +184,8 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
 
 def _entry(change: Changed, new: LoadedPolicy) -> tuple[str | int, ...]:
     """The path of the first new entry of a list that is written as one; else of what changed."""
+    if change.names[2:3] == ("pseudonymise",) and change.old is not None:
+        return (*change.new_path[:-1], "key")
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
         return change.new_path
     added = next((number for number, item in enumerate(change.new) if item not in change.old), None)

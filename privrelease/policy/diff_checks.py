@@ -10,26 +10,33 @@ from privrelease.policy.diff_judging import limit, members, promised, ranked
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from privrelease.policy.checks import Check
     from privrelease.policy.diff_judging import Effect, Judge, Judges
-    from privrelease.policy.models import Policy
     from privrelease.policy.tightening import Changed
 
 __all__ = ["CHECK_JUDGES"]
 
 
-def _expects(change: Changed) -> str:
-    """What the check expects, in both policies."""
-    found = {_expected(policy, change.names[1]) for policy in (change.before, change.after)}
-    return found.pop() if len(found) == 1 else ""
-
-
-def _expected(policy: Policy | None, check: str) -> str:
-    return "" if policy is None else next((one.expect for one in policy.checks if one.id == check), "")
+def _unchanged(change: Changed) -> Check | None:
+    """The check, where what it expects, and how, is the same in both policies."""
+    found = [
+        next((one for one in policy.checks if one.id == change.names[1]), None)
+        for policy in (change.before, change.after)
+        if policy is not None
+    ]
+    same = len({(one.expect, one.match_on, one.exact_match) for one in found if one is not None}) == 1
+    return found[0] if same and None not in found else None
 
 
 def _together(change: Changed) -> Effect | None:
     """Columns whose joint distribution is compared: more of them are never closer together."""
     return promised(change) if isinstance(change.old, tuple) and isinstance(change.new, tuple) else None
+
+
+def _diversity(change: Changed) -> Effect:
+    """How l is counted: entropy never counts more values than are there; the recursive form is another measure."""
+    before, after = (side or "distinct" for side in (change.old, change.new))
+    return "neutral" if before == after else "stricter" if (before, after) == ("distinct", "entropy") else "weaker"
 
 
 def _bound(*, higher: Effect) -> Judge:
@@ -55,11 +62,14 @@ def _is_day(value: object) -> bool:
     return len(text) >= 10 and text[:4].isdigit() and text[4] == "-" and text[7] == "-"
 
 
-def _flag(*, stricter: bool) -> Judge:
-    """A flag; ``stricter``: which of its values asks for more. Not written, it is as the other one."""
-    return lambda change: (
-        "neutral" if bool(change.old) == bool(change.new) else "stricter" if bool(change.new) is stricter else "weaker"
-    )
+def _flag(*, stricter: bool, absent: bool = False) -> Judge:
+    """A flag; ``stricter``: which of its values asks for more; ``absent``: what it is where it is not written."""
+
+    def judge(change: Changed) -> Effect:
+        before, after = (absent if side is None else side for side in (change.old, change.new))
+        return "neutral" if before == after else "stricter" if after is stricter else "weaker"
+
+    return judge
 
 
 #: Expectations that more values or columns in their list make easier to meet, and those that more make harder.
@@ -83,14 +93,24 @@ _HARDER: Final = frozenset(
     }
 )
 
+#: Of these one pattern is enough, or every one must match: `match_on` says which.
+_OF_PATTERNS: Final = frozenset({"expect_column_values_to_match_regex_list", "expect_column_values_to_match_like_pattern_list"})
+_COLUMNS: Final = "expect_table_columns_to_match_set"
+_ORDERED: Final = "expect_table_columns_to_match_ordered_list"
+
 
 def _list(change: Changed) -> Effect | None:
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
         return None
+    check = _unchanged(change)
+    if check is None:
+        return None
     if members(change.old) == members(change.new):
-        return "neutral"
-    expects = _expects(change)
-    return _shorter(change.old, change.new) if expects in _EASIER else promised(change) if expects in _HARDER else None
+        return None if check.expect == _ORDERED else "neutral"
+    if check.expect in _OF_PATTERNS:
+        return promised(change) if check.match_on == "all" else _shorter(change.old, change.new)
+    harder = check.expect in _HARDER or (check.expect == _COLUMNS and check.exact_match is False)
+    return _shorter(change.old, change.new) if check.expect in _EASIER else promised(change) if harder else None
 
 
 def _shorter(old: Iterable[object], new: Iterable[object]) -> Effect:
@@ -99,13 +119,18 @@ def _shorter(old: Iterable[object], new: Iterable[object]) -> Effect:
 
 CHECK_JUDGES: Judges = (
     (("checks", "*", "columns"), _together),
+    (("checks", "*", "kind"), _diversity),
+    (("checks", "*", "match_on"), ranked("all", "any", absent=("any",))),
+    (("checks", "*", "column_index"), limit(higher="weaker")),
+    (("checks", "*", "column_list"), _list),
+    (("checks", "*", "column_set"), _list),
     (("checks", "*", "c"), limit(higher="weaker")),
     (("checks", "*", "distance"), ranked("equal", "ordered", absent=("equal", "ordered"))),
     (("checks", "*", "min_value"), _bound(higher="stricter")),
     (("checks", "*", "max_value"), _bound(higher="weaker")),
     (("checks", "*", "strict_min"), _flag(stricter=True)),
     (("checks", "*", "strict_max"), _flag(stricter=True)),
-    (("checks", "*", "exact_match"), _flag(stricter=True)),
+    (("checks", "*", "exact_match"), _flag(stricter=True, absent=True)),
     (("checks", "*", "double_sided"), _flag(stricter=True)),
     (("checks", "*", "or_equal"), _flag(stricter=False)),
     (("checks", "*", "ties_okay"), _flag(stricter=False)),

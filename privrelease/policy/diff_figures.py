@@ -19,6 +19,7 @@ from privrelease.policy.diff_judging import (
     ranked,
 )
 from privrelease.policy.releases import MicrodataRelease
+from privrelease.policy.statistics import StatisticsRelease
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -171,6 +172,24 @@ def _shown(change: Changed) -> Effect:
     return "weaker" if change.new else "breaking"
 
 
+def _accounting(change: Changed) -> Effect:
+    """How costs add up: each rule includes those before it, and asks for less noise."""
+    rules = ("pure", "approximate", "zcdp", "pld")
+    sides = ((change.old, change.before), (change.new, change.after))
+    before, after = (
+        rules.index(_rule_meant(policy, change.names[1]) if value is None else str(value)) for value, policy in sides
+    )
+    return "weaker" if after > before else "stricter" if after < before else "neutral"
+
+
+def _rule_meant(policy: Policy | None, name: str) -> str:
+    """The rule where none is written: `zcdp` where a query needs a delta."""
+    releases = () if policy is None else policy.releases
+    queries = next((one.queries for one in releases if isinstance(one, StatisticsRelease) and one.id == name), ())
+    needed = any(one.mechanism == "gaussian" or (one.keys is not None and one.keys.private) for one in queries)
+    return "zcdp" if needed else "pure"
+
+
 def _treated(change: Changed) -> Effect:
     """What is done to noisy figures tells nobody more; readers may rely on it."""
     if change.new is None or change.old is None:
@@ -252,6 +271,7 @@ FIGURE_JUDGES: Judges = (
     (("releases", "*", "kind"), always("weaker")),
     (("releases", "*", "protect"), held),
     (("releases", "*", "columns"), _selected),
+    (("releases", "*", "drop"), _selected),
     (("releases", "*", "pseudonymise", "*"), _pseudonym),
     (("releases", "*", "suppress", "weights", "*"), always("neutral")),
     (("releases", "*", "output"), _files),
@@ -263,7 +283,7 @@ FIGURE_JUDGES: Judges = (
     (("releases", "*", "protect", "min_count"), _least),
     (("releases", "*", "protect", "dominance"), _least),
     (("releases", "*", "protect", "p_percent"), _least),
-    (("releases", "*", "budget", "accounting"), ranked("pure", "approximate", "zcdp", "pld", absent=("pure", "zcdp"))),
+    (("releases", "*", "budget", "accounting"), _accounting),
     (("releases", "*", "post"), _treated),
     (("releases", "*", "queries", "*"), only_removed),
     (("releases", "*", "queries", "*", "interval"), _shown),

@@ -151,7 +151,16 @@ def _editions(change: Changed) -> Effect:
     return "breaking" if "recipient" in members(change.old) - members(change.new) else "neutral"
 
 
+def _report(change: Changed) -> Effect:
+    """What is not said of the report: both editions are written."""
+    before, after = (side.get("editions") if isinstance(side, dict) else _BOTH for side in (change.old, change.new))
+    return _editions(replace(change, old=before, new=after))
+
+
+_BOTH: Final = ("internal", "recipient")
+
 WORD_JUDGES: Judges = (
+    (("report",), _report),
     (("context", "release_model"), ranked("internal", "controlled", "public")),
     (("context", "controls"), promised),
     (("context", "**"), _stated),

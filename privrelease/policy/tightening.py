@@ -104,8 +104,22 @@ def _stricter_role(old: object, new: object) -> bool:
 
 _KEEP = "must not change"
 _WITH_SOURCE = "may change only where the source changes too: on the same data it changes values"
-#: Keys of a format that say what a cell means. Others say how a file is cut into cells, and are wrong for it or right.
-_MEANING = frozenset({"decimal", "thousands", "date", "datetime", "missing", "suppression_mark", "aliases", "normalise"})
+#: Keys of a format that say what a cell means. The delimiter alone is wrong for a file or right; with another encoding or quote other texts
+#: are read, and nothing tells.
+_MEANING = frozenset(
+    {
+        "quote",
+        "encoding",
+        "decimal",
+        "thousands",
+        "date",
+        "datetime",
+        "missing",
+        "suppression_mark",
+        "aliases",
+        "normalise",
+    }
+)
 
 ALLOWED: tuple[Change, ...] = (
     Change(("title",), _free, _KEEP),
@@ -132,7 +146,7 @@ ALLOWED: tuple[Change, ...] = (
     Change(("threats", "*", "records_at_risk", "above"), _lower, "may become lower only"),
     Change(("threats", "*", "records_at_risk", "share"), _lower, "may become lower only"),
     Change(("threats", "*", "knows_rows"), _only(old=False, new=True), "may change from false to true only"),
-    Change(("threats", "*", "population", "table"), _free, _KEEP),
+    Change(("threats", "*", "population", "table"), _pointed, "may be pointed elsewhere only"),
     Change(("threats", "*", "also"), _newly, "may be added only"),
     Change(("threats", "*", "also", "subsets"), _newly, "may be added only"),
     Change(("threats", "*", "also", "subsets", "up_to"), _higher, "may become higher only"),
@@ -202,20 +216,34 @@ ALLOWED: tuple[Change, ...] = (
 
 
 def loosened(base: Policy, overlaid: Policy) -> Iterator[tuple[_Path, str]]:
-    """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed."""
-    for names, old, new in _changes((), _values(base), _values(overlaid)):
-        change = next((change for change in ALLOWED if _fits(change.path, names)), None)
-        if recodes(names, old, new) and not _repointed(base, overlaid, names[1]):
-            yield _tree_path(overlaid, names), f"{'.'.join(names)} {_WITH_SOURCE}"
-        elif change is None or not change.allows(old, new):
-            subject = ".".join(names)
-            if old is _ABSENT and (change is None or change.rule == _KEEP):
-                words = f"{subject} must not be added"
-            elif new is _ABSENT:
-                words = f"{subject} must not be removed"
-            else:
-                words = f"{subject} {change.rule if change is not None else _KEEP}"
-            yield _tree_path(overlaid, names), words
+    """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed.
+
+    What :func:`privrelease.policy.diff_effects.verdict` calls weaker is not either, but for files that are read from elsewhere.
+    """
+    from privrelease.policy.diff_effects import verdict
+
+    for change in changes(base, overlaid):
+        rule = _rule(change.names)
+        subject = ".".join(change.names)
+        before, after = (
+            _ABSENT if gone else value for gone, value in ((change.added, change.old), (change.removed, change.new))
+        )
+        words: str | None = None
+        if recodes(change.names, before, after) and not _repointed(base, overlaid, change.names[1]):
+            words = _WITH_SOURCE
+        elif change.judged == "other":
+            kept = rule is None or rule.rule == _KEEP
+            words = "must not be added" if change.added and kept else "must not be removed" if change.removed else None
+            words = words or (rule.rule if rule is not None else _KEEP)
+        elif rule is not None and rule.allows is not _pointed and verdict(change) == "weaker":
+            words = "must not promise less"
+        if words is not None:
+            yield change.new_path, f"{subject} {words}"
+
+
+def _rule(names: _Names) -> Change | None:
+    """The line of the allow-list that is about these names."""
+    return next((change for change in ALLOWED if _fits(change.path, names)), None)
 
 
 def recodes(names: tuple[str, ...], old: object, new: object) -> bool:
@@ -264,7 +292,7 @@ class Changed:
 def changes(old: Policy, new: Policy) -> Iterator[Changed]:
     """Yield every difference between two policies; releases, checks and transform steps are led together by their names."""
     for names, before, after in _changes((), _values(old), _values(new)):
-        change = next((change for change in ALLOWED if _fits(change.path, names)), None)
+        change = _rule(names)
         judged: Literal["free", "stricter", "other"] = "other"
         if change is not None and change.allows(before, after):
             judged = "free" if change.allows is _free else "stricter"

@@ -253,6 +253,8 @@ def test_an_environment_cannot_hide_a_fault_of_the_policy_itself(folder: Folder,
 
 
 RECODES = [
+    ("format: {encoding: latin-1}", "format.encoding"),
+    ('format: {quote: "\'"}', "format.quote"),
     ("format: {missing: [x]}", "format.missing"),
     ('format: {decimal: ","}', "format.decimal"),
     ("columns: {sex: {format: {aliases: {X: F}}}}", "columns.sex.format"),
@@ -281,5 +283,31 @@ def test_an_environment_with_another_source_says_how_it_is_written(folder: Folde
 
 
 def test_an_environment_may_say_how_its_file_is_cut_into_cells(folder: Folder, sound: str) -> None:
-    overlay = "{datasets: {patients: {format: {delimiter: ';', encoding: latin-1}}}}"
+    overlay = "{datasets: {patients: {format: {delimiter: ';'}}}}"
     assert not [finding for finding in folder.check(with_environment(sound, overlay), env="ci") if " P5" in finding]
+
+
+WEAKER = [
+    ("context: {release_model: public}", "context.release_model"),
+    ("context: {controls: [a]}", "context.controls"),
+    ("review: {next: 2028-01-01}", "review.next"),
+    ("ledger: {retention: P2Y}", "ledger.retention"),
+    ("datasets: {patients: {snapshot: null}}", "datasets.patients.snapshot"),
+]
+
+
+@pytest.mark.parametrize(("overlay", "name"), WEAKER)
+def test_an_environment_may_not_say_what_diff_calls_weaker(folder: Folder, sound: str, overlay: str, name: str) -> None:
+    """A wider audience, a control less, a later review, answers kept longer: no limit is loosened, and a promise is."""
+    text = sound.replace("    source: data", "    snapshot: 2026-Q3\n    source: data", 1) + (
+        "context: {release_model: controlled, controls: [a, b]}\nreview: {next: 2027-01-01}\n"
+        "ledger: {cap: {epsilon: 1}, url: LEDGER}\nlegal: {retention: {release: P1Y}}\n"
+    )
+    (found,) = [finding for finding in folder.check(with_environment(text, f"{{{overlay}}}"), env="ci") if " P5" in finding]
+    assert f"P504 environment ci loosens the policy: {name} must not promise less" in found
+
+
+def test_an_environment_cannot_make_a_release_another_kind(folder: Folder, sound: str) -> None:
+    table = "releases: [{id: microdata, kind: table, from: patients, by: [sex], measures: [{count: true}], output: out/t.csv}]"
+    found = folder.check(with_environment(sound, f"{{{table}, tables: {{min_count: 5}}, checks: []}}"), env="ci")
+    assert any("P504 environment ci loosens the policy: releases.microdata.kind must not change" in one for one in found)
