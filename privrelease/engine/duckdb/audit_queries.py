@@ -18,6 +18,7 @@ from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.audit_rows import coded_columns, mapped_rows
 from privrelease.engine.duckdb.leftovers import leftovers
+from privrelease.engine.duckdb.measuring import joined
 from privrelease.engine.duckdb.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.opening import Opened
 from privrelease.engine.duckdb.read_parquet import scan_parquet
@@ -57,15 +58,6 @@ def _distinct(*cells: Expr, where: Expr | None = None) -> Expr:
 
 def _text(cell: Expr) -> Expr:
     return sql.cast(cell, "VARCHAR")
-
-
-def _pairs(released: Opened, row_map: Path, source: Opened) -> exp.Select:
-    """Every released row ``t`` beside its source row ``s``."""
-    rows = exp.Select().from_(released.rows("t", True))
-    on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
-    on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
-    rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
-    return rows.join(source.rows("s", True), on=on_source, join_type="inner")
 
 
 def held(connection: Connection, released: Opened, source: Opened) -> Opened:
@@ -142,7 +134,7 @@ def same_cells(
         before, after = source.cell(ours, "s"), released.cell(theirs, "t")
         figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
         figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
-    found = [int(figure) for figure in connection.row(_pairs(released, row_map, source).select(*figures))]
+    found = [int(figure) for figure in connection.row(joined(released, row_map, source).select(*figures))]
     alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
     most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
     return tuple(
@@ -153,7 +145,7 @@ def same_cells(
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
     """Compare tokens with the values they stand for: once per distinct pair, so hashing costs by person, not by row."""
     before, after = _text(source.cell(column, "s")), _text(released.cell(column, "t"))
-    rows = _pairs(released, row_map, source).select(
+    rows = joined(released, row_map, source).select(
         sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")
     )
     pairs = rows.group_by(before.copy(), after.copy())
@@ -209,7 +201,7 @@ def _grouped(
     if released is None or row_map is None:
         rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
     else:
-        rows, side, alias = _pairs(released, row_map, source), released, "t"
+        rows, side, alias = joined(released, row_map, source), released, "t"
     keys = [side.key(name, alias) for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
     keys += [figure for figure in figures.values() if not list(figure.find_all(exp.AggFunc))]

@@ -68,8 +68,9 @@ class _Dictionary:
 
     def add(self, chunk: Any) -> None:  # noqa: ANN401 - Arrow has no types
         values = len(chunk.dictionary)
-        codes = np.asarray(chunk.indices.fill_null(values), np.int64)
-        used = np.bincount(codes, minlength=values + 1)[:values] > 0
+        used = np.zeros(values + 1, np.bool_)
+        used[np.asarray(chunk.indices.fill_null(values))] = True
+        used = used[:values]
         self._used.append(chunk.dictionary.filter(used))
         self._unused.append(chunk.dictionary.filter(~used))
 

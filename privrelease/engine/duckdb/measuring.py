@@ -15,6 +15,8 @@ from sqlglot import exp
 from privrelease.disclosure.classes import ClassTable
 from privrelease.disclosure.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.audit_rows import encoded_cells, mapped_rows
+from privrelease.engine.duckdb.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.read_parquet import scan_parquet
 from privrelease.engine.duckdb.refusals import fault
 from privrelease.engine.protocol import ColumnChange, RowMapFaults, SizeHistogram
@@ -127,7 +129,7 @@ def class_table(
 
 
 def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Sequence[str], person: Expr | None) -> Any:  # noqa: ANN401 - Arrow has no types
-    """Groups by the stored keys; only the groups' enumerations become the texts they are."""
+    """Groups by the stored keys; enumerations stay dictionaries."""
     keys = [of.key(name, "t") for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
     if person is not None:
@@ -136,45 +138,15 @@ def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Seque
     groups = base.select(*named, sql.aliased(sql.count_all(), "n"))
     if keys:
         groups = groups.group_by(*(key.copy() for key in keys))
-    shown = [
-        sql.aliased(sql.cast(sql.column(f"g{place}"), "VARCHAR") if name in of.texts else sql.column(f"g{place}"), f"g{place}")
-        for place, name in enumerate(columns)
-    ]
-    if person is not None:
-        shown.append(sql.column("person"))
-    return connection.arrow(exp.select(*shown, sql.column("n")).from_(groups.subquery("groups")))
+    return connection.arrow(groups)
 
 
 def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
     """Codes of columns given in parts, one coding over the parts: a matrix (rows, columns) for each part."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    parts = len(columns[0]) if columns else 1
-    coded: list[list[NDArray[np.int32]]] = [[] for _ in range(parts)]
-    for pieces in columns:
-        lengths = [len(piece) for piece in pieces]
-        whole = _whole(pieces)
-        values = pc.unique(whole).drop_null()
-        values = values.take(pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values))
-        found = pc.index_in(whole, value_set=values).fill_null(-1)
-        codes = np.asarray(found, np.int32) + np.int32(1)
-        ends = np.cumsum(lengths)
-        for part, end in enumerate(ends):
-            coded[part].append(codes[end - lengths[part] : end])
-    return [np.stack(one, axis=1) if one else np.zeros((1, 0), np.int32) for one in coded]
-
-
-def _whole(pieces: Sequence[Any]) -> Any:  # noqa: ANN401 - Arrow has no types
-    """One column of all parts. A file that others made may store the same kind of value in another width: the wider one holds both."""
-    import pyarrow as pa
-
-    types = {piece.type for piece in pieces}
-    if len(types) > 1 and any(map(pa.types.is_floating, types)):
-        pieces = [piece.cast(pa.float64()) for piece in pieces]
-    elif len(types) > 1:
-        return pa.concat_tables([pa.table({"c": piece}) for piece in pieces], promote_options="permissive").column("c")
-    return pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
+    coded = [in_one_coding([encoded(piece) for piece in pieces])[0] for pieces in columns]
+    if not coded:
+        return [np.zeros((1, 0), np.int32)]
+    return [np.stack(part, axis=1, dtype=np.int32) for part in zip(*coded, strict=True)]
 
 
 def _by_person(
@@ -211,18 +183,31 @@ def changes(
     connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
 ) -> tuple[ColumnChange, ...]:
     """Compare every released row with its source row, column by column."""
-    if not columns:
-        return ()
-    figures: list[Expr] = [sql.count_all()]
-    for name in columns:
-        alike = name in source.enums and source.enums[name] == released.enums.get(name)
-        before = source.key(name, "s") if alike else source.cell(name, "s")
-        after = released.key(name, "t") if alike else released.cell(name, "t")
-        same = exp.EQ(this=before.copy(), expression=after.copy())  # NULL where either is missing
-        figures += [exp.Count(this=part) for part in (before, after, same)]
-        figures.append(sql.count_all(where=same.copy()))
-    n_rows, *found = map(int, connection.row(joined(released, row_map, source).select(*figures)))
-    return tuple(_change(name, n_rows, *found[4 * i : 4 * i + 4]) for i, name in enumerate(columns))
+    alike = [name for name in columns if name in source.enums and source.enums[name] == released.enums.get(name)]
+    rest = [name for name in columns if name not in alike]
+    found: dict[str, ColumnChange] = {}
+    if alike:
+        of_source, of_output = mapped_rows(connection, row_map)
+        inside = (of_source >= 0) & (of_source < source.n_rows) & (of_output >= 0) & (of_output < released.n_rows)
+        if not inside.all():
+            of_source, of_output = of_source[inside], of_output[inside]
+        for name in alike:  # one enumeration, so that a code means the same in both
+            before = encoded_cells(connection, source, name)[0][of_source]
+            after = encoded_cells(connection, released, name)[0][of_output]
+            there, left = before != 0, after != 0
+            both = there & left
+            counts = (there, left, both, both & (before == after))
+            found[name] = _change(name, len(before), *(int(np.count_nonzero(one)) for one in counts))
+    if rest:
+        figures: list[Expr] = [sql.count_all()]
+        for name in rest:
+            before_cell, after_cell = source.cell(name, "s"), released.cell(name, "t")
+            same = exp.EQ(this=before_cell.copy(), expression=after_cell.copy())  # NULL where either is missing
+            figures += [exp.Count(this=part) for part in (before_cell, after_cell, same)]
+            figures.append(sql.count_all(where=same.copy()))
+        n_rows, *cells = map(int, connection.row(joined(released, row_map, source).select(*figures)))
+        found |= {name: _change(name, n_rows, *cells[4 * i : 4 * i + 4]) for i, name in enumerate(rest)}
+    return tuple(found[name] for name in columns)
 
 
 def _change(name: str, n_rows: int, before: int, after: int, both: int, same: int) -> ColumnChange:
@@ -233,11 +218,8 @@ def _change(name: str, n_rows: int, before: int, after: int, both: int, same: in
 
 def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
     """Check that every output row comes from exactly one source row and no source row leaves twice."""
-    query = exp.select(sql.column("source_row"), sql.column("output_row")).from_(scan_parquet([row_map]))
-    block = connection.arrays(query)
     sides = []
-    for name, size in (("source_row", source.n_rows), ("output_row", released.n_rows)):
-        rows = np.ma.filled(block[name].astype(np.int64), -1) if len(block[name]) else np.zeros(0, np.int64)
+    for rows, size in zip(mapped_rows(connection, row_map), (source.n_rows, released.n_rows), strict=True):
         inside = rows[(rows >= 0) & (rows < size)]
         times = np.bincount(inside, minlength=size)
         sides.append((len(rows) - len(inside), int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StagedTable", "stage"]
 
-_SAMPLE_ROWS = 122_880
-_SAMPLE_VALUES = 30_000
+#: (first rows that are looked at, most distinct values of a column of few).
+_SAMPLES = ((20_480, 2_560), (122_880, 30_000))
 _COUNTED_TOGETHER = 32
 _OUTSIDE, _NUL = -1, -2
 _FURTHER = {
@@ -124,12 +124,7 @@ def _enumerations(
     clean: set[int] = set()
     coded: list[str | None] = [None] * len(conversions)
     warnings: list[Finding] = []
-    counts: list[int] = []
-    for start in range(0, len(conversions), _COUNTED_TOGETHER):
-        places = range(start, min(start + _COUNTED_TOGETHER, len(conversions)))
-        numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
-        counts += connection.row(exp.select(*numbers).from_(_present(raw, conversions, places, rows=_SAMPLE_ROWS)))
-    few = [count <= _SAMPLE_VALUES for count in counts]
+    few = _few(connection, raw, conversions)
     for i in (i for i, one in enumerate(conversions) if one.text):
         column = source.columns[i]
         watched = column.role is Role.QUASI and set(column.format.normalise) != {"nfc", "trim"}
@@ -155,6 +150,21 @@ def _enumerations(
         few[i] = coded[i] is not None
         connection.drop("TABLE", values)
     return tuple(coded), tuple(few), warnings, clean
+
+
+def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> list[bool]:
+    """Guess from the first rows which columns have few values: a glance settles most, only the others are looked at longer."""
+    few = [False] * len(conversions)
+    open_ = list(range(len(conversions)))
+    for rows, most in _SAMPLES:
+        for start in range(0, len(open_), _COUNTED_TOGETHER):
+            places = open_[start : start + _COUNTED_TOGETHER]
+            numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
+            counts = connection.row(exp.select(*numbers).from_(_present(raw, conversions, places, rows=rows)))
+            for i, count in zip(places, counts, strict=True):
+                few[i] = count <= most
+        open_ = [i for i in open_ if not few[i]]
+    return few
 
 
 def _holds_nul(text: exp.Expr) -> exp.Expr:

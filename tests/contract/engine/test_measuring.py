@@ -16,6 +16,7 @@ from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKi
 WHO = Column("who", ColumnType.STRING, Role.DIRECT)
 SEX = Column("sex", ColumnType.CATEGORY, Role.QUASI)
 AGE = Column("age", ColumnType.INTEGER, Role.QUASI)
+AGE_X = Column("x", ColumnType.INTEGER, Role.QUASI)
 TEXT = "who,sex,age\np1,M,40\np2,F,30\np3,,30\np1,M,40\np4,F,30\np5,M,40\n"
 OUT = (OutputColumn("sex", ColumnType.CATEGORY), OutputColumn("age", ColumnType.INTEGER))
 
@@ -81,6 +82,41 @@ def test_a_changed_and_an_invented_cell_are_told_apart(bench, released):
 
     found = bench.engine.open_release(rewritten(sink, change), [SEX, AGE])
     assert bench.engine.changes(staged, found, row_map, ["sex"])[0] == ColumnChange("sex", 4, 0, 1, 0)
+
+
+@pytest.mark.parametrize("values", [1, 254, 255, 256, 257])
+def test_changes_of_codes_and_of_cells_are_the_same_at_every_width(bench, values):
+    names = [f"v{i:03}" for i in range(values)]
+    cells = [*names, "", *names[::-1], names[-1], ""]
+    staged = bench.engine.stage(bench.csv("x,sex\n" + "".join(f"1,{cell}\n" for cell in cells), [AGE_X, SEX]))
+    n = len(cells)
+    order = np.random.default_rng(1).permutation(n)
+    theirs = [cells[i] or None for i in order]
+    theirs[0], theirs[1], theirs[2] = None, names[0], names[-1]
+    sink, row_map = bench.sink(), bench.folder / "map.parquet"
+    pq.write_table(pa.table({"sex": pa.array(theirs, pa.string())}), sink.path)
+    pq.write_table(pa.table({"source_row": order.astype(np.uint32), "output_row": np.arange(n, dtype=np.uint32)}), row_map)
+    pairs = [(cells[i] or None, theirs[place]) for place, i in enumerate(order)]
+    expected = ColumnChange(
+        "sex",
+        sum(one == other for one, other in pairs),
+        sum(one is not None and other is None for one, other in pairs),
+        sum(None not in (one, other) and one != other for one, other in pairs),
+        sum(one is None and other is not None for one, other in pairs),
+    )
+    found = bench.engine.open_release(sink, [SEX])
+    assert bench.engine.changes(staged, found, row_map, ["sex"]) == (expected,)
+    assert bench.engine.changes(staged, bench.engine.hold(found, staged), row_map, ["sex"]) == (expected,)
+
+
+def test_changes_of_codes_look_at_the_rows_that_the_map_names(bench, released):
+    staged, row_map, sink = released
+    found = bench.engine.open_release(sink, [SEX, AGE])
+    held = bench.engine.hold(found, staged)
+    for source_rows, output_rows in (([0, 1, 3, 9], [2, 0, 3, 1]), ([0, 1, 3, 3], [2, 0, 9, 1]), ([], [])):
+        sides = {"source_row": pa.array(source_rows, pa.uint32()), "output_row": pa.array(output_rows, pa.uint32())}
+        pq.write_table(pa.table(sides), row_map)
+        assert bench.engine.changes(staged, held, row_map, ["sex"]) == bench.engine.changes(staged, found, row_map, ["sex"])
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_the_order_is_that_of_the_output_columns_of_every_type(engine, tmp_path,
     ]
     expected.sort(key=lambda row: tuple((cell is None, 0 if cell is None else cell) for cell in row))
     for many, name in ((30_000, "held"), (100, "mixed"), (0, "streamed")):
-        monkeypatch.setattr(staging, "_SAMPLE_VALUES", many)
+        monkeypatch.setattr(staging, "_SAMPLES", ((122_880, many),))
         (path,) = write(
             engine.stage(source),
             masked=("sex", "whole"),
@@ -253,7 +253,7 @@ def test_a_pseudonym_is_hmac_sha256(engine, csv_source, write, key, monkeypatch)
     lines = "\n".join('"{}",{}'.format(one.replace('"', '""'), i) for i, one in enumerate(people))
     expected = [hmac.new(key, one.encode(), "sha256").hexdigest()[:32] for one in people]
     for few in (30_000, 0):
-        monkeypatch.setattr(staging, "_SAMPLE_VALUES", few)
+        monkeypatch.setattr(staging, "_SAMPLES", ((122_880, few),))
         staged = engine.stage(csv_source(f"who,i\n{lines}\n", "who", "i"))
         (path,) = write(staged, keys={"who": key}, order="source", name=f"out{few}")
         assert [row[0] for row in rows_of(path)] == expected
