@@ -9,9 +9,12 @@ linear programs with HiGHS; they are exact for integers, and for sums within 1e-
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+
+from privrelease.disclosure.tables.subtraction import worked_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,7 +104,7 @@ class Polytope:
         at_most: Sequence[AtMost] = (),
         truth: NDArray[np.float64] | None = None,
     ) -> None:
-        known = _worked_out(relations, known)
+        known = Knowledge(*worked_out(relations, known.low, known.high), known.integral)
         self._known, self._truth = known, truth
         size = len(known.low)
         whole = np.broadcast_to(np.asarray(known.integral), (size,))
@@ -141,7 +144,7 @@ class Polytope:
                     columns.append(place[cell])
                     factors.append(sign)
                     any_free = True
-            if any_free:
+            if any_free or abs(constant) > _WHOLE * scale:  # no table fits the latter
                 low.append(constant / scale)
                 high.append(constant / scale)
         for one in at_most:
@@ -261,7 +264,7 @@ class Polytope:
         unit = float(self._unit[unknown[0]])
         direction = np.zeros(len(self._free))
         direction[self._place[unknown]] = sign
-        least = self._least(direction, *self._box(held))
+        least = self._least(direction, *self._box(held), seen=self._seen_end(unknown, sign, held))
         if least is None:
             if self._truth is None:
                 message = "no table fits what is printed"
@@ -273,16 +276,37 @@ class Polytope:
         is_whole = np.isfinite(value) and all(self._whole[self._place[cell]] for cell in unknown)
         return constant + (float(round(value)) if is_whole else value)
 
+    def _seen_end(self, unknown: Sequence[int], sign: float, held: Mapping[int, Bounds] | None) -> float:
+        """The least sum of the cells, times ``sign`` and in units, among the tables found so far that fit ``held``."""
+        if len(unknown) == 1 and not held:
+            end = self.lowest if sign > 0 else self.highest
+            return sign * float(end[unknown[0]] / self._unit[unknown[0]])
+        if not self._points:
+            return np.inf
+        points = np.stack(self._points)
+        low, high = self._box(held)
+        points = points[((points >= low - _WHOLE) & (points <= high + _WHOLE)).all(axis=1)]
+        return float((sign * points[:, self._place[unknown]].sum(axis=1)).min(initial=np.inf))
+
     def _least(
-        self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], *, roughly: bool = False
+        self,
+        direction: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        *,
+        roughly: bool = False,
+        seen: float = np.inf,
     ) -> float | None:
         """The least of a direction over the tables that fit, in units; None where none is found. ``roughly``: none will do
-        where one in whole numbers would have to be searched for.
+        where one in whole numbers would have to be searched for. ``seen``: what a table that fits has.
         """
         found = self._solve(direction, low, high, whole=False)
         if self._search and found.status == _FEASIBLE:
             counts = found.x[self._whole]
             if (np.abs(counts - np.round(counts)) > _WHOLE).any():
+                least = ceil(found.fun - _WHOLE) if self._whole[direction != 0].all() else found.fun
+                if seen <= least + _WHOLE:  # none has less, not even in fractions
+                    return seen
                 if roughly:
                     return None
                 found = self._solve(direction, low, high, whole=True)
@@ -327,26 +351,3 @@ class Polytope:
         constraints = [LinearConstraint(self._matrix, start, np.zeros(len(start)))] if len(start) else []
         found = milp(direction, constraints=constraints, bounds=Box(down, up))
         return bool(found.status == _FEASIBLE and found.fun < -_WHOLE)
-
-
-def _worked_out(relations: Sequence[Relation], known: Knowledge) -> Knowledge:
-    """What is known after every figure that is alone unknown in a total was worked out by subtraction; bounds that contradict stay."""
-    low, high = known.low.copy(), known.high.copy()
-    unknown = (low < high).tolist()
-    open_ = [relation for relation in relations if any(unknown[cell] for cell in relation.cells)]
-    while True:
-        left = []
-        for relation in open_:
-            free = [cell for cell in relation.cells if unknown[cell]]
-            if len(free) > 1:
-                left.append(relation)
-            elif free:
-                (cell,) = free
-                parts = sum(float(low[part]) for part in relation.parts if part != cell)
-                value = parts if cell == relation.total else float(low[relation.total]) - parts
-                if low[cell] <= value <= high[cell]:
-                    low[cell] = high[cell] = value
-                    unknown[cell] = False
-        if len(left) == len(open_):
-            return Knowledge(low, high, known.integral)
-        open_ = left

@@ -186,3 +186,35 @@ class TestWeaknesses:
         known = known_of(judged, 0, np.array([True, True, False]))
         assert known.low.tolist() == [0, 0, 80]
         assert known.high.tolist() == [60, np.inf, 80]
+
+
+def test_parts_of_nothing_are_nothing_without_a_search(monkeypatch) -> None:
+    relations = [Relation(3, (0, 1, 2)), Relation(4, (2, 5)), Relation(8, (0, 6, 7))]
+    low = np.array([0.0, 0, 0, 0, 3, 0, 0, 0, 8])
+    high = np.array([9.0, 9, 9, 0, 3, 9, 9, 9, 8])
+    polytope = Polytope(relations, Knowledge(low, high, integral=True))
+    monkeypatch.setattr("scipy.optimize.milp", None)
+    assert [polytope.interval((cell,)) for cell in (0, 1, 2, 5)] == [(0, 0), (0, 0), (0, 0), (3, 3)]
+
+
+def test_parts_of_nothing_that_something_else_says_are_something_contradict() -> None:
+    relations = [Relation(2, (0, 1)), Relation(4, (0, 3))]
+    low, high = np.array([0.0, 0, 0, 2, 5, 0, 0]), np.array([9.0, 9, 0, 2, 5, 9, 9])
+    polytope = Polytope([*relations, Relation(5, (0, 6))], Knowledge(low, high, integral=True))
+    with pytest.raises(ValueError, match="no table fits"):
+        polytope.interval((6,))
+
+
+def test_an_end_that_a_table_has_and_none_passes_in_fractions_needs_no_whole_numbers() -> None:
+    """Three pairs of a triangle add up to odd numbers in halves; a table that fits is at the bound of one of them."""
+    relations = [Relation(3, (0, 1)), Relation(4, (1, 2)), Relation(5, (0, 2))]
+    truth = np.array([1.0, 2, 3, 3, 5, 4])
+    known = Knowledge(np.zeros(6), np.array([3.0, 3, 3, 3, 5, 4]), integral=True)
+    asked = [Polytope(relations, known, truth=truth), Polytope(relations, known)]
+    assert [one.interval((cell,)) for one in asked for cell in range(6)] == [
+        (cells.min(), cells.max())
+        for _ in asked
+        for cells in fitting(
+            np.array([(a, b, c, a + b, b + c, a + c) for a in range(4) for b in range(4) for c in range(4)]), known
+        ).T
+    ]
