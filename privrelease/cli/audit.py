@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
-from privrelease.cli.forms import for_pipeline
+from privrelease.cli.forms import check_summary, for_pipeline
 from privrelease.cli.run import not_made, warned
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.writing import Kept, Writer, kept_of_policy
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from privrelease.audit.model import AuditResult
     from privrelease.audit.statistics import StatisticsTarget
     from privrelease.audit.target import AuditTarget
@@ -62,8 +61,10 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
         console.log(str(finding))
     release = chosen(plan, (asked.release,))[0]
     audited = [Kept(file, "a file to audit") for file in asked.files]
+    audited += [Kept(Path(one), "an earlier release that is read") for one in asked.against if Path(one).exists()]
     writer = Writer((*audited, *kept_of_policy(loaded, plan, settings.store(plan))), asked.force)
     writer.check(asked.audit_file, asked.report_file)
+    check_summary(console)
     if not isinstance(release, MicrodataPlan):
         result = with_waivers(_figures(release, plan, settings, asked, console), plan)
         _write(policy, result, asked, writer, console)

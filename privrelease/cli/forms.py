@@ -16,10 +16,20 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.findings import Finding
 
-__all__ = ["SUMMARY", "for_pipeline"]
+__all__ = ["SUMMARY", "check_summary", "for_pipeline"]
 
 #: The file to which GitHub Actions takes a job's summary, by environment variable.
 SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def check_summary(console: Console) -> None:
+    """See before any work that the file of the job's summary can be written, where there will be one. Raises InputError (R101 to R105)."""
+    named = os.environ.get(SUMMARY)
+    if console.form is Format.GITHUB and named:
+        from privrelease.release.files import speaking
+
+        with speaking("looking at the file of the job summary"):
+            Path(named).open("a", encoding="utf-8").close()
 
 
 def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:

@@ -24,6 +24,7 @@ _OTHER_DELIMITERS = {";": '";"', "|": '"|"', "\t": "tab"}
 
 def init(data_file: Path, output: Path, console: Console, delimiter: str | None = None) -> Ending:
     """Write the starter, never over a file that exists. Reads names and declared types of columns, no row."""
+    from privrelease.cli.writing import Writer
     from privrelease.engine.duckdb.header import read_header
     from privrelease.policy.starter import starter_policy
     from privrelease.relational.schema import FileFormat
@@ -35,6 +36,8 @@ def init(data_file: Path, output: Path, console: Console, delimiter: str | None 
     if not data_file.name.lower().endswith(_ENDINGS):
         raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint="name a csv or parquet file")
     written = _delimiter(delimiter)
+    writer = Writer()
+    writer.check(output)
     columns = read_header(data_file, None if written is None else FileFormat(delimiter=written))
     names = [name for name, _ in columns]
     if written is None and (found := _hidden(names)) is not None:
@@ -46,11 +49,7 @@ def init(data_file: Path, output: Path, console: Console, delimiter: str | None 
     source = os.path.relpath(data_file.resolve(), output.resolve().parent)
     types = {name: kind for name, kind in columns if kind is not None}
     text = starter_policy(names, source, types=types, delimiter=written)
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise _taken(output) from None
+    writer.write(output, text.encode())
     columns_said = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
     console.log(f"wrote {output} with {columns_said}; every role in it is open")
     for first, second in _alike(names):

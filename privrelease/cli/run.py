@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
-from privrelease.cli.forms import for_pipeline
+from privrelease.cli.forms import check_summary, for_pipeline
 from privrelease.cli.machine import finding_value
 from privrelease.cli.publishing import approvers_of, kept_files, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
@@ -80,6 +80,7 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
         console.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
     if plan.approvals is not None:
         approvers_of(plan.approvals)
+    check_summary(console)
     store = settings.store(plan)
     store.check_outputs([release.sinks for release in releases])
     for abandoned in store.recover():
@@ -207,6 +208,9 @@ def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> Au
         changed = since(read_audit(previous.audit, previous.audit.name), audit)
     except InputError as error:
         work.console.log(f"changes since the previous release are not shown: {error}")
+        return audit
+    except (ValueError, ArithmeticError):
+        work.console.log("changes since the previous release are not shown: a section or figure of its audit cannot be read")
         return audit
     return audit.model_copy(update={"sections": {**audit.sections, SECTION: changed}})
 

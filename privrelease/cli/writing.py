@@ -10,19 +10,21 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.errors import UsageError
+from privrelease.errors import InputError, UsageError
 from privrelease.release.files import flush_folder, speaking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from privrelease.plan.model import Plan
     from privrelease.policy.loader import LoadedPolicy
+    from privrelease.policy.models import Policy
     from privrelease.release.store import ReleaseStore
 
 __all__ = ["Kept", "Writer", "kept_of_audit", "kept_of_policy"]
@@ -50,6 +52,9 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
             found.append(Kept(Path(loaded.roots.source(dataset).path), f"a source of dataset {name}"))
         except PathFault:
             continue
+    for written, what in _lists(loaded.policy):
+        with suppress(PathFault):
+            found.append(Kept(Path(loaded.roots.file(written).path), what))
     if plan.approvals is not None:
         found.append(Kept(plan.approvals.keys, "the file of the approvers' keys"))
     url = "" if loaded.policy.ledger is None else loaded.policy.ledger.url
@@ -59,6 +64,20 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
         paths = [sink.path for sink in release.sinks]
         found += [Kept(path, f"an output of release {release.id}") for path in (*paths, *companions(paths[0]))]
     return (*found, Kept(store.state, "the state folder"))
+
+
+def _lists(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Further files of rows that a policy reads: of attacks, and of the keys of tables."""
+    from privrelease.policy.tables import TableRelease
+
+    if policy.attacks is not None:
+        if policy.attacks.control is not None:
+            yield policy.attacks.control, "the control file of the attacks"
+        if policy.attacks.linkability is not None and policy.attacks.linkability.auxiliary is not None:
+            yield policy.attacks.linkability.auxiliary, "the auxiliary file of an attack"
+    for release in policy.releases:
+        if isinstance(release, TableRelease):
+            yield from ((path, f"a file of keys of release {release.id}") for path in release.keys.values())
 
 
 def kept_of_audit(audit: Path) -> tuple[Kept, ...]:
@@ -85,12 +104,17 @@ class Writer:
     force: bool = False
 
     def check(self, *targets: Path | None) -> None:
-        """Refuse places before any work is done. Raises UsageError: C130 something is there, C131 it must stay, C132 one place twice."""
+        """Refuse places before any work is done.
+
+        Raises UsageError: C130 something is there, C131 it must stay, C132 one place twice; InputError: C133 no file can be made there.
+        """
         named = [target for target in targets if target is not None]
         with speaking("looking at the place to write to"):
             for target in named:
                 self._check(target)
             places = [str(_place(target)).casefold() for target in named]
+        for folder in dict.fromkeys(_place(target).parent for target in named):
+            _try(folder)
         if len(set(places)) != len(places):
             raise UsageError(code="C132", message="two results would go to one file", hint="name a file for each")
 
@@ -121,6 +145,11 @@ class Writer:
                 raise _stays(target, kept.what)
         if any(_is_state_folder(folder) for folder in place.parents):
             raise _stays(target, "inside a state folder")
+        if not place.parent.is_dir():
+            what = "no folder" if os.path.lexists(place.parent) else "not there"
+            raise InputError(
+                code="C133", message=f"the folder of {target} is {what}", hint="make the folder first, or name another file"
+            )
         try:
             found = place.lstat()
         except FileNotFoundError:
@@ -133,6 +162,21 @@ class Writer:
             raise _stays(target, "a policy")
         if not self.force:
             raise _taken(target)
+
+
+def _try(folder: Path) -> None:
+    """Make a file in a folder and remove it: rights, a full disk or a file system for reading alone show before the work, not after."""
+    draft = folder / f".{secrets.token_hex(8)}.draft"
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        draft.unlink()
+    except OSError as error:
+        what = error.strerror or type(error).__name__
+        raise InputError(
+            code="C133",
+            message=f"no file can be made in {folder}: {what}",
+            hint="check its rights and space, or name another file",
+        ) from None
 
 
 def _place(target: Path) -> Path:

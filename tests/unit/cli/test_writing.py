@@ -151,3 +151,75 @@ def test_threads_are_bounded(desk, number):
 def test_a_data_root_that_does_not_exist_is_named(desk, command):
     said = desk(command, "policy.yaml", "--data-root", "nowhere")
     assert (said.code, "nowhere" in said.err) == (2, True)
+
+
+def words(desk, verb, run):
+    """A command that writes where the last words say, and what it reads before it does."""
+    return {
+        "audit -o": ("audit", "policy.yaml", "--release", "r", "--file", "copy.csv", "-o"),
+        "audit --report": ("audit", "policy.yaml", "--release", "r", "--file", "copy.csv", "--report"),
+        "report": ("report", str(run), "-o"),
+        "index": ("report", "--index", ".privrelease", "-o"),
+        "sign": ("sign", str(run), "--key", "my.key", "-o"),
+        "init": ("init", "data.csv", "-o"),
+        "frontier --html": ("frontier", "policy.yaml", "--html"),
+        "frontier --chart": ("frontier", "policy.yaml", "--chart"),
+        "simulate": ("simulate", "--html"),
+    }[verb]
+
+
+VERBS = ("audit -o", "audit --report", "report", "index", "sign", "init", "frontier --html", "frontier --chart", "simulate")
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Whatever is costly refuses to begin."""
+
+    def refuse(*_, **__):
+        pytest.fail("work began before the place was looked at")
+
+    for place in (
+        "privrelease.engine.duckdb.DuckDBEngine.__init__",
+        "privrelease.engine.duckdb.header.read_header",
+        "privrelease.report.json_report.read_audit",
+        "privrelease.execute.study.study",
+        "privrelease.report.html.render_html",
+        "privrelease.report.html.render_index",
+    ):
+        monkeypatch.setattr(place, refuse)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("nowhere/x.{}", "is not there"), ("my.key.pub/x.{}", "is no folder"), ("/proc/x.{}", "no file can be made in /proc")],
+    ids=["no_folder", "a_file_for_a_folder", "a_folder_that_takes_none"],
+)
+def test_a_place_where_nothing_can_be_written_is_told_before_the_work(desk, audited, no_work, verb, place, why):
+    assert desk("keygen", "-o", "my.key").code == 0
+    before = bytes_below(desk.folder)
+    ending = "svg" if verb.endswith("chart") else "yaml" if verb == "init" else "html"
+    said = desk(*words(desk, verb, audited), place.format(ending))
+    assert said.code == 3, said.err
+    assert "C133 " in said.err
+    assert why in said.err
+    assert "hint: " in said.err
+    assert bytes_below(desk.folder) == before
+
+
+def test_the_summary_of_a_pipeline_is_looked_at_before_anything_is_published(desk, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(desk.folder / "nowhere" / "summary.md"))
+    said = desk.run("--format", "github")
+    assert said.code == 3
+    assert "job summary" in said.err
+    assert not desk.released.exists()
+
+
+def test_other_files_that_a_policy_reads_are_not_overwritten_even_by_force(desk, audited):
+    text = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    desk.policy(text + "attacks: {control: others.csv, linkability: {auxiliary: aux.csv, max_risk: 1}}\n")
+    for name in ("others.csv", "aux.csv", "earlier.csv"):
+        (desk.folder / name).write_bytes((desk.folder / "data.csv").read_bytes())
+    for name in ("others.csv", "aux.csv", "earlier.csv"):
+        said = audit_words(desk, "--against", "earlier.csv", "-o", name, "--force")
+        assert (said.code, "C131 " in said.err) == (2, True), said.err
