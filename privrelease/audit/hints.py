@@ -19,6 +19,10 @@ _NOT_HELD: Final = (
     "say so: `recipients_hold_previous: false`"
 )
 _ATTACK: Final = "protect more of the columns that the attack goes by, or say with the limit why more can be answered for"
+_NARROW: Final = (
+    "suppress more cells of its rows and columns, or leave totals out (`margins: false`); where all with somebody in them are suppressed, raise "
+    "`min_count`, suppress zeros too (`zeros: suppress`), or group by fewer or coarser keys"
+)
 
 #: Of a check of the policy, or of the limit of an attack, that could not be made.
 NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without it"
@@ -72,8 +76,8 @@ HINTS: Final[dict[str, str]] = {
     "A256": "print the figures of the source, or none: a changed figure is no protection that the policy knows",
     "A257": "declare the person (`unit: {column: …, max_rows: …}`) as the data has them",
     "A258": "suppress the cell: print no figure of so few, or of one who dominates it",
-    "A259": "suppress more cells of its rows and columns, or leave totals out (`margins: false`)",
-    "A260": "suppress more cells of its rows and columns, or leave totals out (`margins: false`)",
+    "A259": _NARROW,
+    "A260": _NARROW,
     "A261": "suppress the cells of that group, or group by fewer columns",
     "A262": "correct the source or the rule: somebody is in a cell that the policy calls impossible",
     "A281": f"keep the rules of the earlier release, or suppress in this one what that one suppresses; {_NOT_HELD}",

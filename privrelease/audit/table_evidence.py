@@ -86,6 +86,14 @@ class TableEvidence:
         """Keys and totals of every cell, in order."""
         return places_of(self.plan)
 
+    @property
+    def all_suppressed(self) -> bool:
+        """Whether nothing with somebody in it is printed, by this table or those beside it."""
+        return (
+            self.attack is not None
+            and not (self.attack.table.contributors[~(self.attack.suppressed | self.attack.table.silent)]).any()
+        )
+
     def named(self, cells: Iterable[int]) -> str:
         """The first cells by their keys, which the policy declares."""
         every = list(cells)

@@ -119,6 +119,11 @@ def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | Non
 
 _TOO_MANY: Final = "it and this table have too many cells of all columns together"
 _NO_SOURCE: Final = "the source was not read"
+_ALL: Final = (
+    "no pattern holds: every cell with somebody in it is suppressed, and the rules and the cells that are known to be empty"
+)
+_GIVES_ALL: Final = f"{_ALL} still give suppressed cells back"
+_GIVES_ALL_SUMS: Final = f"{_ALL} still give the sum of suppressed cells, which is unsafe itself"
 
 
 def _records(evidence: TableEvidence) -> tuple[CheckResult, ...]:
@@ -209,7 +214,8 @@ def _primary(evidence: TableEvidence) -> str | None:
 
 
 def _intervals(evidence: TableEvidence) -> str | None:
-    anybody = _exposed(evidence, "cell", "what is printed gives suppressed cells back", inside=False)
+    gives = _GIVES_ALL if evidence.all_suppressed else "what is printed gives suppressed cells back"
+    anybody = _exposed(evidence, "cell", gives, inside=False)
     if evidence.suppressed is None:
         return anybody
     words = "who contributes to another suppressed cell, and knows that part, has suppressed cells too narrowly"
@@ -218,7 +224,12 @@ def _intervals(evidence: TableEvidence) -> str | None:
 
 
 def _groups(evidence: TableEvidence) -> str | None:
-    return _exposed(evidence, "group", "what is printed gives the sum of suppressed cells, which is unsafe itself")
+    gives = (
+        _GIVES_ALL_SUMS
+        if evidence.all_suppressed
+        else "what is printed gives the sum of suppressed cells, which is unsafe itself"
+    )
+    return _exposed(evidence, "group", gives)
 
 
 def _classes(evidence: TableEvidence) -> str | None:

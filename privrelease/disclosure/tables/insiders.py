@@ -83,8 +83,8 @@ def insiders(
 ) -> Iterator[tuple[int, list[int]]]:
     """Yield every suppressed cell that somebody knows a part of, with the ``unsafe`` cells that it has nobody in common with."""
     relations = table.layout.relations
-    least, _ = known_to_insider(table, figure)
-    cells = np.flatnonzero(hidden & _finest(table) & (least > 0)).tolist()
+    least, alone = known_to_insider(table, figure)
+    cells = np.flatnonzero(hidden & _finest(table) & ((least > 0) | alone)).tolist()
     within = parts_within(relations, [*unsafe, *cells])
     there = {cell: {part for part in within[cell] if table.contributors[part]} for cell in cells}
     for cell in cells:

@@ -53,6 +53,12 @@ class TestARectangle:
         crowd = made([[100] * 5, *RECTANGLE[1:]], (3, 3))
         assert not list(weaknesses(crowd, pattern(crowd, 0, 1, 4, 5)))
 
+    def test_who_is_alone_with_nothing_knows_that_too(self):
+        """A sum of 0 is known to whoever has it: the opposite corner is what the totals leave."""
+        table = made([[0], *RECTANGLE[1:]], (3, 3))
+        found = list(weaknesses(table, pattern(table, 0, 1, 4, 5)))
+        assert [(weak.kind, weak.cells, weak.held, weak.low, weak.high) for weak in found] == [("cell", (5,), (0,), 615, 615)]
+
     def test_who_has_most_of_a_cell_learns_nearly_as_much(self):
         """500 of 510: the cell below is at most 10 more than it is, and must be 55 more."""
         table = made([[500, 10], *RECTANGLE[1:3], RECTANGLE[4], RECTANGLE[3], *RECTANGLE[5:]], (3, 3))
