@@ -19,6 +19,8 @@ from privrelease.relational.schema import SinkKind
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.relational.schema import Sink
 
@@ -67,10 +69,7 @@ class _Dictionary:
         self._unused: list[Any] = []
 
     def add(self, chunk: Any) -> None:  # noqa: ANN401 - Arrow has no types
-        values = len(chunk.dictionary)
-        used = np.zeros(values + 1, np.bool_)
-        used[np.asarray(chunk.indices.fill_null(values))] = True
-        used = used[:values]
+        used = _used(chunk.indices, len(chunk.dictionary))
         self._used.append(chunk.dictionary.filter(used))
         self._unused.append(chunk.dictionary.filter(~used))
 
@@ -84,6 +83,16 @@ class _Dictionary:
         candidates = pc.unique(pa.chunked_array(self._unused))
         known = pc.is_in(candidates, value_set=pc.unique(pa.chunked_array(self._used)))
         return len(candidates) - int(pc.sum(known).as_py() or 0)
+
+
+def _used(indices: Any, values: int) -> NDArray[np.bool_]:  # noqa: ANN401 - Arrow has no types
+    """(values,) which places of a dictionary occur; no row is looked at after the one that completes them."""
+    used = np.zeros(values + 1, np.bool_)
+    start, rows = 0, 4096
+    while start < len(indices) and not used[:values].all():
+        used[np.asarray(indices.slice(start, rows).fill_null(values))] = True
+        start, rows = start + rows, 2 * rows
+    return used[:values]
 
 
 def _of_database(connection: Connection, sink: Sink) -> tuple[str, ...]:

@@ -168,3 +168,18 @@ def test_other_tables_of_a_database_file_are_told(bench, released):
 def test_files_as_written_hold_nothing_else(bench, released):
     for kind, name in ((SinkKind.PARQUET, "out"), (SinkKind.CSV, "out")):
         assert bench.engine.leftovers(bench.sink(kind, name)) == ()
+
+
+@pytest.mark.parametrize("last", [0, 4_095, 4_096, 30_000, 49_999])
+def test_a_value_that_no_row_uses_is_told_and_one_that_a_late_row_uses_is_not(bench, last):
+    sink = bench.sink(name="theirs")
+    rows = np.zeros(50_000, np.int32)
+    rows[last] = 1
+    rows[1:last:7] = -1
+    codes = pa.array(rows, mask=rows < 0)
+    table = pa.table({"sex": pa.DictionaryArray.from_arrays(codes, ["F", "M", "X"])})
+    for group in (50_000, 10_000):
+        pq.write_table(table, sink.path, row_group_size=group)
+        assert bench.engine.leftovers(sink) == ("1 values that no row uses in the dictionary of sex",)
+    pq.write_table(pa.table({"sex": table.column("sex").cast(pa.string())}), sink.path, row_group_size=10_000)
+    assert bench.engine.leftovers(sink) == ()
