@@ -14,7 +14,17 @@ from privrelease.audit.decision import place_of
 from privrelease.audit.facts import domain_words
 from privrelease.audit.findings import place
 from privrelease.audit.hints import hint_of
-from privrelease.audit.model import CheckResult, ColumnFacts, DataFacts, Figure, FindingRecord, Outcome, OutputFacts, Visibility
+from privrelease.audit.model import (
+    CheckResult,
+    ColumnFacts,
+    DataFacts,
+    Figure,
+    FindingRecord,
+    Outcome,
+    OutputFacts,
+    Visibility,
+    check_unmade,
+)
 from privrelease.relational.schema import SinkKind
 from privrelease.release.digests import sha256_of
 
@@ -143,7 +153,7 @@ def private_findings(plan: StatisticsPlan, checks: Sequence[CheckResult]) -> tup
 def remaining(always: tuple[str, ...], checks: Sequence[CheckResult]) -> tuple[str, ...]:
     """Say what a person has yet to assess: what no audit settles, and what this one could not look at."""
     unlooked = (check for check in checks if check.outcome is Outcome.NOT_EVALUATED)
-    return (*always, *(f"What could not be checked: {check.title} ({check.message})." for check in unlooked))
+    return (*always, *(check_unmade(check) for check in unlooked))
 
 
 # ------------------------------------------------------------------------------------------------------------------------- facts

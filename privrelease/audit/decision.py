@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES
 from privrelease.audit.findings import finding_record, place
 from privrelease.audit.hints import HINTS, hint_of
-from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure
+from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure, check_unmade
 from privrelease.audit.risk import NO_RECORDS
 
 if TYPE_CHECKING:
@@ -233,6 +233,6 @@ def decide(
         assessment_remaining=(
             *REMAINING,
             *((UNION_REMAINING,) if union is not None else ()),
-            *(f"What could not be checked: {check.title} ({check.message})." for check in unlooked),
+            *(check_unmade(check) for check in unlooked),
         ),
     )

@@ -37,6 +37,7 @@ __all__ = [
     "UtilityFacts",
     "Visibility",
     "WorstFigure",
+    "check_unmade",
 ]
 
 VERSION: Literal[1] = 1
@@ -303,6 +304,11 @@ class CheckResult(Document):
     others: not evaluated, neither passed nor failed, and left to a person."""
     private: bool = Field(default=False, exclude_if=lambda private: not private)
     """It read the source of a release under differential privacy: it warns inside, and decides and counts nowhere, nor stops a run."""
+
+
+def check_unmade(check: CheckResult) -> str:
+    """Say what is left to a person where a check could not be made."""
+    return f"What could not be checked: {check.title} ({check.message})."
 
 
 class AuditResult(Document):

@@ -18,7 +18,7 @@ from privrelease.audit.attacks_model import for_recipients as attacks_for_recipi
 from privrelease.audit.earlier.model import SECTION as EARLIER
 from privrelease.audit.earlier.model import earlier_facts
 from privrelease.audit.earlier.model import for_recipients as earlier_for_recipients
-from privrelease.audit.model import AuditResult, Figure, ThreatResult, Visibility
+from privrelease.audit.model import AuditResult, Figure, Outcome, ThreatResult, Visibility, check_unmade
 from privrelease.audit.privacy_model import PRIVACY, for_recipients, privacy_facts
 from privrelease.audit.utility_model import UTILITY, utility_measures_of
 from privrelease.audit.utility_model import for_recipients as utility_for_recipients
@@ -58,7 +58,8 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
     worst = kept.decision.worst
     decision = {
         "reasons": (),
-        "assessment_remaining": _remaining_for_recipients(audit),
+        "assessment_remaining": _remaining_for_recipients(audit, edition),
+        **_counts_for(audit, edition),
         "worst": None if worst is None or is_withheld(worst.figure) else worst,
     }
     return kept.model_copy(
@@ -111,12 +112,25 @@ def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, 
     return kept
 
 
-def _remaining_for_recipients(audit: AuditResult) -> tuple[str, ...]:
-    """What is yet to assess about other releases names them: that stays inside."""
-    inside: tuple[str, ...] = ()
+def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
+    """Count the checks that the edition shows. How many of the others hold would tell of each whether it does, and so whether a figure
+    that is withheld is above a limit that the policy states.
+    """
+    hidden = [check for check in audit.checks if not check.private and not edition.admits(check.visibility)]
+    made = [check for check in hidden if check.outcome is not Outcome.NOT_EVALUATED]
+    return {
+        "checks_passed": audit.decision.checks_passed - sum(check.outcome is Outcome.PASS for check in made),
+        "checks_total": audit.decision.checks_total - len(made),
+        "checks_not_made": audit.decision.checks_not_made - (len(hidden) - len(made)),
+    }
+
+
+def _remaining_for_recipients(audit: AuditResult, edition: Edition) -> tuple[str, ...]:
+    """What is yet to assess about other releases names them, and a check that is not shown may not be named: that stays inside."""
+    inside = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
     with suppress(ValueError):
         facts = earlier_facts(audit)
-        inside = () if facts is None else facts.remaining
+        inside.update(() if facts is None else facts.remaining)
     return tuple(text for text in audit.decision.assessment_remaining if text not in inside)
 
 

@@ -13,6 +13,7 @@ ENGLISH_DECISION: Final[dict[str, str]] = {
     "decision.fail": "Fails its policy",
     "decision.review": "Needs review before it may leave",
     "decision.checks": "{passed} of {total} checks hold.",
+    "decision.checks_shown": "Counted are the checks that this edition shows; others, where there are any, stay with the controller.",
     "decision.not_made_count": "{n} could not be made.",
     "decision.not_made": "{n} could not be made: {checks}.",
     "decision.unlimited": "No limit set for these attacks: {attacks}.",

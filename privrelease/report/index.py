@@ -80,12 +80,13 @@ class IndexPage:
     language: str
     edition: str
     summary: Sentence
+    decided: Sentence | None
     unreadable: Sentence | None
     rows: tuple[Entry, ...]
     rest: Sentence | None
     risks: tuple[tuple[Sentence, Trend], ...]
     budgets: tuple[tuple[Sentence, Steps], ...]
-    charts_rest: Sentence | None
+    charts_rest: tuple[Sentence, ...]
 
 
 def entry_of(audit: AuditResult, edition: Edition, catalogue: Catalogue, link: str | None) -> Entry | None:
@@ -139,20 +140,31 @@ def build_index(entries: Iterable[Entry], edition: Edition, catalogue: Catalogue
             risks.setdefault(entry.stream, []).append(entry)
         if entry.budget is not None:
             budgets.setdefault(entry.budget.population, []).append(entry)
-    charts_rest: Sentence | None = None
-    if len(risks) > MOST_CHARTS:
-        charts_rest = ("index.streams_rest", {"shown": numbers.count(MOST_CHARTS), "total": numbers.count(len(risks))})
+    charts_rest: list[Sentence] = [
+        (key, {"shown": numbers.count(MOST_CHARTS), "total": numbers.count(len(series))})
+        for key, series in (("index.streams_rest", risks), ("index.populations_rest", budgets))
+        if len(series) > MOST_CHARTS
+    ]
     return IndexPage(
         language=catalogue.language,
         edition=edition.value,
         summary=summary,
+        decided=_decided(newest) if edition is Edition.INTERNAL else None,
         unreadable=("index.unreadable", {"n": numbers.count(unreadable)}) if unreadable else None,
         rows=tuple(newest[:MOST_ROWS]),
         rest=rest,
         risks=tuple(_risk_chart(place, stream, catalogue) for place, stream in enumerate([*risks.values()][:MOST_CHARTS])),
         budgets=tuple(_budget_chart(place, one, catalogue) for place, one in enumerate([*budgets.values()][:MOST_CHARTS])),
-        charts_rest=charts_rest,
+        charts_rest=tuple(charts_rest),
     )
+
+
+def _decided(entries: Sequence[Entry]) -> Sentence | None:
+    """Say of several audits how many pass, wait and fail, so that nobody has to look for the one that fails; recipients see what passed."""
+    if len(entries) < 2:
+        return None
+    of = {status: numbers.count(sum(entry.status == status for entry in entries)) for status in ("pass", "review", "fail")}
+    return "index.decided", {"passed": of["pass"], "review": of["review"], "failed": of["fail"]}
 
 
 # --------------------------------------------------------------------------------------------------------------------- figures
@@ -228,7 +240,7 @@ def _budget_chart(place: int, newest_first: Sequence[Entry], catalogue: Catalogu
     left = numbers.number(last.after)
     described = catalogue.text(
         "index.budget_desc",
-        n=numbers.count(len(budgets)),
+        n=numbers.count(len(newest_first)),
         population=last.population,
         left=left,
         cap=numbers.number(last.cap),

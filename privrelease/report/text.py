@@ -53,7 +53,9 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
             beside = shown_beside(utility.cells_share, utility.limit, catalogue)
             figure, limit = beside[0].text, beside[1].text
         lost, total = shown(utility.cells_lost, catalogue).text, shown(utility.cells_total, catalogue).text
-        yield _figure(catalogue.plain("console.cells"), f"{figure}, {lost} of {total}", limit, None, catalogue)
+        if exact(utility.cells_share) is not None:
+            figure = f"{figure}, {lost} of {total}"
+        yield _figure(catalogue.plain("console.cells"), figure, limit, None, catalogue)
         rows = catalogue.plain("utility.rows_dropped").lower()
         yield _figure(rows, shown(utility.rows_dropped, catalogue).text, None, None, catalogue)
     released = released_words(audit, catalogue).lower()

@@ -61,6 +61,8 @@ def _lines(audit: AuditResult, edition: Edition, texts: Catalogue) -> Iterator[s
     checks = texts.plain("decision.checks", passed=str(decision.checks_passed), total=str(decision.checks_total))
     if decision.checks_not_made:
         checks = f"{checks} {texts.plain('decision.not_made_count', n=str(decision.checks_not_made))}"
+    if edition is Edition.RECIPIENT:
+        checks = f"{checks} {texts.plain('decision.checks_shown')}"
     if free := unlimited(kept, texts, isolated=False):
         checks = f"{checks} {escaped(texts.plain('decision.unlimited', attacks=free))}"
     yield f"{policy}, {texts.plain('page.audited', date=identity.audited_at)}. {checks}"

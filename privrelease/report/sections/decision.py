@@ -99,6 +99,7 @@ def build(context: Context) -> DecisionBody:
     sentences = [
         said,
         *_not_made(context),
+        *([catalogue.text("decision.checks_shown")] if context.edition is Edition.RECIPIENT and decision.checks_total else []),
         catalogue.text("decision.evidence" if outcome == "pass" else "decision.not_published"),
     ]
     waived = ", ".join(check.id for check in audit.checks if check.waived)

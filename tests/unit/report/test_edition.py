@@ -5,9 +5,16 @@ import json
 import pytest
 from pydantic import BaseModel
 
+from privrelease.audit.decision import decide
 from privrelease.audit.model import AuditResult, CheckResult, Figure, FindingRecord, Outcome, Visibility
+from privrelease.report.catalogue import english
 from privrelease.report.edition import Edition, for_edition
-from privrelease.report.html import render_html
+from privrelease.report.forms.intoto import render_statement
+from privrelease.report.forms.junit import render_junit
+from privrelease.report.forms.markdown import render_markdown
+from privrelease.report.forms.results import cases_of
+from privrelease.report.html import render_html, render_index
+from privrelease.report.index import build_index, entry_of
 from privrelease.report.json_report import render_json
 from privrelease.report.text import render_text
 
@@ -98,3 +105,52 @@ def test_smallest_classes_of_single_combinations_are_internal(audit):
 def test_the_internal_edition_is_the_audit_itself(audit):
     assert for_edition(audit, Edition.INTERNAL) is audit
     assert json.loads(render_json(audit, Edition.INTERNAL)) == json.loads(audit.model_dump_json())
+
+
+def with_check(audit, outcome, visibility):
+    """The audit with one more check of the policy that only warns, decided anew."""
+    check = CheckResult(
+        id="UTIL-ROWS", title="dropped_rows", outcome=outcome, severity="warn", message="7310001 rows", visibility=visibility
+    )
+    checks = (*audit.checks, check)
+    decision = decide(audit.threats, audit.union, checks, audit.findings, audit.legal)
+    return audit.model_copy(update={"checks": checks, "decision": decision})
+
+
+def outside(audit):
+    passed = audit.model_copy(update={"decision": audit.decision.model_copy(update={"outcome": Outcome.PASS})})
+    entry = entry_of(passed, Edition.RECIPIENT, english(), None)
+    assert entry is not None
+    return {
+        "html": render_html(audit, Edition.RECIPIENT),
+        "text": render_text(audit, Edition.RECIPIENT),
+        "json": render_json(audit, Edition.RECIPIENT),
+        "markdown": render_markdown([audit], Edition.RECIPIENT),
+        "junit": render_junit(cases_of(audit, Edition.RECIPIENT)),
+        "in-toto": render_statement(audit),
+        "index": render_index(build_index([entry], Edition.RECIPIENT, english())),
+    }
+
+
+def test_no_form_for_outside_tells_what_became_of_a_check_that_is_not_shown(audit):
+    told = [outside(with_check(audit, outcome, Visibility.INTERNAL)) for outcome in Outcome]
+    assert all(one == told[0] for one in told)
+    shown = [outside(with_check(audit, outcome, Visibility.RECIPIENT)) for outcome in (Outcome.PASS, Outcome.WARN)]
+    assert all(shown[0][form] != shown[1][form] for form in shown[0])
+
+
+def test_recipients_are_told_the_number_of_checks_that_they_see(audit):
+    planted = with_check(with_check(audit, Outcome.NOT_EVALUATED, Visibility.INTERNAL), Outcome.WARN, Visibility.INTERNAL)
+    kept = for_edition(planted, Edition.RECIPIENT)
+    verdicts = [verdict.holds for threat in kept.threats for verdict in threat.verdicts]
+    made = [check for check in kept.checks if check.outcome is not Outcome.NOT_EVALUATED]
+    assert kept.decision.checks_total == len(made) + len(verdicts)
+    assert kept.decision.checks_passed == sum(check.outcome is Outcome.PASS for check in made) + sum(verdicts)
+    assert kept.decision.checks_not_made == len(kept.checks) - len(made)
+    assert not any("dropped_rows" in text for text in kept.decision.assessment_remaining)
+    assert for_edition(kept, Edition.RECIPIENT).decision == kept.decision
+
+
+def test_lost_cells_are_withheld_once_in_the_text_for_recipients(audit):
+    (line,) = (line for line in render_text(audit, Edition.RECIPIENT).splitlines() if "cells lost" in line)
+    assert line.count("not shown in this edition") == 1

@@ -148,3 +148,15 @@ def test_checks_that_could_not_be_made_stand_beside_those_that_hold(audit, editi
     some = audit.model_copy(update={"decision": audit.decision.model_copy(update={"checks_not_made": 4})})
     assert "could not be made: 4" in render_index(page_of([some], edition), TEXTS).replace("\u2068", "").replace("\u2069", "")
     assert "could not be made" not in render_index(page_of([audit], edition), TEXTS)
+
+
+def test_those_inside_read_first_how_many_pass_wait_and_fail(audit):
+    def decided(outcome):
+        return audit.model_copy(update={"decision": audit.decision.model_copy(update={"outcome": outcome})})
+
+    audits = [decided(outcome) for outcome in (Outcome.PASS, Outcome.PASS, Outcome.FAIL, Outcome.REVIEW)]
+    said = "Of them pass their policy: 2; need review: 1; fail: 1."
+    words = re.sub(r"[\u2068\u2069]|<[^>]+>", "", render_index(page_of(audits)))
+    assert words.index(said) < words.index("Releases, newest first")
+    assert "Of them" not in render_index(page_of(audits, Edition.RECIPIENT))
+    assert page_of(audits[:1]).decided is None
