@@ -6,13 +6,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.cli.ending import Ending
+from privrelease.errors import InputError, UsageError
+from privrelease.findings import Location
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.console import Console
     from privrelease.policy.diff import PolicyChange
-    from privrelease.report.changes import ChangeRow
     from privrelease.report.forms.results import Result
 
 __all__ = ["DiffFormat", "StopAt", "diff"]
@@ -37,8 +38,10 @@ class StopAt(StrEnum):
 
 def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
     """Compare two policies, or two audits (``audit.json`` or folders of runs)."""
-    if _is_audit(old) and _is_audit(new):
-        return _audits(old, new, form, stop, console)
+    if _are_audits(old, new, environment):
+        from privrelease.cli.diff_audits import diff_audits
+
+        return diff_audits(old, new, form, stop, console)
     from privrelease.policy.diff import EFFECTS, environment_changes, policy_changes, sorted_changes
     from privrelease.policy.loader import load_policy
 
@@ -56,13 +59,38 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
         case DiffFormat.GITHUB:
             from privrelease.report.forms.github import render_annotations
 
-            console.data(render_annotations([_result(one) for one in found]))
+            if found:
+                console.data(render_annotations([_result(one) for one in found]))
         case DiffFormat.TEXT:
             for change in found:
                 console.data(str(change))
     said = ", ".join(f"{number} {effect}" for effect, number in counts.items() if number) or "nothing changed"
     stopped = (counts["weaker"] and stop is not StopAt.NEVER) or (counts["breaking"] and stop is StopAt.BREAKING)
     return Ending(1 if stopped else 0, said)
+
+
+def _are_audits(old: Path, new: Path, environment: str | None) -> bool:
+    """Whether audits are compared, not policies. Raises UsageError (C142, C143), InputError (C301): one of each, or none of either."""
+    audits = [_is_audit(path) for path in (old, new)]
+    if not all(audits):
+        if any(audits):
+            audit, other = (old, new) if audits[0] else (new, old)
+            if not other.exists():
+                raise InputError(
+                    code="C301",
+                    message="there is no such file or folder",
+                    hint="name an audit.json, or the folder of a run that holds internal/audit.json",
+                    location=Location(str(other)),
+                )
+            raise UsageError(
+                code="C142",
+                message=f"{audit} is read as an audit, {other} as a policy: they cannot be compared",
+                hint="name two policies, or two audits (an audit.json or the folder of a run each)",
+            )
+        return False
+    if environment is not None:
+        raise UsageError(code="C143", message="--env is for policies: an audit is of one environment", hint="leave out --env")
+    return True
 
 
 def _is_audit(path: Path) -> bool:
@@ -99,36 +127,4 @@ def _markdown(changes: tuple[PolicyChange, ...]) -> str:
     lines += [
         f"| {marks[one.effect]} {one.effect} | {escaped(one.message)} | {escaped(str(one.location))} |" for one in changes
     ]
-    return "\n".join(lines)
-
-
-def _audits(old: Path, new: Path, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
-    from privrelease.audit.differences import differences
-    from privrelease.report.catalogue import english
-    from privrelease.report.changes import change_rows
-    from privrelease.report.json_report import read_audit
-
-    audits = [read_audit(path / "internal" / "audit.json" if path.is_dir() else path) for path in (old, new)]
-    found = differences(*audits)
-    rows = change_rows(found, english())
-    if form is DiffFormat.JSON:
-        console.document({"old": str(old), "new": str(new), "changes": [one.model_dump(mode="json") for one in found]})
-    elif form is DiffFormat.MARKDOWN:
-        console.data(_rows_markdown(rows))
-    else:
-        for row in rows:
-            about = f" of {row.about}" if row.about else ""
-            console.data(f"{row.effect}: {row.label}{about}: {row.before} -> {row.after}")
-    worse = sum(one.effect == "worse" for one in found)
-    said = f"{len(found)} changes, {worse} for the worse" if found else "nothing changed"
-    return Ending(1 if worse and stop is not StopAt.NEVER else 0, said)
-
-
-def _rows_markdown(rows: tuple[ChangeRow, ...]) -> str:
-    from privrelease.report.forms.markdown import escaped
-
-    lines = ["| Effect | What | Before | Now |", "|---|---|---|---|"]
-    for row in rows:
-        cells = (row.effect, f"{row.label} {row.about}", row.before, row.after)
-        lines.append(f"| {' | '.join(escaped(cell) for cell in cells)} |")
     return "\n".join(lines)

@@ -67,7 +67,9 @@ def _side(text: str | None, catalogue: Catalogue) -> str:
 
 
 def _label(what: str, catalogue: Catalogue) -> str:
-    name = what.removesuffix("_limit")
+    name = what.removesuffix("_limit").removesuffix("_verdict")
     key = f"since.{name}"
-    label = catalogue.text(key) if catalogue.has(key) else catalogue.text(f"risk.{name}")
+    label = next((catalogue.text(one) for one in (key, f"risk.{name}") if catalogue.has(one)), name)
+    if what.endswith("_verdict"):
+        return catalogue.plain("since.verdict", label=label)
     return label if name == what else f"{label}, {catalogue.text('word.limit').lower()}"

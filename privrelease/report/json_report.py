@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from privrelease.audit.differences_model import since_facts
 from privrelease.audit.model import AuditResult
 from privrelease.audit.schema import audit_bytes
+from privrelease.audit.signoff_model import signoff_facts
+from privrelease.audit.waivers_model import waiver_facts
 from privrelease.errors import InputError
 from privrelease.findings import Location
 from privrelease.report.edition import Edition, for_edition
@@ -36,13 +39,17 @@ def read_audit(path: Path, label: str | None = None) -> AuditResult:
             location=where,
         ) from None
     try:
-        return AuditResult.model_validate_json(content)
+        audit = AuditResult.model_validate_json(content)
+        for read in (since_facts, waiver_facts, signoff_facts):
+            read(audit)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        unknown = first["type"] == "extra_forbidden"  # a key of a file of others is not repeated: it may be a value
+        place = ".".join(str(part) for part in first["loc"][: -1 if unknown else None]) or "the whole file"
         raise InputError(
             code="C302",
-            message=f"this is no audit of a known version: {place}: {first['msg']}",
+            message=f"this is no audit of a known version: {place}: {'has a key that is not known' if unknown else first['msg']}",
             hint="only audit.json files of format privrelease/audit, version 1, can be rendered",
             location=where,
         ) from None
+    return audit
