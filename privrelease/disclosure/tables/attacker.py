@@ -172,6 +172,12 @@ class Polytope:
             self._remember(point)
 
     @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Tell which figures are neither printed nor worked out by subtraction: (n,) bool."""
+        found: NDArray[np.bool_] = self._place >= 0
+        return found
+
+    @property
     def scale(self) -> float:
         """The largest known figure that is no count; tolerances of sums are relative to it."""
         return self._largest

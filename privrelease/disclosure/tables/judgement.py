@@ -1,7 +1,7 @@
 """Whether a pattern of suppressed cells holds: every unsafe figure stays uncertain enough, and no unsafe group of suppressed cells is known.
 
 A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell nobody asked for, and must be as safe
-as a printed one (case t01). Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
+as a printed one (case t01), also where it takes several totals to work it out, as far as pairs and threes of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
 unsafe cells as contributors of others see them.
 A class: where all of a group share one key and the other keys are known to be empty, whoever is in the group has that key.
 """
@@ -9,14 +9,16 @@ A class: where all of a group share one key and the other keys are known to be e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
+from privrelease.disclosure.tables.crossing import known_sums
 from privrelease.disclosure.tables.exchanges import exchanges
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
-from privrelease.disclosure.tables.insiders import insiders, known_to_insider
+from privrelease.disclosure.tables.insiders import insiders, known_to_insider, parts_within
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
 
@@ -178,6 +180,7 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
                 del needed[cell]
                 yield Weakness("cell", figure, (cell,), low, high, width, upper)
         groups = [weak for relation in table.layout.relations for weak in _groups(attack, figure, relation, apart)]
+        groups += _crossing(attack, figure, apart, {weak.cells for weak in groups})
         yield from groups
         if needed:
             said = {(weak.cells, weak.held) for weak in groups}
@@ -259,6 +262,26 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
         low, high = attack.interval(figure, cells, {cell: float(values[cell]) for cell in held})
         if high - low <= slack:
             yield Weakness("group", figure, cells, low, high, 1, held=held)
+
+
+def _crossing(attack: Attack, figure: int, apart: set[int], said: set[tuple[int, ...]]) -> Iterator[Weakness]:
+    """Groups of cells that nobody is in twice, whose sum several totals give together. ``said``: groups that one total gives."""
+    table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
+    magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
+    only_few = magnitude is None or table.rules.zero_sums_shown
+    cells = [cell for cell in sorted(apart) if persons[cell] > 0 and (persons[cell] < table.rules.min_count or not only_few)]
+    unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
+    for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
+        sums = [] if magnitude is None else [_together(magnitude, group)]
+        if group in said or group_is_safe(table.rules, table.together(figure, group), sums):
+            continue
+        within = parts_within(relations, group).values()
+        there = [{part for part in parts if table.contributors[part]} for parts in within]
+        if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
+            continue
+        low, high = attack.interval(figure, group)
+        if high - low <= attack.slack(figure):
+            yield Weakness("group", figure, group, low, high, 1)
 
 
 def _together(magnitude: Magnitude, cells: Sequence[int]) -> tuple[int, list[int]]:

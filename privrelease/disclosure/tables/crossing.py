@@ -1,0 +1,64 @@
+"""Suppressed cells of different rows and columns whose sum follows from the totals, though no total is over them.
+
+Every total is an equation; what follows from them all are the combinations of these. The sum of some cells follows where the vector that has a
+one for each of them is such a combination, that is where its projection on the space of all combinations is itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.layout import Relation
+
+__all__ = ["known_sums"]
+
+_NEAR: Final = 1e-7
+
+
+def known_sums(
+    relations: Sequence[Relation], unknown: NDArray[np.bool_], cells: Sequence[int], persons: NDArray[np.int64], few: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield pairs of ``cells`` whose sum follows from the ``relations`` where the cells ``unknown`` (n,) are not known and all others are;
+    and threes with fewer than ``few`` ``persons`` (n,) together.
+
+    Two by two, the corners that face each other, where both totals of one of them are not known either:
+
+    >>> from privrelease.disclosure.tables.layout import Layout
+    >>> unknown = np.array([1, 0, 1, 0, 1, 1, 1, 1, 0], bool)
+    >>> persons = np.array([1, 0, 1, 0, 2, 2, 1, 2, 3])
+    >>> (0, 4) in list(known_sums(Layout((2, 2), margins=True).relations, unknown, [0, 4], persons, 4))
+    True
+    """
+    free = np.flatnonzero(unknown)
+    place = np.full(len(unknown), -1)
+    place[free] = np.arange(len(free))
+    lines = [one for one in relations if unknown[list(one.cells)].any()]
+    if len(cells) < 2 or not lines:
+        return
+    matrix = np.zeros((len(lines), len(free)))
+    for row, line in enumerate(lines):
+        for cell, sign in ((line.total, -1.0), *((part, 1.0) for part in line.parts)):
+            if unknown[cell]:
+                matrix[row, place[cell]] = sign
+    _, sizes, vectors = np.linalg.svd(matrix, full_matrices=False)
+    mine = vectors[sizes > _NEAR * sizes[0]][:, place[list(cells)]]
+    within = mine.T @ mine
+    length = np.diag(within)
+    pairs = length[:, None] + length[None, :] + 2 * within
+    for one, other in np.argwhere(np.triu(pairs > 2 - _NEAR, 1)).tolist():
+        yield cells[one], cells[other]
+    many = persons[list(cells)]
+    small = np.flatnonzero(many < few - 1)
+    for i, one in enumerate(small.tolist()):
+        rest = small[i + 1 :]
+        threes = pairs[np.ix_(rest, rest)] + length[one] + 2 * (within[one, rest][:, None] + within[one, rest][None, :])
+        together = many[one] + many[rest][:, None] + many[rest][None, :]
+        for other, third in np.argwhere(np.triu((threes > 3 - _NEAR) & (together < few), 1)).tolist():
+            yield cells[one], cells[rest[other]], cells[rest[third]]
