@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from privrelease.audit.explained import Explained
+    from privrelease.audit.hidden import Hidden
     from privrelease.audit.linkage import Repeats
     from privrelease.audit.readings import Sizes
     from privrelease.audit.target import AuditTarget
     from privrelease.disclosure.classes import ClassTable
-    from privrelease.engine.across_protocol import SharedValues
     from privrelease.engine.audit_protocol import (
         LeftRows,
         PersonClasses,
@@ -81,8 +81,8 @@ class Evidence:
     changes: tuple[ColumnChange, ...] | None = None
     tokens: tuple[TokenFacts, ...] | None = None
     same: tuple[SameCells, ...] | None = None
-    values: tuple[tuple[str, str, SharedValues], ...] | None = None
-    """Without a row map: (direct identifier, released column, the values that both have)."""
+    hidden: tuple[Hidden, ...] | None = None
+    """Without a row map: direct identifiers and released columns that have something in common, in any form."""
     explained: Explained | None = None
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import ReleasedFile
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
 
-__all__ = ["gather", "identifier_pairs"]
+__all__ = ["gather"]
 
 
 def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evidence:
@@ -110,7 +110,7 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
         left=_left(evidence, engine, row_map, unit),
         changes=engine.changes(source, main, row_map, plain),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
-        same=engine.same_cells(source, main, row_map, identifier_pairs(evidence.plan, main)),
+        same=engine.same_cells(source, main, row_map, _identifier_pairs(evidence.plan, main)),
     )
 
 
@@ -154,15 +154,15 @@ def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | No
 
 
 def _with_values(evidence: Evidence, engine: AuditEngine) -> Evidence:
-    """Compare the values of direct identifiers with those of released columns, where no row leads to its source."""
+    """Look for direct identifiers among released values, where no row leads to its source."""
     if evidence.source is None or evidence.main is None:
         return evidence
-    pairs = identifier_pairs(evidence.plan, evidence.main)
-    shared = engine.shared_values(evidence.source, evidence.main, pairs)
-    return replace(evidence, values=tuple((*pair, one) for pair, one in zip(pairs, shared, strict=True)))
+    from privrelease.audit.hidden import find_hidden
+
+    return replace(evidence, hidden=find_hidden(evidence, engine))
 
 
-def identifier_pairs(plan: MicrodataPlan, main: ReleasedFile) -> tuple[tuple[str, str], ...]:
+def _identifier_pairs(plan: MicrodataPlan, main: ReleasedFile) -> tuple[tuple[str, str], ...]:
     """Give (direct identifier, column of the file) pairs of which the second could hold the first under another name; columns that nobody
     planned are among them.
     """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from privrelease.engine.across_protocol import AcrossEngine
 from privrelease.engine.beside_protocol import BesideEngine
 from privrelease.engine.expectation_protocol import ExpectationEngine
+from privrelease.engine.identifier_protocol import IdentifierEngine
 from privrelease.engine.protocol import Engine
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class CodedColumn:
     values: NDArray[np.float64] | None = None
 
 
-class AuditEngine(Engine, ExpectationEngine, AcrossEngine, BesideEngine, Protocol):
+class AuditEngine(Engine, ExpectationEngine, AcrossEngine, BesideEngine, IdentifierEngine, Protocol):
     """An engine that also answers an auditor's questions.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.audit.codes import INTEGRITY_CODES
-from privrelease.audit.integrity import cells, explained, files, identifiers, rows
+from privrelease.audit.integrity import cells, explained, files, hidden, identifiers, rows
 from privrelease.audit.model import CheckResult
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _JUDGES: dict[str, Callable[[Evidence], Judged]] = {
     "AUDIT-RESIDUAL": rows.no_small_residual,
     "AUDIT-ORDER": rows.order_says_nothing,
     "AUDIT-DIRECT": identifiers.no_direct_identifier,
-    "AUDIT-HIDDEN": identifiers.no_hidden_identifier,
+    "AUDIT-HIDDEN": hidden.no_hidden_identifier,
     "AUDIT-PSEUDONYM": identifiers.pseudonyms_keyed,
 }
 

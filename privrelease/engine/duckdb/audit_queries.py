@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.audit_protocol import CodedColumn
     from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.identifier_protocol import IdentifierMatches, OwnMatches
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.relational.schema import Sink
 
@@ -321,6 +322,20 @@ class AuditQueries(ABC):
     ) -> tuple[SameCells, ...]:
         """Compare pairs of columns row by row."""
         return same_cells(self._connection, self._opened(source), self._opened(released), row_map, pairs)
+
+    def identifier_matches(
+        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], form: str
+    ) -> tuple[IdentifierMatches, ...]:
+        """Look for identifiers in another form."""
+        from privrelease.engine.duckdb.identifier_queries import identifier_matches
+
+        return identifier_matches(self._connection, self._opened(source), self._opened(released), pairs, form)
+
+    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], form: str) -> tuple[OwnMatches, ...]:
+        """Compare columns of the source row by row in another form."""
+        from privrelease.engine.duckdb.identifier_queries import own_identifiers
+
+        return own_identifiers(self._connection, self._opened(source), pairs, form)
 
     def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
         """Compare a pseudonym column with its source."""

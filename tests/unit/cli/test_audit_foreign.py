@@ -106,3 +106,17 @@ def test_checks_that_could_not_be_made_are_counted_apart_and_told_in_the_last_li
     assert said.last == f"exit 0: the files pass the release's policy; {unmade} checks could not be made"
     page = (theirs.folder / "r.html").read_text(encoding="utf-8")
     assert f"{unmade} could not be made: AUDIT-DIGEST, AUDIT-ROWMAP, " in page
+
+
+def test_ages_that_are_numbers_of_persons_too_are_no_hidden_identifier(desk):
+    """Persons 1 to 90 of 18 to 67 years, each age in the file as a category: all values of age are values of id, none is its own row's."""
+    rows = [(number, "north" if number % 2 else "south", 18 + (7 * number) % 50) for number in range(1, 91)]
+    desk.data("id,area,age,pay\n" + "".join(f"{n},{area},{age},{200 + n}\n" for n, area, age in rows))
+    desk.policy(marked_policy(risk="1").replace("age: {role: quasi, type: integer}", "age: {role: quasi, type: category}"))
+    said = audit(desk, "area,age,pay\n" + "".join(f"{area},{age},{200 + n}\n" for n, area, age in reversed(rows)))
+    assert said.code == 0, said.err
+    assert next(check for check in said.json["checks"] if check["id"] == "AUDIT-HIDDEN")["outcome"] == "pass"
+    ours = "area,age,pay,ref\n" + "".join(f"{area},{age},{200 + n},ID-{n:04d}\n" for n, area, age in reversed(rows))
+    said = audit(desk, ours)
+    assert said.code == 1
+    assert "ref holds values of id by its digits" in said.err
