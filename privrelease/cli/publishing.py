@@ -57,6 +57,7 @@ def _parked(policy: Path, settings: Settings, run_id: str) -> _Parked:
     from privrelease.report.json_report import read_audit
 
     store = ReleaseStore.beside(policy) if settings.state is None else ReleaseStore(settings.state)
+    store.recover()
     run = store.folder(run_id)
     _, plan = replace(settings, environment=run.record().environment).load(policy)
     return _Parked(plan, store, run, read_audit(run.audit, run.audit.name))
@@ -210,7 +211,9 @@ def withdraw(policy: Path, settings: Settings, release: str, reason: str, consol
     if not reason.strip():
         raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")
     _, plan = settings.load(policy)
-    record = settings.store(plan).withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+    store = settings.store(plan)
+    store.recover()
+    record = store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
     console.data(f"withdrawn  run {record.run}: {reason.strip()}")
     return Ending(0, f"release {release} is withdrawn; whoever has a copy keeps it")
 

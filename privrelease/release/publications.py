@@ -101,8 +101,7 @@ class Publications:
         link.unlink()
         flush_folder(link.parent)
         record = run.save(record.to(RunState.WITHDRAWN, self._clock(), reason))
-        self._unlink(record)
-        run.outgoing.chmod(0o700)
+        self.settle_hidden(run, record)
         return record
 
     def switch(self, name: ReleaseName, folder: Path) -> None:
@@ -134,9 +133,16 @@ class Publications:
         if shown is not None and shown.id != run.id:
             return run.save(record.to(RunState.SUPERSEDED, self._clock(), f"by run {shown.id}"))
         if not os.path.lexists(self._layout.current(record.name)):
-            self._unlink(record)
-            return run.save(record.to(RunState.WITHDRAWN, self._clock(), "stopped while withdrawing"))
+            record = run.save(record.to(RunState.WITHDRAWN, self._clock(), "stopped while withdrawing"))
+            self.settle_hidden(run, record)
         return record
+
+    def settle_hidden(self, run: RunFolder, record: RunRecord) -> None:
+        """Settle a withdrawn run: its files are closed, and its output paths lead nowhere, unless another release is shown there."""
+        if not os.path.lexists(self._layout.current(record.name)):
+            self._unlink(record)
+        if run.outgoing.is_dir():
+            run.outgoing.chmod(0o700)
 
     def _link(self, record: RunRecord, links: Sequence[tuple[Path, str]]) -> tuple[Replaced, ...]:
         current = self._layout.current(record.name)

@@ -342,6 +342,8 @@ class ReleaseStore:
             record = self._publications.settle_stopped(run, record)
         elif record.state is RunState.PUBLISHED:
             record = self._publications.settle_shown(run, record)
+        elif record.state is RunState.WITHDRAWN:
+            self._publications.settle_hidden(run, record)
         elif record.state is RunState.QUARANTINED and run.path.parent == self._layout.runs:
             run = self._quarantined(run)
         if record.closed or run.is_live:
