@@ -85,6 +85,10 @@ ENGLISH_RISK: Final[dict[str, str]] = {
     "evidence.linkability_said": "Threat {name}: a link by {columns} is right with a probability of at most {highest}.",
     "evidence.linkability_open": "Linking by columns that no threat names was not tried.",
     "evidence.inference": "Inference",
+    "evidence.inference_shared": "Threat {name}: of the records, {shared} are in classes that share one value of {column}, which is then known of "
+    "each; fewest different values in a class: {distinct}.",
+    "evidence.inference_outside": "No figure of it is shown in this edition: where all members of a class share a sensitive value, it can be "
+    "inferred of each.",
     "evidence.inference_open": "Not measured: where all members of a class share a sensitive value, it can be inferred of each.",
     # the chart of section 7
     "chart.classes": "Records by class size, threat {name}",

@@ -54,18 +54,41 @@ def unbroken(text: str) -> str:
 
 
 def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
-    """Write a share and its threshold with as many decimals as are needed to tell them apart.
+    """Write a share and its threshold with as many decimals as are needed to tell them apart, and on which side the share lies.
+
+    A threshold is a policy's decimal: it is written as it is, and not rounded.
 
     >>> beside(Fraction("0.2004"), Fraction("0.2"))
     ('20.04 %', '20 %')
     >>> beside(Fraction(1, 5), Fraction("0.2"))
     ('20 %', '20 %')
+    >>> beside(Fraction("0.0124"), Fraction("0.0122")), beside(Fraction("0.0005"), Fraction("0.0001"))
+    (('1.24 %', '1.22 %'), ('0.05 %', '0.01 %'))
     """
+    limit = _unrounded(threshold)
     for decimals in range(1, _MOST_DECIMALS + 1):
-        texts = percent(share, decimals), percent(threshold, decimals)
-        if share == threshold or _plain(texts[0]) != _plain(texts[1]):
-            return texts
-    return ("just above " if share > threshold else "just below ") + percent(threshold), percent(threshold)
+        text, against = percent(share, decimals), limit or percent(threshold, decimals)
+        if share == threshold or (text != against and _on_side(text, against, above=share > threshold)):
+            return text if share != threshold else against, against
+    limit = limit or percent(threshold)
+    return ("just above " if share > threshold else "just below ") + limit, limit
+
+
+def _on_side(text: str, against: str, *, above: bool) -> bool:
+    """Whether a share as it is written lies above a threshold as it is written, or else below."""
+    written, limit = (Fraction(_plain(one).replace(",", "")) for one in (text, against))
+    if text[0] in "<>":  # between 0 and what is written, or between that and 100
+        low, high = (Fraction(0), written) if text[0] == "<" else (written, Fraction(100))
+        return low >= limit if above else high <= limit
+    return written > limit if above else written < limit
+
+
+def _unrounded(share: Fraction) -> str | None:
+    """Write a share as per cent exactly; None where that takes too many digits."""
+    texts = (percent(share, decimals) for decimals in range(1, _MOST_DECIMALS + 1))
+    return next(
+        (text for text in texts if text[0] not in "<>" and Fraction(_plain(text).replace(",", "")) == share * 100), None
+    )
 
 
 def risk(value: Fraction) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from privrelease.audit.attacks_model import attacks_facts
 from privrelease.report import numbers
 from privrelease.report.attacks_named import attack_name
+from privrelease.report.edition import Edition
 from privrelease.report.sections.attacks import bounded, signed
+from privrelease.report.sections.sensitive import sensitive_body
 from privrelease.report.view import exact, shown
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ def build(context: Context) -> EvidenceBody:
     """Say what the risk figures are evidence of, and which question nothing was measured for."""
     catalogue, threats = context.catalogue, context.audit.threats
     tried = _tried(context)
+    open_inference = "evidence.inference_open" if context.edition is Edition.INTERNAL else "evidence.inference_outside"
     singled = tuple(_singling_out(threat, catalogue) for threat in threats)
     linked = tuple(
         (
@@ -50,8 +53,24 @@ def build(context: Context) -> EvidenceBody:
                 catalogue.text("evidence.linkability"),
                 (*linked, *(tried["linkability"] or (("evidence.linkability_open", {}),))),
             ),
-            (catalogue.text("evidence.inference"), tried["inference"] or (("evidence.inference_open", {}),)),
+            (
+                catalogue.text("evidence.inference"),
+                (*_shared(context), *tried["inference"]) or ((open_inference, {}),),
+            ),
         )
+    )
+
+
+def _shared(context: Context) -> tuple[Sentence, ...]:
+    """What section 7 measured of sensitive values within classes; nothing for recipients, who are not shown it."""
+    measured = sensitive_body(context.audit, context.catalogue)
+    return tuple(
+        (
+            "evidence.inference_shared",
+            {"name": line.threat, "column": line.column, "shared": line.shared.text, "distinct": line.distinct.text},
+        )
+        for line in (() if measured is None else measured.rows)
+        if not line.shared.gap and not line.distinct.gap
     )
 
 

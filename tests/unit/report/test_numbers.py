@@ -61,3 +61,34 @@ def test_short_numbers_are_exact_and_long_ones_have_four_digits():
 def test_a_risk_of_one_in_k_says_so():
     assert risk(Fraction(1, 12)) == "8.3 % (1 in 12)"
     assert risk(Fraction(3, 4)) == "75 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "threshold", "texts"),
+    [
+        ("0.0117", "0.0001", ("1.2 %", "0.01 %")),
+        ("0.5", "0.0125", ("50 %", "1.25 %")),
+        ("0.0124", "0.0122", ("1.24 %", "1.22 %")),
+        ("0.0005", "0.0001", ("0.05 %", "0.01 %")),
+        ("0.00005", "0.0001", ("<0.01 %", "0.01 %")),
+        ("0.00001", "0", ("<0.1 %", "0 %")),
+        ("0.99999", "1", (">99.9 %", "100 %")),
+    ],
+)
+def test_a_limit_is_written_as_the_policy_has_it_and_the_figure_on_its_side_of_it(share, threshold, texts):
+    assert beside(Fraction(share), Fraction(threshold)) == texts
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_share_is_never_written_on_the_other_side_of_its_limit(share, threshold):
+    figure, limit = beside(Fraction(share, 10**6), Fraction(threshold, 10**6))
+    bare = [Fraction(text.removesuffix(" %").strip("<>")) for text in (figure, limit)]
+    assert bare[1] == Fraction(threshold, 10**4)
+    if share == threshold:
+        assert figure == limit
+    elif figure[0] in "<>":
+        reach = (0, bare[0]) if figure[0] == "<" else (bare[0], 100)
+        assert reach[0] >= bare[1] if share > threshold else reach[1] <= bare[1]
+    else:
+        assert (bare[0] > bare[1]) is (share > threshold)
+        assert bare[0] != bare[1]

@@ -103,3 +103,24 @@ def test_how_varied_sensitive_values_are_is_told_to_those_inside(audit):
     assert "were not looked at: 2" in text
     assert "Sensitive values within classes" not in render_html(shown, Edition.RECIPIENT)
     assert SENSITIVE not in json.loads(render_json(shown, Edition.RECIPIENT))["sections"]
+
+
+def test_a_sensitive_value_that_a_class_shares_is_evidence_of_inference(audit):
+    row = SensitiveRow(
+        threat="external",
+        column="diagnosis",
+        distinct_l=Figure.of(1),
+        entropy_l=Figure.of(1.0),
+        t=Figure.of(Fraction(13, 20), "share"),
+        distance="equal",
+        shared=Figure.of(Fraction(13, 125), "share"),
+    )
+    facts = SensitiveFacts(rows=(row,), left_out=0)
+    shown = audit.model_copy(update={"sections": {**audit.sections, SENSITIVE: facts.model_dump(mode="json")}})
+    said = section(shown, "evidence")
+    assert "10.4 % are in classes that share one value of diagnosis" in said
+    assert "Not measured" not in said
+    outside = render_html(shown, Edition.RECIPIENT)
+    assert "share one value of" not in outside
+    assert "Not measured: where all members" not in outside
+    assert "Not measured: where all members" in section(audit, "evidence")
