@@ -37,7 +37,7 @@ __all__ = ["Evidence", "FileEvidence", "Outside"]
 
 @dataclass(frozen=True, slots=True)
 class FileEvidence:
-    """One file: digest and size of its bytes, and the opened file, or the code of the error that kept it shut.
+    """One file: digest and size of its bytes, and the opened file, or the code of the error that kept it shut (``why``: and its message).
 
     ``differs``: positions at which it holds another row than the first readable file (None: it is that file, or could not be compared).
     ``leftovers``: what it holds besides its rows, in words.
@@ -50,6 +50,7 @@ class FileEvidence:
     refused: str | None = None
     differs: int | None = None
     leftovers: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

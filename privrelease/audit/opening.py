@@ -44,7 +44,7 @@ def opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column], *, marked
         released = engine.open_release(sink, columns, marked=marked)
         return FileEvidence(sink, digest, size, released, leftovers=engine.leftovers(sink))
     except PrivreleaseError as error:
-        return FileEvidence(sink, digest, size, None, _unreadable(error))
+        return FileEvidence(sink, digest, size, None, _unreadable(error), why=_why(error))
 
 
 def held_in_memory(engine: AuditEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
@@ -55,7 +55,7 @@ def held_in_memory(engine: AuditEngine, files: tuple[FileEvidence, ...], source:
         try:
             held = replace(file, released=engine.hold(file.released, source))
         except PrivreleaseError as error:
-            refused = replace(file, released=None, refused=_unreadable(error))
+            refused = replace(file, released=None, refused=_unreadable(error), why=_why(error))
             return held_in_memory(engine, (*files[:place], refused, *files[place + 1 :]), source)
         return (*files[:place], held, *files[place + 1 :])
     return files
@@ -79,3 +79,9 @@ def _unreadable(error: PrivreleaseError) -> str:
     if error.code == "D120":
         raise error
     return error.code
+
+
+def _why(error: PrivreleaseError) -> str:
+    """Give the first message of an error, with the line and column where it has them; no message of the engine has a cell."""
+    where = "" if error.location is None or not error.location.line else f"line {error.location.line}: "
+    return where + error.message.partition("\n")[0]

@@ -34,7 +34,11 @@ def files_readable(evidence: Evidence) -> Judged:
     from_run = evidence.target.run is not None
     if not evidence.files or (from_run and len(evidence.files) < len(evidence.plan.sinks)):
         return failed("an output of the plan is missing from the release")
-    refused = [f"{file.sink.label} ({file.refused})" for file in evidence.files if file.released is None]
+    refused = [
+        f"{file.sink.label} ({file.refused}{f' {file.why}' if file.why else ''})"
+        for file in evidence.files
+        if file.released is None
+    ]
     return failed(f"cannot be read: {_listed(refused)}") if refused else passed("every output is there and can be read")
 
 

@@ -120,3 +120,21 @@ def test_ages_that_are_numbers_of_persons_too_are_no_hidden_identifier(desk):
     said = audit(desk, ours)
     assert said.code == 1
     assert "ref holds values of id by its digits" in said.err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said_so"),
+    [
+        ("area,age,pay\nnorth,20-29,100\n", "D201", "age"),
+        (",area,age,pay\n1,north,20,100\n", "D104", "name"),
+        ("area,age,pay\n1,north,20,100\n", "D111", "line 2"),
+        ("", "D104", "empty"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why_and_shows_no_cell(theirs, text, code, said_so):
+    said = audit(theirs, text)
+    assert said.code == 1
+    files = next(check for check in said.json["checks"] if check["id"] == "AUDIT-FILES")
+    assert code in files["message"]
+    assert said_so in files["message"]
+    assert "20-29" not in said.out + said.err
