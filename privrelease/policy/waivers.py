@@ -6,6 +6,8 @@ threat, where the policy's diff shows it. Nor can what guards the release's iden
 
 from __future__ import annotations
 
+import unicodedata
+
 from privrelease.policy.values import Day, Frozen, Text
 
 __all__ = ["Waiver", "same_person"]
@@ -29,9 +31,15 @@ class Waiver(Frozen):
 
 
 def same_person(one: str, other: str) -> bool:
-    """Whether two names mean the same, however they are spaced and cased.
+    """Whether two names mean the same, however they are spaced, cased and composed, with signs that nobody sees or without, and whether
+    or not a role is called one.
 
-    >>> same_person("role:DPO ", "role:dpo"), same_person("role:steward", "role:dpo")
-    (True, False)
+    >>> same_person("role:DPO ", "role:dpo"), same_person("dpo", "role: dpo"), same_person("role:steward", "role:dpo")
+    (True, True, False)
     """
-    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+    return _plain(one) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", name) if unicodedata.category(sign) != "Cf")
+    return " ".join(seen.split()).casefold().removeprefix("role:").strip()
