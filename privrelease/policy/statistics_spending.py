@@ -54,7 +54,7 @@ class Spending:
 
 
 def rule_of(release: StatisticsRelease, queries: list[tuple[QuerySpec, Query, Filter | None]]) -> Accounting:
-    """Return the accountant of a release: the policy's; else zCDP where a query needs a delta anyway, and the pure rule where none does."""
+    """Return the accountant of a release: the policy's; else zCDP where a query needs a delta anyway, and where none does the sum."""
     if release.budget.accounting is not None:
         return release.budget.accounting
     return "zcdp" if any(needs_delta(query, spec.mechanism) for spec, query, _ in queries) else "approximate"
