@@ -1,7 +1,8 @@
 """Section 9 of ``audit.json``: the attacks that were tried, how often each succeeded, and distances as information.
 
-Rates of success come from the source, so counts are internal. Recipients see rates in whole per cent, and only where neither successes nor
-failures are fewer than the policy's minimum; under differential privacy they see none (DESIGN semantics 12).
+Rates of success come from the source, so counts are internal: attempts too, which are all persons of the source where the sample takes
+everybody in. Recipients see rates in whole per cent, and only where neither successes nor failures are fewer than the policy's minimum;
+under differential privacy they see none (DESIGN semantics 12).
 """
 
 from __future__ import annotations
@@ -139,7 +140,11 @@ def _rounded_rate(rate: RateFacts | None) -> RateFacts | None:
         return None
     bounds = _rounded_bounds(rate.rate)
     assert bounds is not None
-    return RateFacts(successes=None, attempts=rate.attempts, rate=bounds)
+    # a sample of everybody: attempts less released records are the few who were dropped
+    attempts = (
+        None if rate.attempts is None else Figure(value=None, unit="count", visibility=Visibility.INTERNAL, note="withheld")
+    )
+    return RateFacts(successes=None, attempts=attempts, rate=bounds)
 
 
 def _rounded_bounds(bounds: BoundedFacts | None) -> BoundedFacts | None:

@@ -16,6 +16,7 @@ from privrelease.audit.figures import Audience
 from privrelease.plan.attacks import AttackLimits
 from privrelease.report.edition import Edition
 from privrelease.report.html import render_html
+from privrelease.report.json_report import render_json
 
 LIMIT = AttackLimits(max_risk=Fraction(1, 10))
 TRIED = (
@@ -127,6 +128,18 @@ def test_recipients_see_whole_per_cent_and_nothing_small(page):
     for hidden in ("600 of 643", "93.3", "0.3 %", "holdout.csv", "released records", "held-out persons 1"):
         assert hidden not in said, hidden
     assert "not shown in this edition" in said  # 3 of 1,000
+
+
+def test_recipients_are_not_told_how_many_attempts_could_be_made(audit):
+    """A sample of everybody counts the persons of the source: with 3 dropped rows, 1,108 beside 1,105 released ones."""
+    one = Tried("inference", LIMIT, ("age",), Rate(523, 1108), Rate(400, 1108), Rate(300, 1109), "held_out", target="ill")
+    facts = section(one).model_dump(mode="json")
+    shown = audit.model_copy(update={"sections": {**audit.sections, ATTACKS: facts}})
+    inside, outside = (render_json(shown, edition).decode() for edition in (Edition.INTERNAL, Edition.RECIPIENT))
+    for attempts in ("1108", "1109"):
+        assert attempts in inside
+        assert attempts not in outside
+    assert "47 %" in render_html(shown, Edition.RECIPIENT).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_under_differential_privacy_only_those_inside_see_attacks(page):
