@@ -3,7 +3,7 @@
 A column that leaves as it is, with values that its own source column has as often, says no more than that column: it is compared with the
 identifier row by row in the source. Any other column is compared in three steps, each in every form of an identifier:
 
-1. *Values.* Half of the distinct values of the poorer side are in the other. Texts of four signs and more, and numbers of more than seven
+1. *Values.* Half of the distinct values of the poorer side are in the other. Texts of four letters or of letters and digits, and numbers of more than seven
    digits, do not meet so by chance: the column holds identifiers. Small numbers and short texts may meet by chance and are asked further.
 2. *How often.* A row's own identifier stands in the file no more often than in the source. Where more than half of the cells that meet are
    beyond that, at most half of them can be their own row's.

@@ -25,7 +25,7 @@ class IdentifierMatches:
     """A source column beside a released one, whatever rows their values stand in. A value in a form is a key; a cell may give several.
 
     ``first``, ``second``, ``both``: distinct keys of source, file, and both. ``weak``: those of both that are numbers of at most seven digits
-    or texts of at most three signs, which meet by chance. ``matched``: cells of the file with a key of both; ``own``: at most so many of them
+    or texts of at most three letters, which meet by chance. ``matched``: cells of the file with a key of both; ``own``: at most so many of them
     can be their own row's, since the source has no more. ``expected``: keys of both, would the file's numbers lie anywhere between its
     smallest and its largest (None: there is none). ``source_rows``, ``output_rows``: (m,) int64, rows that share a key that one source row
     has.

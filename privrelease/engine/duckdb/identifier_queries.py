@@ -93,7 +93,7 @@ def _counted(table: str, alias: str) -> exp.Subquery:
 
 
 def _weak(key: Expr) -> Expr:
-    return sql.call("regexp_full_match", key, sql.text("[0-9]{1,7}|.{1,3}"))
+    return sql.call("regexp_full_match", key, sql.text(r"[0-9]{1,7}|\p{L}{1,3}|."))
 
 
 def _sum(value: Expr) -> Expr:

@@ -138,3 +138,11 @@ def test_a_file_that_cannot_be_read_says_why_and_shows_no_cell(theirs, text, cod
     assert code in files["message"]
     assert said_so in files["message"]
     assert "20-29" not in said.out + said.err
+
+
+def test_identifiers_of_other_persons_are_no_chance_where_they_are_no_numbers(theirs):
+    lines = file_of("plain").splitlines()
+    others = [f"{line},p{(number + 1) % 6}" for number, line in enumerate(lines[1:])]
+    said = audit(theirs, "\n".join([lines[0] + ",ref", *others]) + "\n")
+    assert said.code == 1
+    assert "ref holds values of id" in said.err
