@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import Ending
-from privrelease.cli.forms import check_summary, for_pipeline
+from privrelease.cli.forms import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.run import not_made, warned
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.writing import Kept, Writer, kept_of_policy
@@ -48,6 +48,14 @@ class Audited:
 
 def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
     """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
+    with stopped_in_form("audit", policy, console):
+        result, writer = _audited(policy, settings, asked, console)
+    _write(policy, result, asked, writer, console)
+    return _ending(result, fail_on)
+
+
+def _audited(policy: Path, settings: Settings, asked: Audited, console: Console) -> tuple[AuditResult, Writer]:
+    """The audit, and what writes it, which saw before any work that it can."""
     from privrelease.audit.microdata import audit_microdata
     from privrelease.audit.waivers import with_waivers
     from privrelease.cli.earlier import named_releases, readable_too
@@ -66,9 +74,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     writer.check(asked.audit_file, asked.report_file)
     check_summary(console)
     if not isinstance(release, MicrodataPlan):
-        result = with_waivers(_figures(release, plan, settings, asked, console), plan)
-        _write(policy, result, asked, writer, console)
-        return _ending(result, fail_on)
+        return with_waivers(_figures(release, plan, settings, asked, console), plan), writer
     target = _target(release, plan, settings, asked, console)
     earlier = named_releases(asked.against, release, plan, settings)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
@@ -79,9 +85,7 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
     with DuckDBEngine(limits) as engine:
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
         result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
-    result = with_waivers(result, plan)
-    _write(policy, result, asked, writer, console)
-    return _ending(result, fail_on)
+    return with_waivers(result, plan), writer
 
 
 def _target(release: MicrodataPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditTarget:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.cli.console import Format
+from privrelease.cli.ending import ending_of
+from privrelease.cli.machine import finding_value
+from privrelease.errors import PrivreleaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from privrelease.audit.model import AuditResult
     from privrelease.cli.console import Console
     from privrelease.findings import Finding
 
-__all__ = ["SUMMARY", "check_summary", "for_pipeline"]
+__all__ = ["SUMMARY", "check_summary", "for_pipeline", "stopped_in_form"]
 
 #: The file to which GitHub Actions takes a job's summary, by environment variable.
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -30,6 +34,21 @@ def check_summary(console: Console) -> None:
 
         with speaking("looking at the file of the job summary"):
             Path(named).open("a", encoding="utf-8").close()
+
+
+@contextmanager
+def stopped_in_form(verb: str, policy: Path, console: Console) -> Iterator[None]:
+    """Before anything is printed: what stops the command inside is printed in the console's form too, where that is one for machines, as
+    ``validate`` prints it. The error goes on.
+    """
+    try:
+        yield
+    except PrivreleaseError as error:
+        findings = ending_of(error).findings
+        if console.json:
+            console.document({"policy": str(policy), "findings": [*map(finding_value, findings)]})
+        for_pipeline(verb, policy, (), findings, console)
+        raise
 
 
 def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:

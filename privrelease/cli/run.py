@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
-from privrelease.cli.forms import check_summary, for_pipeline
+from privrelease.cli.forms import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.machine import finding_value
 from privrelease.cli.publishing import approvers_of, kept_files, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
@@ -72,19 +72,20 @@ class _Work:
 
 def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console) -> Ending:
     """Run releases of a policy, report all, and end with the worst exit code."""
-    loaded, plan = settings.load(policy)
-    for finding in loaded.warnings:
-        console.log(str(finding))
-    releases = chosen(plan, ids)
-    if os.environ.get(DIGEST_KEY) == "":
-        console.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
-    if plan.approvals is not None:
-        approvers_of(plan.approvals)
-    check_summary(console)
-    store = settings.store(plan)
-    store.check_outputs([release.sinks for release in releases])
-    for abandoned in store.recover():
-        console.log(f"cleared up after run {abandoned}, which was killed before a decision")
+    with stopped_in_form("run", policy, console):
+        loaded, plan = settings.load(policy)
+        for finding in loaded.warnings:
+            console.log(str(finding))
+        releases = chosen(plan, ids)
+        if os.environ.get(DIGEST_KEY) == "":
+            console.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
+        if plan.approvals is not None:
+            approvers_of(plan.approvals)
+        check_summary(console)
+        store = settings.store(plan)
+        store.check_outputs([release.sinks for release in releases])
+        for abandoned in store.recover():
+            console.log(f"cleared up after run {abandoned}, which was killed before a decision")
     editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
     work = _Work(plan, settings, store, fail_on, editions, console)
     ran = [_alone(work, release) for release in releases]

@@ -44,6 +44,23 @@ def test_a_run_that_was_stopped_is_told_in_every_form(desk):
     assert ET.fromstring(desk.run("--format", "junit").out).get("failures") == "1"
 
 
+@pytest.mark.parametrize("verb", ["run", "audit"])
+def test_what_stops_a_command_before_its_work_is_told_in_every_form(desk, verb):
+    desk.policy(POLICY.replace("from: d", "from: nothing"))
+    words = (verb, str(desk.folder / "policy.yaml"), *(("--release", "r", "--file", "x.csv") if verb == "audit" else ()))
+    (finding,) = desk(*words, "--format", "json").json["findings"]
+    assert finding["code"] == "P301"
+    assert finding["file"] == str(desk.folder / "policy.yaml")
+    assert finding["line"] > 1
+    (result,) = desk(*words, "--format", "sarif").json["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == finding["line"]
+    assert ET.fromstring(desk(*words, "--format", "junit").out).get("failures") == "1"
+    said = desk(*words, "--format", "github")
+    assert said.out.startswith("::error title=P301,")
+    assert said.code == 2
+    assert desk(*words).out == ""
+
+
 @pytest.mark.parametrize("form", ["sarif", "junit", "github", "markdown", "in-toto", "dpv"])
 def test_report_renders_the_form_from_the_runs_folder(desk, form):
     desk.run()
