@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from privrelease.cli.main import main
+from privrelease.release.signing import SigningKey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,7 @@ datasets:
   d:
     source: data.csv
 """
+APPROVALS = "approvals: {required: [dpo, steward], keys: approvers.yaml}\n"
 POLICY = (
     POLICY_HEAD
     + """\
@@ -126,3 +128,50 @@ def desk(tmp_path, capsys, monkeypatch) -> Desk:
     made.policy()
     made.data(DATA)
     return made
+
+
+@dataclass(frozen=True)
+class Office:
+    """A desk whose policy needs two approvals, and the keys of those who give them."""
+
+    desk: Desk
+
+    def person(self, name, roles, **dates):
+        path = self.desk.folder / f"{name}.key"
+        if not path.exists():
+            SigningKey.generate().save(path)
+        pem = SigningKey.load(path).public.pem.strip().replace("\n", "\n      ")
+        more = "".join(f"\n    {key}: {value}" for key, value in dates.items())
+        return f"  - name: {name}\n    roles: [{', '.join(roles)}]\n    key: |\n      {pem}{more}\n"
+
+    def list(self, *people):
+        (self.desk.folder / "approvers.yaml").write_text("approvers:\n" + "".join(people), encoding="utf-8")
+
+    def run(self):
+        said = self.desk.run()
+        assert said.code == 5, said.err
+        return max(path.name for path in (self.desk.folder / ".privrelease" / "runs").iterdir())
+
+    def approve(self, run, name, role):
+        return self.desk("approve", "policy.yaml", run, "--role", role, "--key", f"{name}.key")
+
+    def publish(self, run):
+        return self.desk("publish", "policy.yaml", run)
+
+    def internal(self, run):
+        return self.desk.folder / ".privrelease" / "runs" / run / "internal"
+
+
+@pytest.fixture
+def office(desk):
+    desk.policy(POLICY + APPROVALS)
+    made = Office(desk)
+    made.list(made.person("ann", ["dpo"]), made.person("bob", ["steward", "dpo"]))
+    return made
+
+
+def signed(office):
+    run = office.run()
+    office.approve(run, "ann", "dpo")
+    office.approve(run, "bob", "steward")
+    return run

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import stat
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,49 +9,7 @@ import pytest
 from privrelease.cli.main import main
 from privrelease.release.signing import SigningKey
 
-from .conftest import POLICY, Desk
-
-APPROVALS = "approvals: {required: [dpo, steward], keys: approvers.yaml}\n"
-
-
-@dataclass(frozen=True)
-class Office:
-    """A desk whose policy needs two approvals, and the keys of those who give them."""
-
-    desk: Desk
-
-    def person(self, name, roles, **dates):
-        path = self.desk.folder / f"{name}.key"
-        if not path.exists():
-            SigningKey.generate().save(path)
-        pem = SigningKey.load(path).public.pem.strip().replace("\n", "\n      ")
-        more = "".join(f"\n    {key}: {value}" for key, value in dates.items())
-        return f"  - name: {name}\n    roles: [{', '.join(roles)}]\n    key: |\n      {pem}{more}\n"
-
-    def list(self, *people):
-        (self.desk.folder / "approvers.yaml").write_text("approvers:\n" + "".join(people), encoding="utf-8")
-
-    def run(self):
-        said = self.desk.run()
-        assert said.code == 5, said.err
-        return max(path.name for path in (self.desk.folder / ".privrelease" / "runs").iterdir())
-
-    def approve(self, run, name, role):
-        return self.desk("approve", "policy.yaml", run, "--role", role, "--key", f"{name}.key")
-
-    def publish(self, run):
-        return self.desk("publish", "policy.yaml", run)
-
-    def internal(self, run):
-        return self.desk.folder / ".privrelease" / "runs" / run / "internal"
-
-
-@pytest.fixture
-def office(desk):
-    desk.policy(POLICY + APPROVALS)
-    made = Office(desk)
-    made.list(made.person("ann", ["dpo"]), made.person("bob", ["steward", "dpo"]))
-    return made
+from .conftest import APPROVALS, POLICY, signed
 
 
 def test_a_release_waits_for_every_required_approval_and_is_then_published_without_running_again(office):
@@ -126,13 +83,6 @@ waivers: [{check: U-1, release: r, reason: known, owner: "role:steward", approve
     said = office.approve(run, "bob", "steward")
     assert said.code == 3
     assert "owns an open waiver" in said.err
-
-
-def signed(office):
-    run = office.run()
-    office.approve(run, "ann", "dpo")
-    office.approve(run, "bob", "steward")
-    return run
 
 
 def public_keys(office, *names):
@@ -432,53 +382,6 @@ def test_approvals_in_two_roles_by_keys_that_turn_out_to_be_one_persons_count_on
     assert said.code == 5
     assert "R166 the approval as steward does not count: Ann signed for another role already" in said.err
     assert "is not approved by: steward" in said.last
-
-
-def killed(monkeypatch, place):
-    """A process that is killed at ``place``: nothing after it is done, and nothing is settled."""
-    from privrelease.release.publications import Publications
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    for name in {place, "settle_stopped"}:
-        monkeypatch.setattr(Publications, name, stop)
-
-
-@pytest.mark.parametrize("place", ["_link", "switch"])
-def test_a_publication_that_was_killed_half_way_is_made_again_by_the_same_command(office, monkeypatch, place):
-    run = signed(office)
-    with monkeypatch.context() as patch:
-        killed(patch, place)
-        assert office.publish(run).code != 0
-    assert not office.desk.released.exists()
-    assert office.publish(run).code == 0
-    assert office.desk.released.exists()
-
-
-def test_a_publication_that_was_killed_after_its_moment_is_out_and_says_so(office, monkeypatch):
-    run = signed(office)
-    with monkeypatch.context() as patch:
-        killed(patch, "_settle")
-        assert office.publish(run).code != 0
-    assert office.desk.released.exists()
-    said = office.publish(run)
-    assert (said.code, "is published, not parked" in said.err) == (3, True)
-    assert office.desk("withdraw", "policy.yaml", "r", "--reason", "made up").code == 0
-
-
-def test_a_withdrawal_that_was_killed_half_way_leaves_no_link_behind_once_it_is_asked_for_again(office, monkeypatch):
-    run = signed(office)
-    assert office.publish(run).code == 0
-    with monkeypatch.context() as patch:
-        killed(patch, "_unlink")
-        assert office.desk("withdraw", "policy.yaml", "r", "--reason", "made up").code != 0
-    assert not office.desk.released.exists()
-    assert office.desk("withdraw", "policy.yaml", "r", "--reason", "made up").code == 3
-    assert not office.desk.released.is_symlink()
-    folder = office.internal(run).parent
-    assert stat.S_IMODE((folder / "outgoing").stat().st_mode) == 0o700
-    assert "made up" in (folder / "internal" / "state.json").read_text(encoding="utf-8")
 
 
 def test_two_who_approve_at_the_same_moment_do_not_call_each_others_report_altered(office, monkeypatch):

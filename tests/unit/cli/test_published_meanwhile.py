@@ -7,7 +7,7 @@ import json
 import pytest
 
 from privrelease.release.store import ReleaseStore
-from tests.unit.cli.test_approvals import Office
+from tests.unit.cli.conftest import Office
 from tests.unit.cli.test_audit_against import AREA_GOES, DATA, HEAD, JOB_GOES, release
 from tests.unit.cli.test_tables_against import CELLS, COARSE, FINE, people
 from tests.unit.cli.test_tables_against import POLICY as TABLES

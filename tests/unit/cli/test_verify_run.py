@@ -9,8 +9,8 @@ import pytest
 
 from privrelease.release.signing import SigningKey
 
-from .test_approvals import Office, public_keys, signed
-from .test_approvals import office as office  # noqa: PLC0414 -- a fixture
+from .conftest import Office, signed
+from .test_approvals import public_keys
 
 
 def envelope(office: Office, run: str, role: str):
