@@ -41,6 +41,9 @@ __all__ = ["Opened", "open_release", "opened_source"]
 
 Expr = exp.Expr
 
+#: What the first column is called in a file of others whose header does not name it: R and pandas write the names of rows there.
+_ROW_NAMES = "(row names)"
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -166,6 +169,8 @@ def _open_csv(
 ) -> tuple[Opened, ReleasedFile]:
     form = _form_of(sink, columns) if marked else FileFormat()
     names = header_of(sink.path, form, sink.label)
+    if marked and names and not names[0]:
+        names = [_ROW_NAMES, *names[1:]]
     check_header(names, (), sink.label, "drop", line=1)
     if columns and not {column.name for column in columns} & set(names):
         message = f"none of the {len(columns)} columns of the release is in the first line, which has {len(names)} fields"

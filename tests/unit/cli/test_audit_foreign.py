@@ -50,6 +50,16 @@ def test_a_suppressed_cell_is_one_whatever_its_mark(theirs, tool):
     assert said.json["decision"]["outcome"] == "pass"
 
 
+@pytest.mark.parametrize("name", ["", '""'])
+def test_names_of_rows_in_a_first_column_without_a_name_are_a_column_that_nobody_planned(theirs, name):
+    head, *rows = file_of("sdcmicro").splitlines()
+    said = audit(theirs, "\n".join([f"{name},{head}", *(f'"{n}",{row}' for n, row in enumerate(rows, 1))]) + "\n")
+    assert said.code == 1
+    assert risk(said.json) == (3, 6, 0)
+    (finding,) = [one for one in said.json["findings"] if one["severity"] == "error"]
+    assert (finding["code"], "not planned: (row names)" in finding["message"]) == ("A203", True)
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tools_file_below_k_fails_with_the_same_finding(theirs, tool):
     said = audit(theirs, file_of(tool, lost=4))
@@ -126,7 +136,7 @@ def test_ages_that_are_numbers_of_persons_too_are_no_hidden_identifier(desk):
     ("text", "code", "said_so"),
     [
         ("area,age,pay\nnorth,20-29,100\n", "D201", "age"),
-        (",area,age,pay\n1,north,20,100\n", "D104", "name"),
+        ("area,,age,pay\nnorth,1,20,100\n", "D104", "name"),
         ("area,age,pay\n1,north,20,100\n", "D111", "line 2"),
         ("", "D104", "empty"),
     ],
