@@ -83,7 +83,7 @@ class Evidence:
     tokens: tuple[TokenFacts, ...] | None = None
     same: tuple[SameCells, ...] | None = None
     hidden: tuple[Hidden, ...] | None = None
-    """Without a row map: direct identifiers and released columns that have something in common, in any form."""
+    """Direct identifiers and released columns that have something in common, in any form; with a row map in the forms but the plain one."""
     explained: Explained | None = None
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None

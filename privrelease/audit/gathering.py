@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from privrelease.audit.hidden import Hidden
     from privrelease.audit.target import AuditTarget
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.engine.protocol import ReleasedFile
@@ -111,7 +112,16 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
         changes=engine.changes(source, main, row_map, plain),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, _identifier_pairs(evidence.plan, main)),
+        hidden=_other_forms(evidence, engine),
     )
+
+
+def _other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
+    if not any(column.role is Role.DIRECT for column in evidence.plan.source.columns):
+        return ()
+    from privrelease.audit.hidden import other_forms
+
+    return other_forms(evidence, engine)
 
 
 def _with_repeats(evidence: Evidence, engine: AuditEngine) -> Evidence:

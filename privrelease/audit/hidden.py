@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from privrelease.engine.audit_protocol import AuditEngine
     from privrelease.engine.identifier_protocol import IdentifierMatches, OwnMatches
 
-__all__ = ["Hidden", "Whose", "beyond_chance", "find_hidden", "no_half"]
+__all__ = ["Hidden", "Whose", "beyond_chance", "find_hidden", "no_half", "other_forms"]
 
 _COMPARED = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER, ColumnType.NUMBER}
+_NUMBERS = {ColumnType.INTEGER, ColumnType.NUMBER}
 _SHUFFLES = 16
 _SEED = 1
 _MOST_LINKS = 2_000_000
@@ -102,7 +103,6 @@ def find_hidden(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
     direct = [column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT]
     pairs = [(one, name) for one in direct for name, kind in main.columns if kind in _COMPARED]
     kinds = dict(main.columns)
-    numbers = {ColumnType.INTEGER, ColumnType.NUMBER}
     as_source = _as_source(evidence)
     kept = [pair for pair in pairs if pair[1] in as_source]
     asked = [pair for pair in pairs if pair[1] not in as_source]
@@ -112,11 +112,32 @@ def find_hidden(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
         compared = pairs if form == "plain" else asked
         values = dict(zip(compared, engine.identifier_matches(source, main, compared, form), strict=True))
         for pair in pairs:
-            texts = not numbers & {kinds[pair[1]], evidence.plan.source.column(pair[0]).type}
+            texts = not _NUMBERS & {kinds[pair[1]], evidence.plan.source.column(pair[0]).type}
             one, own = values.get(pair), owns.get(pair)
             if (one is not None and one.both) or (own is not None and own.same):
                 whose = None if one is None or pair in owns else _whose(evidence, engine, pair[1], one, as_source)
                 found.append(Hidden(*pair, form, texts, main.n_rows, one, own, whose))
+    return tuple(found)
+
+
+def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
+    """Compare direct identifiers with the columns that leave as they are, in every form but the plain one, row by row in the source.
+
+    For a file whose rows a row map leads back: a cell of it that its source row has not fails on its own, so that the source's cells are asked.
+    """
+    source, main = evidence.source, evidence.main
+    if source is None or main is None:
+        return ()
+    kinds = dict(main.columns)
+    direct = [column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT]
+    kept = [column.name for column in evidence.usable if column.treatment == "as_is" and kinds[column.name] in _COMPARED]
+    pairs = [(one, name) for one in direct for name in kept if one != name]
+    found = []
+    for form in FORMS[1:]:
+        for pair, own in zip(pairs, engine.own_identifiers(source, pairs, form), strict=True):
+            if own.same:
+                texts = not _NUMBERS & {kinds[pair[1]], evidence.plan.source.column(pair[0]).type}
+                found.append(Hidden(*pair, form, texts, main.n_rows, None, own))
     return tuple(found)
 
 

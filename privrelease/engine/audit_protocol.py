@@ -43,7 +43,8 @@ class LeftRows:
 class SameCells:
     """How often a released column holds, as text, the value that a source column has in the same row; ``compared``: both hold one.
 
-    ``most``: the most source rows that share one value of the source column; measured where some rows are the same, else 0.
+    ``most``: the most source rows that share one value of the source column; measured where some rows are the same, else 0. ``expected``: in how
+    many rows they would agree on average, were the released cells shuffled; None where not measured.
     """
 
     source: str
@@ -51,6 +52,7 @@ class SameCells:
     compared: int
     same: int
     most: int = 0
+    expected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,26 +29,33 @@ _FORMS = {
 def no_hidden_identifier(evidence: Evidence) -> Judged:
     """No column of the file holds the direct identifier of its own row, more often than chance gives, or in half of the rows.
 
-    If cells fell anywhere, at most as many rows are expected to agree as source rows share the identifier's most frequent value. Fewer
-    agreements than chance excludes are a warning where both are texts; numbers agree by chance. Where no row leads to its source, see
+    That is asked of the plain form in the file, and of the others in the source, whose cells the file has (:mod:`privrelease.audit.hidden`). If cells fell anywhere, so many rows are expected to agree as the frequencies of shared values give, which is at most as many as source rows share
+    the identifier's most frequent value; numbers, which agree by chance and grow together, are held against the latter. Fewer agreements than chance excludes are a warning where both are texts. Where no row leads to its source, see
     :mod:`privrelease.audit.hidden`.
     """
     if evidence.same is None or evidence.main is None:
         return _without_rows(evidence)
     kinds = dict(evidence.main.columns)
-    hidden, perhaps = [], []
+    sure: dict[tuple[str, str], str] = {}
+    perhaps: dict[tuple[str, str], str] = {}
     for pair in evidence.same:
-        types = {kinds.get(pair.released), evidence.plan.source.column(pair.source).type}
-        if pair.same and (2 * pair.same >= pair.compared or beyond_chance(pair.same, pair.most or pair.same)):
-            hidden.append(f"{pair.released} holds {pair.source}")
-        elif pair.same and ColumnType.INTEGER not in types:
-            perhaps.append(f"{pair.released} and {pair.source}")
-    if hidden:
-        return failed(f"a direct identifier leaves under another name: {', '.join(hidden)}")
+        texts = ColumnType.INTEGER not in {kinds.get(pair.released), evidence.plan.source.column(pair.source).type}
+        chance = pair.expected if texts and pair.expected is not None else float(pair.most or pair.same)
+        if pair.same and (2 * pair.same >= pair.compared or beyond_chance(pair.same, chance)):
+            sure[pair.released, pair.source] = ""
+        elif pair.same and texts:
+            perhaps[pair.released, pair.source] = ""
+    for one in evidence.hidden or ():  # the plainest form of a pair comes first
+        if one.own is not None and _own_row(one.own, one.form):
+            sure.setdefault((one.released, one.direct), _FORMS[one.form])
+        elif one.own is not None and one.own.strong:
+            perhaps.setdefault((one.released, one.direct), _FORMS[one.form])
+    if sure:
+        named = ", ".join(f"{released} holds {direct}{form}" for (released, direct), form in sure.items())
+        return failed(f"a direct identifier leaves under another name: {named}")
     if perhaps:
-        return warned(
-            f"some rows hold the text of their own direct identifier, no more than chance can give: {', '.join(perhaps)}"
-        )
+        named = ", ".join(f"{released} and {direct}{form}" for (released, direct), form in perhaps.items())
+        return warned(f"some rows hold the text of their own direct identifier, too few to tell from chance: {named}")
     return passed("no released column repeats a direct identifier")
 
 

@@ -138,9 +138,36 @@ def same_cells(
     found = [int(figure) for figure in connection.row(joined(released, row_map, source).select(*figures))]
     alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
     most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
-    return tuple(
-        SameCells(ours, theirs, found[2 * i], found[2 * i + 1], most.get(ours, 0)) for i, (ours, theirs) in enumerate(pairs)
+    cells = []
+    for i, (ours, theirs) in enumerate(pairs):
+        compared, same = found[2 * i : 2 * i + 2]
+        expected = (
+            _same_by_chance(
+                connection, joined(released, row_map, source), _text(source.cell(ours, "s")), _text(released.cell(theirs, "t"))
+            )
+            if same
+            else None
+        )
+        cells.append(SameCells(ours, theirs, compared, same, most.get(ours, 0), expected))
+    return tuple(cells)
+
+
+def _same_by_chance(connection: Connection, rows: exp.Select, before: Expr, after: Expr) -> float:
+    """Rows that agree on average, were one column shuffled: every pair of cells with one value meets with the chance of one in all rows."""
+    (n_rows,) = connection.row(rows.select(sql.count_all()))
+    sides = [
+        rows.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n"))
+        .where(_there(cell))
+        .group_by(cell.copy())
+        .subquery(alias)
+        for cell, alias in ((before, "a"), (after, "b"))
+    ]
+    on = exp.EQ(this=sql.column("v", "a"), expression=sql.column("v", "b"))
+    product = exp.Mul(this=sql.column("n", "a"), expression=sql.column("n", "b"))
+    (meetings,) = connection.row(
+        exp.Select().from_(sides[0]).join(sides[1], on=on, join_type="inner").select(exp.Sum(this=product))
     )
+    return int(meetings or 0) / int(n_rows)
 
 
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:

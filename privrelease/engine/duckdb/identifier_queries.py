@@ -157,35 +157,51 @@ def _expected(connection: Connection, ours: str, theirs: str) -> float | None:
 def own_identifiers(
     connection: Connection, source: Opened, pairs: Sequence[tuple[str, str]], form: str
 ) -> tuple[OwnMatches, ...]:
-    """Compare the keys of two columns in each row, in one query; in forms but the plain one in ``_SAMPLE`` rows at regular steps."""
+    """Compare the keys of two columns in each row, each column's made once; in forms but the plain one in ``_SAMPLE`` rows at regular steps."""
     if not pairs:
         return ()
     step = 1 if form == "plain" else -(-source.n_rows // _SAMPLE) or 1
-    figures = []
-    for one, two in pairs:
-        both, same, key = _own(source, one, two, form)
-        strong = exp.and_(same.copy(), exp.Not(this=_weak(key)))
-        figures += [sql.count_all(where=where) for where in (both, same, strong)]
-    rows = _sampled(source, step)
-    found = [int(figure) for figure in connection.row(rows.select(*figures))]
-    matches = []
-    for place, pair in enumerate(pairs):
-        compared, alike, strong_ones = found[3 * place : 3 * place + 3]
-        most = _most(connection, source, pair, form, step) if alike else 0
-        matches.append(OwnMatches(compared, alike, strong_ones, most))
-    return tuple(matches)
+    into = connection.fresh("own")
+    ours = {name: f"a{place}" for place, name in enumerate(dict.fromkeys(one for one, _ in pairs))}
+    theirs = {name: f"b{place}" for place, name in enumerate(dict.fromkeys(two for _, two in pairs))}
+    keys = [sql.aliased(_own_keys(source, name, form, source_side=True), alias) for name, alias in ours.items()]
+    keys += [sql.aliased(_own_keys(source, name, form, source_side=False), alias) for name, alias in theirs.items()]
+    connection.run(sql.create_table(into, _sampled(source, step).select(*keys)))
+    try:
+        rows = exp.Select().from_(sql.table(into))
+        sides = [(sql.column(ours[one]), sql.column(theirs[two])) for one, two in pairs]
+        figures = []
+        for mine, other in sides:
+            same = exp.and_(_there(mine), _there(other), _alike(mine, other))
+            strong = exp.and_(same.copy(), exp.Not(this=_weak(_first(mine))))
+            figures += [sql.count_all(where=where) for where in (exp.and_(_there(mine), _there(other)), same, strong)]
+        found = [int(figure) for figure in connection.row(rows.select(*figures))]
+        matches = []
+        for place, (mine, other) in enumerate(sides):
+            compared, alike, strong_ones = found[3 * place : 3 * place + 3]
+            most = _most(connection, rows, mine, other) if alike else 0
+            matches.append(OwnMatches(compared, alike, strong_ones, most))
+        return tuple(matches)
+    finally:
+        connection.drop("TABLE", into)
 
 
-def _own(source: Opened, one: str, two: str, form: str) -> tuple[Expr, Expr, Expr]:
-    """Say of a row: both columns have keys; they share one; the first key of the first column."""
-    cells = [source.cell(one, "t"), source.cell(two, "t")]
-    keys = [_keys(cell, form, source=first) for cell, first in zip(cells, (True, False), strict=True)]
-    if form in {"digits", "part"}:
-        keys = [_every_unpadded(key) for key in keys]
-    there = [exp.Not(this=exp.Is(this=exp.paren(key.copy()), expression=exp.null())) for key in keys]
-    first_key = sql.call("list_extract", keys[0].copy(), sql.integer(1))
-    known = exp.NEQ(this=first_key.copy(), expression=sql.text(""))
-    return exp.and_(*there), exp.and_(known, sql.call("list_has_any", *keys)), first_key
+def _own_keys(source: Opened, name: str, form: str, *, source_side: bool) -> Expr:
+    keys = _keys(source.cell(name, "t"), form, source=source_side)
+    return _every_unpadded(keys) if form in {"digits", "part"} else keys
+
+
+def _first(keys: Expr) -> Expr:
+    return sql.call("list_extract", keys.copy(), sql.integer(1))
+
+
+def _there(keys: Expr) -> Expr:
+    return exp.Not(this=exp.Is(this=keys.copy(), expression=exp.null()))
+
+
+def _alike(mine: Expr, other: Expr) -> Expr:
+    known = exp.NEQ(this=_first(mine), expression=sql.text(""))
+    return exp.and_(known, sql.call("list_has_any", mine.copy(), other.copy()))
 
 
 def _sampled(source: Opened, step: int) -> exp.Select:
@@ -194,9 +210,9 @@ def _sampled(source: Opened, step: int) -> exp.Select:
     return rows if step == 1 else rows.where(exp.EQ(this=place, expression=sql.integer(0)))
 
 
-def _most(connection: Connection, source: Opened, pair: tuple[str, str], form: str, step: int) -> int:
-    both, _, key = _own(source, *pair, form)
-    grouped = _sampled(source, step).where(both).select(sql.aliased(sql.count_all(), "n")).group_by(key)
+def _most(connection: Connection, rows: exp.Select, mine: Expr, other: Expr) -> int:
+    key = _first(mine)
+    grouped = rows.where(exp.and_(_there(mine), _there(other))).select(sql.aliased(sql.count_all(), "n")).group_by(key)
     (most,) = connection.row(exp.select(exp.Max(this=sql.column("n", "g"))).from_(grouped.subquery("g")))
     return int(most)
 

@@ -6,6 +6,8 @@ The others stand with their kind: two releases that intersect (test_audit_agains
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 AUDIT = ("audit", "policy.yaml", "--release", "r", "--file", "out/r.csv")
@@ -32,6 +34,50 @@ def test_a_direct_identifier_in_a_column_of_another_name_never_leaves(desk):
     assert "A217 AUDIT-HIDDEN" in said.err
     assert "ref holds id" in said.err
     assert not desk.released.exists()
+
+
+def with_note(desk, note):
+    """The desk's data with ids that chance does not give, and a column that ``note`` makes of each row's number and id."""
+    head, *lines = (desk.folder / "data.csv").read_text(encoding="utf-8").splitlines()
+    lines = [(f"zk{1000 + 37 * n}q", line.split(",", 1)[1]) for n, line in enumerate(lines)]
+    desk.data("\n".join([f"{head},note", *(f"{one},{rest},{note(n, one)}" for n, (one, rest) in enumerate(lines))]) + "\n")
+    policy = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    desk.policy(policy.replace("threats:", "      note: {role: insensitive, type: string}\nthreats:"))
+    return desk.run()
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (lambda _, one: one.upper(), "in another spelling"),
+        (lambda _, one: f"spoke to {one} at noon", "by its digits"),
+        (lambda _, one: one[::-1], "backwards"),
+        (lambda _, one: hashlib.sha256(one.encode()).hexdigest(), "as a plain hash"),
+    ],
+)
+def test_a_direct_identifier_in_another_form_never_leaves(desk, note, words):
+    said = with_note(desk, note)
+    assert said.code == 1
+    assert f"a direct identifier leaves under another name: note holds id {words}" in said.err
+    assert not desk.released.exists()
+
+
+def test_identifiers_in_more_rows_than_shuffled_cells_would_meet_never_leave(desk):
+    said = with_note(desk, lambda n, one: one if n < 6 else f"nothing {n}")
+    assert said.code == 1
+    assert "note holds id" in said.err
+
+
+def test_identifiers_in_fewer_rows_are_a_warning_and_none_is_none(desk):
+    said = with_note(desk, lambda n, one: f"saw {one}" if n < 2 else f"nothing {n}")
+    assert said.code == 0
+    assert "too few to tell from chance: note and id beside other text" in said.err
+
+
+def test_a_note_about_nobody_is_no_identifier(desk):
+    said = with_note(desk, lambda n, _: f"nothing {n} of zk{n}q")
+    assert said.code == 0
+    assert "AUDIT-HIDDEN" not in said.err
 
 
 @pytest.fixture
