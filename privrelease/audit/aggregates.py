@@ -61,11 +61,14 @@ Evidence_ = TypeVar("Evidence_")
 class Check(Generic[Evidence_]):
     """One check: the function that says what is wrong (None: nothing), and what it ``needs`` besides the file.
 
-    A judge that needs the source is not asked without it. The others are: what the file alone shows to be wrong is wrong.
+    A judge that needs the source is not asked without it. The others are, and ``alone``, where there is one: what the file alone shows to be
+    wrong is wrong. ``promised``: the policy's protection itself, so that without what it needs a person has to decide.
     """
 
     judge: Callable[[Evidence_], str | None]
     needs: Need | None = None
+    alone: Callable[[Evidence_], str | None] | None = None
+    promised: bool = False
 
 
 # ---------------------------------------------------------------------------------------------------------------------- reading
@@ -109,9 +112,18 @@ def made(
     """Make every check. ``codes``: id, code and title of each; ``lacking``: what is not at hand, and what to say of a check that needs it."""
     for (name, _, title), check in zip(codes, checks, strict=True):
         absent = None if check.needs is None else lacking.get(check.needs)
-        wrong = None if absent is not None and check.needs == "source" else check.judge(evidence)
+        judge = check.alone if absent is not None and check.needs == "source" else check.judge
+        wrong = None if judge is None else judge(evidence)
         if wrong is None and absent is not None:
-            yield CheckResult(id=name, title=title, outcome=Outcome.NOT_EVALUATED, severity="warn", message=absent)
+            severity: Literal["error", "warn"] = "error" if check.promised else "warn"
+            yield CheckResult(
+                id=name,
+                title=title,
+                outcome=Outcome.NOT_EVALUATED,
+                severity=severity,
+                message=absent,
+                vacuous=check.promised,
+            )
             continue
         outcome = Outcome.PASS if wrong is None else Outcome.FAIL
         yield CheckResult(id=name, title=title, outcome=outcome, severity="error", message=wrong or _AS_IT_SHOULD)

@@ -28,6 +28,7 @@ from privrelease.audit.earlier.tables import beside_tables
 from privrelease.audit.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.model import AuditResult, CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.standard import figure_checks
+from privrelease.audit.table_alone import blanks_below_minimum, printed_below_minimum
 from privrelease.audit.table_evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables_model import TABLES, IntervalFacts, TableFacts
 from privrelease.relational.schema import ColumnType
@@ -262,9 +263,9 @@ CHECKS: tuple[Check[TableEvidence], ...] = (
     Check(_blanks),
     Check(_figures, "source"),
     Check(_persons, "source"),
-    Check(_primary, "source"),
-    Check(_intervals, "source"),
-    Check(_groups, "source"),
+    Check(_primary, "source", printed_below_minimum, promised=True),
+    Check(_intervals, "source", promised=True),
+    Check(_groups, "source", blanks_below_minimum, promised=True),
     Check(_classes, "source"),
     Check(_impossible, "source"),
 )
