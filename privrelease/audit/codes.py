@@ -10,10 +10,14 @@ __all__ = [
     "EARLIER_CODES",
     "FINDING_TITLES",
     "INTEGRITY_CODES",
+    "MEASURE_CODES",
     "NO_MANIFEST",
     "STATISTICS_CODES",
     "TABLE_CODES",
 ]
+
+#: The code of each measure of a threat that misses its limit.
+MEASURE_CODES: Final = {"highest_risk": "A101", "average_risk": "A102", "records_at_risk": "A103", "subsets": "A104"}
 
 #: Id, code and title of every check of a parked microdata release.
 INTEGRITY_CODES: tuple[tuple[str, str, str], ...] = (

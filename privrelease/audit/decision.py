@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES
+from privrelease.audit.codes import ATTACK_CODES, CONTROL_CHECK, INTEGRITY_CODES, MEASURE_CODES
 from privrelease.audit.findings import finding_record, place
 from privrelease.audit.hints import HINTS, hint_of
 from privrelease.audit.model import Decision, FindingRecord, Outcome, WorstFigure, check_unmade
@@ -35,7 +35,6 @@ REMAINING = (
 )
 UNION_REMAINING = "Whether an attacker may know all threats' columns together: that risk is reported and has no limit."
 
-_MEASURES = {"highest_risk": "A101", "average_risk": "A102", "records_at_risk": "A103", "subsets": "A104"}
 _CODES = {check_id: code for check_id, code, _ in (*INTEGRITY_CODES, *ATTACK_CODES, CONTROL_CHECK)}
 
 
@@ -122,7 +121,7 @@ def _threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult
             found.append(_population_short(plan, int(short.value)))
         for verdict in result.verdicts:
             if not verdict.holds:
-                code = _MEASURES[verdict.measure]
+                code = MEASURE_CODES[verdict.measure]
                 found.append(_about_threat(plan, code, _sentence(result, verdict)))
     return found
 

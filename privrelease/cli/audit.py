@@ -12,6 +12,7 @@ from privrelease.cli.ending import Ending
 from privrelease.cli.forms import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.run import not_made, warned
 from privrelease.cli.settings import chosen, versions
+from privrelease.cli.telling import tell
 from privrelease.cli.writing import Kept, Writer, kept_of_policy
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 
@@ -239,13 +240,7 @@ def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, co
         console.log(f"wrote {asked.report_file}")
     # what was not looked at stands in the text on stdout, and is not told twice
     told = _unlooked(result) if console.text else frozenset()
-    for finding in result.findings:
-        if finding.subject in told:
-            continue
-        level = -1 if finding.severity == "error" else 0
-        console.log(f"{finding.code} {finding.message}", level=level)
-        if finding.hint:
-            console.log(f"hint: {finding.hint}", level=level)
+    tell(result.findings, console, but=told)
     if console.json:
         console.document(json.loads(audit_bytes(result)))
     elif console.text:

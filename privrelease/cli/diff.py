@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.cli.ending import Ending
-from privrelease.errors import InputError, UsageError
+from privrelease.cli.ending import Ending, ending_of
+from privrelease.cli.machine import finding_value
+from privrelease.errors import InputError, PrivreleaseError, UsageError
 from privrelease.findings import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from privrelease.cli.console import Console
@@ -45,11 +48,14 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
     from privrelease.policy.diff import EFFECTS, environment_changes, policy_changes, sorted_changes
     from privrelease.policy.loader import load_policy
 
-    before, after = load_policy(old, env=environment), load_policy(new, env=environment)
-    found = policy_changes(before, after)
-    if environment is None:
-        over = [{name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))]
-        found = sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
+    with _stopped_in_form(old, new, form, console):
+        before, after = load_policy(old, env=environment), load_policy(new, env=environment)
+        found = policy_changes(before, after)
+        if environment is None:
+            over = [
+                {name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))
+            ]
+            found = sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:
@@ -67,6 +73,28 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
     said = ", ".join(f"{number} {effect}" for effect, number in counts.items() if number) or "nothing changed"
     stopped = (counts["weaker"] and stop is not StopAt.NEVER) or (counts["breaking"] and stop is StopAt.BREAKING)
     return Ending(1 if stopped else 0, said)
+
+
+@contextmanager
+def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -> Iterator[None]:
+    """A policy that cannot be compared is told on stdout too, where a pipeline reads it. The error goes on."""
+    try:
+        yield
+    except PrivreleaseError as error:
+        findings = ending_of(error).findings
+        if form is DiffFormat.JSON:
+            console.document({"old": str(old), "new": str(new), "findings": [*map(finding_value, findings)]})
+        elif form is DiffFormat.GITHUB:
+            from privrelease.report.forms.github import render_annotations
+            from privrelease.report.forms.results import results_of_policy
+
+            console.data(render_annotations(results_of_policy(findings)))
+        elif form is DiffFormat.MARKDOWN:
+            from privrelease.report.forms.markdown import render_results_markdown
+            from privrelease.report.forms.results import results_of_policy
+
+            console.data(render_results_markdown(results_of_policy(findings)))
+        raise
 
 
 def _are_audits(old: Path, new: Path, environment: str | None) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from privrelease.audit.model import FindingRecord
     from privrelease.findings import Finding
 
-__all__ = ["finding_value"]
+__all__ = ["finding_value", "record_value"]
 
 
 def finding_value(finding: Finding) -> dict[str, object]:
@@ -23,3 +24,9 @@ def finding_value(finding: Finding) -> dict[str, object]:
         "line": 0 if where is None else where.line,
         "column": 0 if where is None else where.column,
     }
+
+
+def record_value(record: FindingRecord) -> dict[str, object]:
+    """Return a finding of an audit in the same form."""
+    value = record.model_dump(mode="json", include={"code", "severity", "message", "hint", "subject", "file", "line", "column"})
+    return {name: value[name] for name in ("code", "severity", "message", "hint", "subject", "file", "line", "column")}

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ending import Ending
+from privrelease.cli.forms import stopped_in_form
 from privrelease.cli.machine import finding_value
 from privrelease.cli.plan_statistics import spendings
 from privrelease.cli.plan_sweep import check_chart, draw, header, read_sweep, sweep, table_rows
@@ -49,7 +50,8 @@ def plan(
 
     epsilons = () if sweeping is None else read_sweep(sweeping)
     check_chart(chart, epsilons)
-    loaded, planned = settings.load(policy)
+    with stopped_in_form("plan", policy, console):
+        loaded, planned = settings.load(policy)
     for finding in loaded.warnings:
         console.log(str(finding))
     writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)

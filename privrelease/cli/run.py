@@ -11,12 +11,13 @@ from privrelease.audit.model import Outcome
 from privrelease.cli.console import FailOn
 from privrelease.cli.ending import MEANINGS, Ending, ending_of, is_interruption
 from privrelease.cli.forms import check_summary, for_pipeline, stopped_in_form
-from privrelease.cli.machine import finding_value
+from privrelease.cli.machine import finding_value, record_value
 from privrelease.cli.publishing import approvers_of, kept_files, required_signoff
 from privrelease.cli.run_statistics import audited_statistics
 from privrelease.cli.run_tables import audited_table
 from privrelease.cli.settings import chosen, versions
 from privrelease.cli.steps import Steps
+from privrelease.cli.telling import tell
 from privrelease.errors import InputError, UnseenReleaseError
 from privrelease.findings import amount
 from privrelease.release.digests import DIGEST_KEY
@@ -297,13 +298,7 @@ def _files(release: ReleasePlan, folder: RunFolder, became: Became) -> dict[str,
 def _tell(console: Console, ran: _Ran, audit: AuditResult) -> None:
     from privrelease.report.text import render_text
 
-    for finding in audit.findings:
-        where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.file and finding.line else ""
-        mark = "" if finding.severity == "error" else f"{finding.severity}: "
-        level = -1 if finding.severity == "error" else 0
-        console.log(f"{where}{finding.code} {mark}{finding.message}", level=level)
-        if finding.hint:
-            console.log(f"hint: {finding.hint}", level=level)
+    tell(audit.findings, console)
     if not console.text:
         return
     console.data(render_text(audit))
@@ -334,7 +329,10 @@ def _value(ran: _Ran) -> dict[str, object]:
         "checks_passed": None if audit is None else audit.decision.checks_passed,
         "checks_total": None if audit is None else audit.decision.checks_total,
         "checks_not_made": None if audit is None else audit.decision.checks_not_made,
-        "findings": [finding_value(finding) for finding in ran.ending.findings],
+        "findings": [
+            *map(finding_value, ran.ending.findings),
+            *(map(record_value, audit.findings) if audit is not None else ()),
+        ],
         "checks": [] if audit is None else [_check(check) for check in audit.checks],
         "files": ran.files,
         "kept": [{"output": output, "kept": place} for output, place in ran.kept],

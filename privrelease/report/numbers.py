@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-__all__ = ["beside", "count", "number", "part_of", "percent", "risk", "unbroken"]
+__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "risk", "unbroken"]
 
 _MOST_DECIMALS = 9
 
@@ -53,6 +53,15 @@ def unbroken(text: str) -> str:
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+def limit(share: Fraction) -> str:
+    """Write a threshold, which is a policy's decimal, as it is; rounded only where that takes too many digits.
+
+    >>> limit(Fraction("0.0003")), limit(Fraction("0.2")), limit(Fraction(1, 3))
+    ('0.03 %', '20 %', '33.3 %')
+    """
+    return _unrounded(share) or percent(share)
+
+
 def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
     """Write a share and its threshold with as many decimals as are needed to tell them apart, and on which side the share lies.
 
@@ -65,22 +74,22 @@ def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
     >>> beside(Fraction("0.0124"), Fraction("0.0122")), beside(Fraction("0.0005"), Fraction("0.0001"))
     (('1.24 %', '1.22 %'), ('0.05 %', '0.01 %'))
     """
-    limit = _unrounded(threshold)
+    as_it_is = _unrounded(threshold)
     for decimals in range(1, _MOST_DECIMALS + 1):
-        text, against = percent(share, decimals), limit or percent(threshold, decimals)
+        text, against = percent(share, decimals), as_it_is or percent(threshold, decimals)
         if share == threshold or (text != against and _on_side(text, against, above=share > threshold)):
             return text if share != threshold else against, against
-    limit = limit or percent(threshold)
-    return ("just above " if share > threshold else "just below ") + limit, limit
+    against = limit(threshold)
+    return ("just above " if share > threshold else "just below ") + against, against
 
 
 def _on_side(text: str, against: str, *, above: bool) -> bool:
     """Whether a share as it is written lies above a threshold as it is written, or else below."""
-    written, limit = (Fraction(_plain(one).replace(",", "")) for one in (text, against))
+    written, bound = (Fraction(_plain(one).replace(",", "")) for one in (text, against))
     if text[0] in "<>":  # between 0 and what is written, or between that and 100
         low, high = (Fraction(0), written) if text[0] == "<" else (written, Fraction(100))
-        return low >= limit if above else high <= limit
-    return written > limit if above else written < limit
+        return low >= bound if above else high <= bound
+    return written > bound if above else written < bound
 
 
 def _unrounded(share: Fraction) -> str | None:

@@ -182,9 +182,13 @@ def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:
 
 
 def shown_beside(figure: Figure, threshold: Figure, catalogue: Catalogue) -> tuple[Shown, Shown]:
-    """Write a figure and its threshold out, never rounded onto each other where they differ."""
+    """Write a figure and its threshold out, never rounded onto each other where they differ; the threshold as it is."""
     value, limit = exact(figure), exact(threshold)
     if value is None or limit is None or figure.unit not in {"share", "risk"}:
-        return shown(figure, catalogue), shown(threshold, catalogue)
+        as_it_is = None if limit is None or threshold.unit not in {"share", "risk"} else numbers.limit(limit)
+        alone = shown(threshold, catalogue)
+        return shown(figure, catalogue), alone if as_it_is is None or alone.text.startswith(as_it_is) else Shown(
+            as_it_is, str(limit)
+        )
     text, limit_text = numbers.beside(value, limit)
     return Shown(text, str(value) if value.denominator > 1 else None), Shown(limit_text, str(limit))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from privrelease.audit.codes import MEASURE_CODES
 from privrelease.audit.findings import finding_record
 from privrelease.audit.model import Outcome
 from privrelease.audit.waivers_model import waiver_facts
@@ -15,7 +16,7 @@ from privrelease.report.view import shown_beside
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.audit.model import AuditResult, CheckResult
+    from privrelease.audit.model import AuditResult, CheckResult, ThreatResult, ThresholdVerdict
     from privrelease.audit.waivers_model import WaiverRecord
     from privrelease.findings import Finding
 
@@ -52,11 +53,13 @@ class Case:
 
 
 def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
-    """Return what an audit found, as far as the edition admits it: for recipients only the checks that do not hold."""
+    """Return what an audit found, as far as the edition admits it: for recipients the limits and checks that do not hold; where what fails is
+    not shown to them, that something does.
+    """
     kept = for_edition(audit, edition)
     release = kept.identity.release
     if edition is Edition.RECIPIENT:
-        return tuple(_of_check(check, release) for check in kept.checks if check.outcome is not Outcome.PASS)
+        return _for_recipients(kept, release)
     counting = {} if (facts := waiver_facts(kept)) is None else {one.check: one for one in facts.waivers if one.counts}
     return tuple(
         Result(
@@ -75,6 +78,37 @@ def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
     )
 
 
+def _for_recipients(kept: AuditResult, release: str) -> tuple[Result, ...]:
+    limits = [
+        Result(
+            MEASURE_CODES[verdict.measure],
+            "error",
+            f"{_measure_of(verdict, threat)} does not hold its limit: {_beside(verdict)}",
+            subject=f"threats.{threat.name}",
+            release=release,
+        )
+        for threat in kept.threats
+        for verdict in threat.verdicts
+        if not verdict.holds
+    ]
+    checks = [_of_check(check, release) for check in kept.checks if check.outcome is not Outcome.PASS]
+    if kept.decision.outcome is Outcome.FAIL and not any(result.level == "error" for result in (*limits, *checks)):
+        checks.append(
+            Result("A301", "error", "the release fails its audit by what this edition does not show", release=release)
+        )
+    return (*limits, *checks)
+
+
+def _measure_of(verdict: ThresholdVerdict, threat: ThreatResult) -> str:
+    return f"{verdict.measure.replace('_', ' ')} of threat {threat.name}"
+
+
+def _beside(verdict: ThresholdVerdict) -> str:
+    texts = english()
+    figure, limit = shown_beside(verdict.figure, verdict.threshold, texts)
+    return f"{figure.text} ({texts.plain('decision.limit', limit=limit.text)})"
+
+
 def _of_check(check: CheckResult, release: str) -> Result:
     level: Level = "error" if check.outcome is Outcome.FAIL and check.severity == "error" and not check.waived else "warn"
     code = "A302" if check.outcome is Outcome.NOT_EVALUATED else "A301"
@@ -91,16 +125,13 @@ def results_of_policy(findings: Iterable[Finding]) -> tuple[Result, ...]:
 
 def cases_of(audit: AuditResult, edition: Edition) -> tuple[Case, ...]:
     """Return every limit of every threat and every check of an audit, as far as the edition admits them."""
-    kept, texts = for_edition(audit, edition), english()
+    kept = for_edition(audit, edition)
     release = kept.identity.release
     cases = []
     for threat in kept.threats:
         for verdict in threat.verdicts:
-            figure, limit = shown_beside(verdict.figure, verdict.threshold, texts)
-            message = f"{figure.text} ({texts.plain('decision.limit', limit=limit.text)})"
-            name = f"{threat.name}.{verdict.measure}"
-            title = f"{verdict.measure.replace('_', ' ')} of threat {threat.name}"
-            cases.append(Case(release, name, title, "pass" if verdict.holds else "fail", message))
+            name, title = f"{threat.name}.{verdict.measure}", _measure_of(verdict, threat)
+            cases.append(Case(release, name, title, "pass" if verdict.holds else "fail", _beside(verdict)))
     cases += [Case(release, check.id, check.title, _outcome(check), check.message) for check in kept.checks]
     return tuple(cases)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -42,6 +43,50 @@ def test_a_run_that_was_stopped_is_told_in_every_form(desk):
     results = desk.run("--format", "sarif").json["runs"][0]["results"]
     assert [result["level"] for result in results] == ["error"]
     assert ET.fromstring(desk.run("--format", "junit").out).get("failures") == "1"
+
+
+def test_what_fails_in_a_run_stands_in_its_json_as_in_its_other_forms(desk):
+    desk.policy(POLICY.replace("    transform: [{suppress: cells}]\n", ""))
+    (release,) = desk.run("--format", "json").json["releases"]
+    found = {one["code"]: one for one in release["findings"]}
+    assert (found["A101"]["severity"], found["A101"]["subject"]) == ("error", "threats.t")
+    assert POLICY.splitlines()[found["A101"]["line"] - 1].lstrip().startswith("t: {dataset")
+    results = desk.run("--format", "sarif").json["runs"][0]["results"]
+    assert sorted(result["ruleId"] for result in results) == sorted(one["code"] for one in release["findings"])
+
+
+def test_an_audit_names_the_place_of_what_it_finds(desk):
+    assert desk.run().code == 0
+    desk.released.write_text(desk.released.read_text(encoding="utf-8").replace("north", "south", 1), encoding="utf-8")
+    said = desk("audit", "policy.yaml", "--release", "r", "--file", "out/r.csv")
+    assert said.code == 1
+    line = next(line for line in said.err.splitlines() if "A209 AUDIT-CHANGED" in line)
+    assert re.match(r"policy\.yaml:\d+:\d+: A209 ", line)
+
+
+@pytest.mark.parametrize("form", ["sarif", "github"])
+def test_forms_for_recipients_say_that_a_release_failed(desk, form):
+    desk.policy(POLICY.replace("    transform: [{suppress: cells}]\n", ""))
+    assert desk.run().code == 1
+    (run,) = (desk.folder / ".privrelease" / "quarantine").iterdir()
+    said = desk("report", str(run), "--edition", "recipient", "--format", form)
+    assert "highest risk of threat t does not hold its limit" in said.out
+    assert "A101" in said.out
+
+
+@pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("github", "::error title=P301,"), ("markdown", "")])
+def test_a_policy_that_cannot_be_compared_is_told_in_the_form_of_the_diff(desk, form, begins):
+    (desk.folder / "other.yaml").write_text(POLICY.replace("from: d", "from: nothing"), encoding="utf-8")
+    said = desk("diff", "policy.yaml", "other.yaml", "--format", form)
+    assert said.code == 2
+    assert said.out.startswith(begins)
+    assert "P301" in said.out
+
+
+def test_a_policy_that_cannot_be_planned_is_told_as_json(desk):
+    desk.policy(POLICY.replace("from: d", "from: nothing"))
+    (finding,) = desk("plan", "policy.yaml", "--format", "json").json["findings"]
+    assert finding["code"] == "P301"
 
 
 @pytest.mark.parametrize("verb", ["run", "audit"])

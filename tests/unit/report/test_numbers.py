@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privrelease.audit.model import Figure
+from privrelease.report.catalogue import english
 from privrelease.report.numbers import beside, number, part_of, percent, risk
+from privrelease.report.view import shown_beside
 
 SHARES = st.fractions(min_value=0, max_value=1, max_denominator=10**7)
 
@@ -92,3 +95,9 @@ def test_a_share_is_never_written_on_the_other_side_of_its_limit(share, threshol
     else:
         assert (bare[0] > bare[1]) is (share > threshold)
         assert bare[0] != bare[1]
+
+
+def test_a_limit_beside_a_figure_that_is_not_shown_is_written_as_it_is():
+    withheld = Figure.of(None, "share", note="not shown in this edition")
+    for share, expected in ((Fraction(3, 10_000), "0.03 %"), (Fraction(1, 50), "2 %")):
+        assert shown_beside(withheld, Figure.of(share, "share"), english())[1].text == expected

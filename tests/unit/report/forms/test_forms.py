@@ -80,6 +80,18 @@ def test_sarif_validates_against_the_official_schema(audit, sarif_schema, editio
     validate(sarif_schema, json.loads(render_sarif(results_of(failed(audit, waived=waived), edition))))
 
 
+def test_recipients_are_told_that_something_fails_which_they_are_not_shown(audit):
+    hidden = failed(audit)
+    checks = tuple(check.model_copy(update={"visibility": Visibility.INTERNAL}) for check in hidden.checks)
+    threats = tuple(
+        threat.model_copy(update={"verdicts": tuple(one.model_copy(update={"holds": True}) for one in threat.verdicts)})
+        for threat in hidden.threats
+    )
+    (result,) = results_of(hidden.model_copy(update={"checks": checks, "threats": threats}), Edition.RECIPIENT)
+    assert (result.code, result.level, result.file) == ("A301", "error", None)
+    assert "UTIL-009" not in result.message
+
+
 def test_runs_of_several_policies_and_releases_are_told_apart(sarif_schema):
     """A viewer refuses two runs of one tool under one name in one upload."""
     about = [("policy",), ("policy", "r"), ("policy", "ci", "r"), ("policy/ci", "r"), ("policy", "r\u202e<b>")]
