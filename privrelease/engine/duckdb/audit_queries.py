@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol import ReleasedFile, Staged
     from privrelease.relational.schema import Sink
 
-__all__ = ["AuditQueries"]
+__all__ = ["AuditQueries", "unit_facts"]
 
 Expr = exp.Expr
 
@@ -122,52 +122,6 @@ def unequal_rows(connection: Connection, first: Opened, second: Opened, columns:
     same = [exp.NullSafeEQ(this=first.cell(name, "a"), expression=second.cell(name, "b")) for name in columns]
     (equal,) = connection.row(rows.select(sql.count_all(where=sql.all_of(same))))
     return max(first.n_rows, second.n_rows) - int(equal)
-
-
-def same_cells(
-    connection: Connection, source: Opened, released: Opened, row_map: Path, pairs: Sequence[tuple[str, str]]
-) -> tuple[SameCells, ...]:
-    """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
-    if not pairs:
-        return ()
-    figures: list[Expr] = []
-    for ours, theirs in pairs:
-        before, after = source.cell(ours, "s"), released.cell(theirs, "t")
-        figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
-        figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
-    found = [int(figure) for figure in connection.row(joined(released, row_map, source).select(*figures))]
-    alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
-    most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
-    cells = []
-    for i, (ours, theirs) in enumerate(pairs):
-        compared, same = found[2 * i : 2 * i + 2]
-        expected = (
-            _same_by_chance(
-                connection, joined(released, row_map, source), _text(source.cell(ours, "s")), _text(released.cell(theirs, "t"))
-            )
-            if same
-            else None
-        )
-        cells.append(SameCells(ours, theirs, compared, same, most.get(ours, 0), expected))
-    return tuple(cells)
-
-
-def _same_by_chance(connection: Connection, rows: exp.Select, before: Expr, after: Expr) -> float:
-    """Rows that agree on average, were one column shuffled: every pair of cells with one value meets with the chance of one in all rows."""
-    (n_rows,) = connection.row(rows.select(sql.count_all()))
-    sides = [
-        rows.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n"))
-        .where(_there(cell))
-        .group_by(cell.copy())
-        .subquery(alias)
-        for cell, alias in ((before, "a"), (after, "b"))
-    ]
-    on = exp.EQ(this=sql.column("v", "a"), expression=sql.column("v", "b"))
-    product = exp.Mul(this=sql.column("n", "a"), expression=sql.column("n", "b"))
-    (meetings,) = connection.row(
-        exp.Select().from_(sides[0]).join(sides[1], on=on, join_type="inner").select(exp.Sum(this=product))
-    )
-    return int(meetings or 0) / int(n_rows)
 
 
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
@@ -348,6 +302,10 @@ class AuditQueries(ABC):
         self, source: Staged, released: ReleasedFile, row_map: Path, pairs: Sequence[tuple[str, str]]
     ) -> tuple[SameCells, ...]:
         """Compare pairs of columns row by row."""
+        if not pairs:
+            return ()
+        from privrelease.engine.duckdb.identifier_queries import same_cells
+
         return same_cells(self._connection, self._opened(source), self._opened(released), row_map, pairs)
 
     def identifier_matches(

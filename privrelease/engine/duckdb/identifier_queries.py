@@ -1,4 +1,6 @@
-"""Direct identifiers in other forms: the keys that a form makes of cells, joined by key. See :mod:`privrelease.engine.identifier_protocol`."""
+"""Direct identifiers under other names: row by row as they are, and in other forms by the keys that a form makes of cells. See
+:mod:`privrelease.engine.identifier_protocol`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
+from privrelease.engine.audit_protocol import SameCells
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.audit_queries import unit_facts
+from privrelease.engine.duckdb.measuring import joined
 from privrelease.engine.identifier_protocol import IdentifierMatches, OwnMatches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.opening import Opened
 
-__all__ = ["identifier_matches", "own_identifiers"]
+__all__ = ["identifier_matches", "own_identifiers", "same_cells"]
 
 Expr = exp.Expr
 
@@ -50,7 +56,7 @@ def _parts(text: Expr, pattern: str) -> Expr:
 
 def _keys(cell: Expr, form: str, *, source: bool) -> Expr:
     """Make a list of a cell's keys in a form, as an identifier (``source``) or as a cell that may hold it."""
-    text = sql.cast(cell, "VARCHAR")
+    text = _text(cell)
     if form == "hashed":
         return _hashes(text) if source else _hash(text)
     if form == "digits":
@@ -98,6 +104,54 @@ def _weak(key: Expr) -> Expr:
 
 def _sum(value: Expr) -> Expr:
     return sql.call("coalesce", exp.Sum(this=value), sql.integer(0))
+
+
+def _text(cell: Expr) -> Expr:
+    return sql.cast(cell, "VARCHAR")
+
+
+def same_cells(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, pairs: Sequence[tuple[str, str]]
+) -> tuple[SameCells, ...]:
+    """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
+    figures: list[Expr] = []
+    for ours, theirs in pairs:
+        before, after = source.cell(ours, "s"), released.cell(theirs, "t")
+        figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
+        figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
+    found = [int(figure) for figure in connection.row(joined(released, row_map, source).select(*figures))]
+    alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
+    most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
+    cells = []
+    for i, (ours, theirs) in enumerate(pairs):
+        compared, same = found[2 * i : 2 * i + 2]
+        expected = (
+            _same_by_chance(
+                connection, joined(released, row_map, source), _text(source.cell(ours, "s")), _text(released.cell(theirs, "t"))
+            )
+            if same
+            else None
+        )
+        cells.append(SameCells(ours, theirs, compared, same, most.get(ours, 0), expected))
+    return tuple(cells)
+
+
+def _same_by_chance(connection: Connection, rows: exp.Select, before: Expr, after: Expr) -> float:
+    """Rows that agree on average, were one column shuffled: every pair of cells with one value meets with the chance of one in all rows."""
+    (n_rows,) = connection.row(rows.select(sql.count_all()))
+    sides = [
+        rows.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n"))
+        .where(_there(cell))
+        .group_by(cell.copy())
+        .subquery(alias)
+        for cell, alias in ((before, "a"), (after, "b"))
+    ]
+    on = exp.EQ(this=sql.column("v", "a"), expression=sql.column("v", "b"))
+    product = exp.Mul(this=sql.column("n", "a"), expression=sql.column("n", "b"))
+    (meetings,) = connection.row(
+        exp.Select().from_(sides[0]).join(sides[1], on=on, join_type="inner").select(exp.Sum(this=product))
+    )
+    return int(meetings or 0) / int(n_rows)
 
 
 def identifier_matches(

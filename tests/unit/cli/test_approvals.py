@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import json
-import stat
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from privrelease.cli.main import main
 from privrelease.release.signing import SigningKey
 
 from .conftest import APPROVALS, POLICY, signed
@@ -327,24 +325,6 @@ def test_a_withdrawn_release_shows_nothing_and_keeps_the_reason(desk):
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     assert "wrong codes" in (run / "internal" / "state.json").read_text(encoding="utf-8")
     assert desk("withdraw", "policy.yaml", "r", "--reason", "again").code == 3
-
-
-def test_keygen_makes_the_folder_of_the_key_for_its_owner_alone(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["keygen", "-o", "new/keys/dpo.key"]) == 0
-    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", "new/keys")} == {0o700}
-    assert stat.S_IMODE((tmp_path / "new/keys/dpo.key").stat().st_mode) == 0o600
-    assert (tmp_path / "new/keys/dpo.key.pub").is_file()
-
-
-def test_keygen_tells_who_names_the_file_without_o_how_it_is_named(desk):
-    said = desk("keygen", "dpo.key")
-    assert (said.code, said.out) == (2, "")
-    assert "C125 the file of the key is named with -o\nhint: write `privrelease keygen -o dpo.key`" in said.err
-    assert not list(desk.folder.glob("*.key*"))
-    shown = desk("keygen", "--help").out
-    assert "Usage: privrelease keygen [OPTIONS] [-o FILE]" in shown
-    assert "Example: privrelease keygen -o keys/dpo.key" in shown
 
 
 @pytest.mark.parametrize(
