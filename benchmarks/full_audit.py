@@ -17,12 +17,12 @@ from policies import COLUMNS
 ROUNDS = 7
 CLI = (sys.executable, "-m", "privrelease.cli.main")
 START = (
-    "from privrelease.loading import arrow_alone; arrow_alone();"
-    "import privrelease.cli.main, privrelease.cli.audit, privrelease.cli.earlier, privrelease.policy.loader, privrelease.plan.build,"
-    "privrelease.execute.scope, privrelease.release.store, privrelease.audit.microdata, privrelease.engine.duckdb,"
-    "privrelease.disclosure.tries, privrelease.report.text, pyarrow.compute, pyarrow.parquet"
+    "from privrelease.lean_imports import arrow_alone; arrow_alone();"
+    "import privrelease.cli.main, privrelease.cli.commands.audit, privrelease.cli.earlier, privrelease.policy.loader, privrelease.plan.build,"
+    "privrelease.execute.common.scope, privrelease.release.store, privrelease.audit.microdata.audit, privrelease.engine.duckdb,"
+    "privrelease.disclosure.classes.tries, privrelease.report.forms.text, pyarrow.compute, pyarrow.parquet"
 )
-LOADING = "import privrelease.engine.duckdb.great_expectations_source"
+LOADING = "import privrelease.engine.duckdb.auditing.great_expectations_source"
 
 OWN = """
   - {id: LOSS, release: microdata, expect: suppressed_cells, max: 0.5}

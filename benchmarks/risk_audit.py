@@ -15,12 +15,12 @@ import duckdb
 from measure import OUT, machine, print_table, standin
 
 from policies import COLUMNS
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.prosecutor import prosecutor_verdict
-from privrelease.disclosure.thresholds import Thresholds
-from privrelease.disclosure.wildcard import match_sizes
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.wildcard import match_sizes
+from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
 
 if TYPE_CHECKING:

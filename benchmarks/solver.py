@@ -17,10 +17,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from measure import SHARED, machine, print_table, standin
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 K5 = Thresholds(highest=Fraction("0.2"))
 AVERAGE = Thresholds(highest=Fraction("0.5"), average=Fraction("0.2"))

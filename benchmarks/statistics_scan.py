@@ -17,7 +17,7 @@ import duckdb
 from measure import OUT, machine, print_table
 
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

@@ -13,12 +13,12 @@ from itertools import product
 import numpy as np
 from measure import machine, print_table
 
-from privrelease.audit.table_cells import cells_of
+from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
-from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.linked import linked
-from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
+from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells
 from privrelease.relational.tables import Contributions, TableCells, TableQuery

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from measure import OUT, machine, print_table, standin, usage_of
 
 from policies import write_policy
-from privrelease.audit.gathering import gather
-from privrelease.audit.microdata import audit_microdata
-from privrelease.audit.target import AuditTarget
-from privrelease.audit.utility.measures import utility_measures
+from privrelease.audit.microdata.audit import audit_microdata
+from privrelease.audit.microdata.measurements import gather
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.audit.microdata.utility.measures import utility_measures
 from privrelease.cli.settings import Settings
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.plan.model import MicrodataPlan
 
 if TYPE_CHECKING:

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.earlier.across import named
-from privrelease.audit.earlier.model import earlier_facts
-from privrelease.audit.earlier.release import EarlierRelease, EarlierReleases, Unlooked
+from privrelease.audit.comparison.combine import named
+from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, Unlooked
+from privrelease.audit.document.previous_releases import earlier_facts
 from privrelease.cli.settings import chosen
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.earlier.release import EarlierKind
-    from privrelease.audit.model import AuditResult
+    from privrelease.audit.comparison.previous_release import EarlierKind
+    from privrelease.audit.document.model import AuditResult
     from privrelease.cli.settings import Settings
-    from privrelease.engine.protocol import EngineSettings
+    from privrelease.engine.protocol.base import EngineSettings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest, ManifestColumn
@@ -70,8 +70,8 @@ def require_audited_together(
     For the store's lock: another release may have been published since the audit. One of the same content is no other, statistics are the
     ledger's matter, and where recipients hold no previous release none is combined. Files are not digested again.
     """
-    from privrelease.plan.statistics import StatisticsPlan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.tables.plan import TablePlan
 
     if isinstance(release, StatisticsPlan) or not release.recipients_hold_previous:
         return
@@ -102,7 +102,7 @@ def _digests(store: ReleaseStore, run: str) -> frozenset[str]:
 
 def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, *, files: bool) -> EarlierReleases:
     """As said of :func:`published_before`. ``files``: see that each file is still the one that was published."""
-    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
 
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
@@ -173,7 +173,7 @@ def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, polic
 
 def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str) -> tuple[str, ...]:
     """Keyed digests of the files of a release's source: as its run noted them, or as they are where it has not come to that."""
-    from privrelease.execute.inputs import digest_inputs
+    from privrelease.execute.common.inputs import digest_inputs
     from privrelease.release.digests import digest_key
 
     try:
@@ -331,10 +331,10 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
 
 def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
     """A file: of the run that made it, where that is known; else of anybody, under the release's rules."""
-    from privrelease.audit.opening import planned_columns
+    from privrelease.audit.checks.release_files import planned_columns
     from privrelease.cli.origin import origin_of
     from privrelease.plan.model import MicrodataPlan
-    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.release.digests import sha256_of
 
     kinds = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".duckdb": "duckdb"}

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privrelease import __version__
-from privrelease.cli import forecast_verbs, policy_verbs, publication_verbs, release_verbs
 from privrelease.cli.console import Console
-from privrelease.cli.ending import INTERRUPTED, MEANINGS, Ending, ending_of, gone
-from privrelease.cli.ledger_app import ledger_app
+from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
+from privrelease.cli.verbs import forecasts as forecast_verbs
+from privrelease.cli.verbs import policy as policy_verbs
+from privrelease.cli.verbs import publications as publication_verbs
+from privrelease.cli.verbs import releases as release_verbs
+from privrelease.cli.verbs.ledger import ledger_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -82,7 +82,7 @@ class _Made:
 
 def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[RunRecord]:
     """The decided runs of the release, newest first; none where the state folder cannot be read."""
-    from privrelease.execute.scope import release_name
+    from privrelease.execute.common.scope import release_name
     from privrelease.release.runs import RunState
 
     kept = {RunState.PUBLISHED, RunState.PARKED, RunState.SUPERSEDED}
@@ -96,7 +96,7 @@ def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[Ru
 
 def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -> _Made | None:
     """The run, where it made every file."""
-    from privrelease.release.alterations import alterations
+    from privrelease.release.tamper_check import alterations
 
     try:
         run = store.folder(record.run)
@@ -124,10 +124,10 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
 
 def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore) -> bool:
     """Whether the files of the source, and lists of keys, are those that the run read: else its row map leads to other rows."""
-    from privrelease.execute.inputs import digest_inputs
-    from privrelease.execute.scope import sources_of
+    from privrelease.execute.common.inputs import digest_inputs
+    from privrelease.execute.common.scope import sources_of
     from privrelease.plan.model import MicrodataPlan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.plan.tables.plan import TablePlan
     from privrelease.release.digests import DIGEST_KEY, digest_key
 
     if not os.environ.get(DIGEST_KEY) and not (store.state / "digest.key").is_file():

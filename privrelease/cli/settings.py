@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from privrelease.engine.protocol import EngineSettings
+    from privrelease.engine.protocol.base import EngineSettings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.release.store import ReleaseStore
@@ -53,7 +53,7 @@ class Settings:
 
     def engine(self, settings: EngineSettings) -> EngineSettings:
         """Put the temporary folder that was asked for into an engine's settings. The process is ours: Arrow goes without pandas."""
-        from privrelease.loading import arrow_alone
+        from privrelease.lean_imports import arrow_alone
 
         arrow_alone()
         if self.temp is None:

@@ -2,7 +2,7 @@
 
 At its first import numba looks for BLAS by importing ``scipy.linalg``, and at its first call for ``cffi``, which costs a third of a CPU
 second in every run; where those are absent it goes on without. So for as long as it looks for them they are
-(:mod:`privrelease.loading`). Whoever needs them afterwards, or had them before, is not touched.
+(:mod:`privrelease.lean_imports`). Whoever needs them afterwards, or had them before, is not touched.
 
 Before it takes a loop from its cache numba sets up all that compiling would need. :func:`loop` does so only where it must compile.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from privrelease.loading import without
+from privrelease.lean_imports import without
 
 with without("scipy"):
     import numba

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 import sqlalchemy as sa
 
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
-from privrelease.disclosure.prosecutor import prosecutor_risk
-from privrelease.disclosure.sensitive import SensitiveCounts
-from privrelease.disclosure.t_closeness import t_closeness
-from privrelease.engine.duckdb.great_expectations import silence
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk
+from privrelease.disclosure.risk.sensitive import SensitiveCounts
+from privrelease.disclosure.risk.t_closeness import t_closeness
+from privrelease.engine.duckdb.auditing.great_expectations import silence
 
 with silence():
     from great_expectations.execution_engine import SqlAlchemyExecutionEngine

@@ -40,11 +40,11 @@ _FORMS = {
 
 def rendered(folder: Path) -> dict[str, bytes]:
     """Return every file that is rendered from the ``audit.json`` (and ``manifest.json``) of a folder, by its name."""
-    from privrelease.cli.report import FORMS
+    from privrelease.cli.commands.report import FORMS
     from privrelease.release.manifest import Manifest
-    from privrelease.report.edition import Edition
     from privrelease.report.forms.dp_registry import render_dp_registry
-    from privrelease.report.json_report import read_audit
+    from privrelease.report.forms.json_report import read_audit
+    from privrelease.report.view.edition import Edition
 
     audit = read_audit(folder / "audit.json")
     files = {name: FORMS[form](audit, Edition(edition)) for name, (form, edition) in _FORMS.items()}
@@ -57,8 +57,8 @@ def rendered(folder: Path) -> dict[str, bytes]:
 
 def rendered_indices(reports: Path) -> dict[str, bytes]:
     """Return the index pages over a folder of reports."""
-    from privrelease.cli.report_index import index_bytes
-    from privrelease.report.edition import Edition
+    from privrelease.cli.commands.report_index import index_bytes
+    from privrelease.report.view.edition import Edition
 
     names = {"index.html": Edition.INTERNAL, "index.recipient.html": Edition.RECIPIENT}
     return {name: index_bytes(reports, edition, reports)[0] for name, edition in names.items()}

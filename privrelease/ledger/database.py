@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import delete, insert, select
 
 from privrelease.errors import BudgetError
-from privrelease.ledger.book import Book
 from privrelease.ledger.entries import Entry, budget_record, claim_record
-from privrelease.ledger.places import spoken
+from privrelease.ledger.locations import spoken
 from privrelease.ledger.protocol import Reservation
 from privrelease.ledger.retention import before
+from privrelease.ledger.state import Book
 from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, check_readable, found_format, migrate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from privrelease.dp.budget import Budget
     from privrelease.ledger.caps import Verifier
-    from privrelease.ledger.places import Place
+    from privrelease.ledger.locations import Place
     from privrelease.ledger.protocol import Balance, Claim, Head
 
 __all__ = ["DatabaseLedger", "utc_now", "write_first"]

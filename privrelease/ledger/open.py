@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from privrelease.dp.budget import Budget
-    from privrelease.ledger.book import Book
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.entries import Entry
-    from privrelease.ledger.places import Place
+    from privrelease.ledger.locations import Place
     from privrelease.ledger.protocol import Head
+    from privrelease.ledger.state import Book
 
 __all__ = ["Anchor", "check_anchors", "create_ledger", "ledger_exists", "open_ledger"]
 
@@ -47,14 +47,14 @@ def open_ledger(
     clock: Callable[[], datetime] | None = None,
     patience: float = 60.0,
 ) -> DatabaseLedger:
-    """Return the ledger at ``url`` (:mod:`~privrelease.ledger.places`), which must exist, be whole, and hold every anchor.
+    """Return the ledger at ``url`` (:mod:`~privrelease.ledger.locations`), which must exist, be whole, and hold every anchor.
 
     ``folder``: what a relative path is relative to. ``cap``, ``dataset_caps``: the policy's. ``verifier``: checks the signatures under raised caps.
     Raises BudgetError (exit 4): L102 missing, L103 damaged, L104 read-only, L105 of a newer version, L106 URL, L107 unreachable, L110
     altered, L111 an older copy, L112 another ledger than the one that was charged before.
     """
     from privrelease.ledger.database import DatabaseLedger
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
     ledger = DatabaseLedger(place, cap=cap, dataset_caps=dataset_caps, verifier=verifier, clock=clock, patience=patience)
@@ -93,7 +93,7 @@ def ledger_exists(url: str, *, folder: Path | None = None, environment: Mapping[
     """Whether something is at ``url``, a ledger or what is left of one."""
     from sqlalchemy import inspect
 
-    from privrelease.ledger.places import place_of, spoken
+    from privrelease.ledger.locations import place_of, spoken
     from privrelease.ledger.tables import LEDGER
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
@@ -118,10 +118,10 @@ def create_ledger(
 
     It is there completely or not at all. Raises UsageError (L125) where something is there already.
     """
-    from privrelease.ledger.book import Book
     from privrelease.ledger.database import utc_now
     from privrelease.ledger.entries import NOTHING, Entry, budget_record
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
+    from privrelease.ledger.state import Book
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
     identity = secrets.token_hex(16)
@@ -154,7 +154,7 @@ def _make_file(place: Place, entry: Entry) -> None:
     import sqlite3
 
     from privrelease.ledger.database import write_first
-    from privrelease.ledger.places import Place, spoken
+    from privrelease.ledger.locations import Place, spoken
 
     assert place.path is not None
     path = place.path
@@ -184,7 +184,7 @@ def _make_schema(place: Place, entry: Entry) -> None:
     from sqlalchemy import inspect
 
     from privrelease.ledger.database import write_first
-    from privrelease.ledger.places import spoken
+    from privrelease.ledger.locations import spoken
     from privrelease.ledger.tables import LEDGER
 
     with spoken(place), place.engine().begin() as connection:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from privrelease.dp.composition import Apart
     from privrelease.dp.draws import Draw
-    from privrelease.ledger.book import Book
+    from privrelease.ledger.state import Book
 
 __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
 

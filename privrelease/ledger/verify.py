@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import BudgetError
 from privrelease.findings import Finding
-from privrelease.ledger.book import Book
 from privrelease.ledger.entries import NOTHING, Entry, read_claim
 from privrelease.ledger.open import check_anchors
+from privrelease.ledger.state import Book
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

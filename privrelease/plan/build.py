@@ -7,11 +7,11 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.approvals import ApprovalsPlan
-from privrelease.plan.attacks import attacks_plan
 from privrelease.plan.checks import check_plans
 from privrelease.plan.ledger import LedgerPlan
+from privrelease.plan.microdata.attacks import attacks_plan
 from privrelease.plan.model import (
     MicrodataPlan,
     Plan,
@@ -23,11 +23,11 @@ from privrelease.plan.model import (
     UnitPlan,
 )
 from privrelease.plan.waivers import WaiverPlan
-from privrelease.policy.completeness import missing_legal_fields
-from privrelease.policy.context import leaving
-from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.tables import TableRelease
-from privrelease.policy.waivers import same_person
+from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.language.tables import TableRelease
+from privrelease.policy.language.waivers import same_person
+from privrelease.policy.rules.required_legal_fields import missing_legal_fields
+from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
     from privrelease.dp.budget import Budget
     from privrelease.plan.model import CheckPlan
-    from privrelease.plan.statistics import StatisticsPlan
-    from privrelease.plan.tables import TablePlan
-    from privrelease.policy.context import Leaving
-    from privrelease.policy.datasets import ColumnSpec, Dataset, FormatSpec
-    from privrelease.policy.ledger import CapSpec
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.tables.plan import TablePlan
+    from privrelease.policy.language.datasets import ColumnSpec, Dataset, FormatSpec
+    from privrelease.policy.language.ledger import CapSpec
+    from privrelease.policy.language.releases import MicrodataRelease
+    from privrelease.policy.language.threats import Threat
+    from privrelease.policy.language.waivers import Waiver
     from privrelease.policy.loader import LoadedPolicy
-    from privrelease.policy.releases import MicrodataRelease
-    from privrelease.policy.statistics_queries import Statistics
-    from privrelease.policy.threats import Threat
-    from privrelease.policy.waivers import Waiver
+    from privrelease.policy.rules.rule_context import Leaving
+    from privrelease.policy.statistics.queries import Statistics
 
 __all__ = ["build_plan"]
 
@@ -130,8 +130,8 @@ def _release(
 
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
-    from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
-    from privrelease.policy.statistics_queries import resolve
+    from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
+    from privrelease.policy.statistics.queries import resolve
 
     dataset = loaded.policy.datasets[release.from_]
     found, _ = resolve(release, release.from_, dataset)
@@ -182,7 +182,7 @@ def _min_count(loaded: LoadedPolicy, release: StatisticsRelease) -> int | None:
 
 
 def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePlan:
-    from privrelease.plan.tables import table_plan
+    from privrelease.plan.tables.plan import table_plan
 
     dataset = loaded.policy.datasets[release.from_]
     source = _source(loaded, release.from_, dataset, dataset.columns)
@@ -193,7 +193,7 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
 
 def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:
     """The source less the columns that no query looks at: what is not asked for is not read."""
-    from privrelease.policy.statistics_queries import columns_read
+    from privrelease.policy.statistics.queries import columns_read
 
     needed = {unit} | {name for query in found.queries for name in columns_read(query)}
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}

@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.plan.model import CheckPlan
-from privrelease.policy.expectation_values import expectation_of
-from privrelease.policy.meaning_expectations import is_standard, types_seen
+from privrelease.policy.language.expectation_values import expectation_of
+from privrelease.policy.rules.expectations import is_standard, types_seen
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from privrelease.policy.checks import Check
-    from privrelease.policy.kinds import Release
+    from privrelease.policy.language.checks import Check
+    from privrelease.policy.language.kinds import Release
     from privrelease.policy.loader import LoadedPolicy
 
 __all__ = ["check_plans"]

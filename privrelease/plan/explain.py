@@ -7,12 +7,12 @@ from fractions import Fraction
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
-from privrelease.plan.attacks import attack_words
 from privrelease.plan.explain_checks import check_words, exact_text
-from privrelease.plan.explain_statistics import StatisticsExplanation, explain_statistics
-from privrelease.plan.explain_tables import TableExplanation, explain_table
-from privrelease.plan.statistics import StatisticsPlan
-from privrelease.plan.tables import TablePlan
+from privrelease.plan.microdata.attacks import attack_words
+from privrelease.plan.statistics.explain import StatisticsExplanation, explain_statistics
+from privrelease.plan.statistics.plan import StatisticsPlan
+from privrelease.plan.tables.explain import TableExplanation, explain_table
+from privrelease.plan.tables.plan import TablePlan
 
 if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from privrelease.disclosure.thresholds import Thresholds
+    from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.findings import Location
     from privrelease.plan.approvals import ApprovalsPlan
-    from privrelease.plan.attacks import AttacksPlan
     from privrelease.plan.ledger import LedgerPlan
-    from privrelease.plan.statistics import StatisticsPlan
-    from privrelease.plan.tables import TablePlan
+    from privrelease.plan.microdata.attacks import AttacksPlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.tables.plan import TablePlan
     from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType, Role, Sink, TableSource

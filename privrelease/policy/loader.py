@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import PolicyError
 from privrelease.findings import Finding, Location, Severity
-from privrelease.policy.context import Reading
-from privrelease.policy.dump import canonical
-from privrelease.policy.environments import check_environments, check_tightening, environment_names, overlaid, places_of
-from privrelease.policy.meaning import check_meaning
-from privrelease.policy.merge import merged
-from privrelease.policy.names import check_names
-from privrelease.policy.nodes import Mapping, Node, Scalar, Sequence_, place_of
-from privrelease.policy.paths import PathFault, Roots
-from privrelease.policy.reading_order import reordered
-from privrelease.policy.references import check_references
-from privrelease.policy.structure import check_structure
-from privrelease.policy.unavailable import without_unavailable
-from privrelease.policy.wording import did_you_mean, shown
-from privrelease.policy.yaml import MAX_BYTES, parse_yaml
+from privrelease.policy.changes.environments import check_environments, check_tightening, environment_names, overlaid, places_of
+from privrelease.policy.output.dump import canonical
+from privrelease.policy.rules.registry import check_meaning
+from privrelease.policy.rules.rule_context import Reading
+from privrelease.policy.text.bidi_controls import reordered
+from privrelease.policy.text.merge import merged
+from privrelease.policy.text.messages import did_you_mean, shown
+from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, place_of
+from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
+from privrelease.policy.validation.names import check_names
+from privrelease.policy.validation.paths import PathFault, Roots
+from privrelease.policy.validation.references import check_references
+from privrelease.policy.validation.structure import check_structure
+from privrelease.policy.validation.unsupported import without_unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.policy.models import Policy
+    from privrelease.policy.language.models import Policy
 
 __all__ = ["LoadedPolicy", "check_policy", "load_policy"]
 

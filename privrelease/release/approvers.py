@@ -10,18 +10,18 @@ from pydantic import ValidationError
 
 from privrelease.errors import InputError
 from privrelease.findings import Location
-from privrelease.policy.approvals import ApproverList
-from privrelease.policy.nodes import place_of, plain_data
-from privrelease.policy.waivers import same_person
-from privrelease.policy.yaml import MAX_BYTES, parse_yaml
+from privrelease.policy.language.approvals import ApproverList
+from privrelease.policy.language.waivers import same_person
+from privrelease.policy.text.nodes import place_of, plain_data
+from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
 from privrelease.release.signing import VerifyingKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from privrelease.policy.approvals import ApproverSpec
-    from privrelease.policy.nodes import Node
+    from privrelease.policy.language.approvals import ApproverSpec
+    from privrelease.policy.text.nodes import Node
 
 __all__ = ["Approver", "approver_with", "load_approvers", "require_approvers"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from privrelease.errors import InputError
-from privrelease.policy.paths import companions
+from privrelease.policy.validation.paths import companions
 from privrelease.release.files import flush, flush_folder, speaking
 from privrelease.release.runs import OutputLink
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.audit.codes import EARLIER_CODES
-from privrelease.audit.earlier.across import earlier_check
-from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
-from privrelease.audit.figures import count
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import read_audit
+from privrelease.audit.checks.codes import EARLIER_CODES
+from privrelease.audit.comparison.combine import earlier_check
+from privrelease.audit.document.previous_releases import SECTION, Beside, EarlierFacts
+from privrelease.audit.document.visibility import count
+from privrelease.report.forms.json_report import read_audit
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 from tests.browser.conftest import REPORTS
 
 LONG = "microdata-of-every-year (run 20260101T000000000000-abcdef)"

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.plan.frontier import Frontier, Kept, Point, with_dominated
-from privrelease.report.frontier import render_frontier
+from privrelease.plan.microdata.frontier import Frontier, Kept, Point, with_dominated
+from privrelease.report.pages.frontier import render_frontier
 
 
 def made() -> Frontier:

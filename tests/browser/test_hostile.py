@@ -7,11 +7,11 @@ import json
 import pytest
 
 from privrelease.cli.main import main
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html, render_index
-from privrelease.report.index import build_index, entry_of
-from privrelease.report.json_report import read_audit
+from privrelease.report.forms.json_report import read_audit
+from privrelease.report.pages.html import render_html, render_index
+from privrelease.report.pages.index import build_index, entry_of
+from privrelease.report.view.edition import Edition
+from privrelease.texts.catalogue import english
 
 SCRIPT = "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
 MARKS = "\u202eabc\u2066\u2067 ديا\u05d0\u05d1 \u200f"

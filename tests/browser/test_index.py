@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.cli.report_index import index_bytes
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_index
-from privrelease.report.index import build_index, entry_of
-from privrelease.report.json_report import read_audit
+from privrelease.cli.commands.report_index import index_bytes
+from privrelease.report.forms.json_report import read_audit
+from privrelease.report.pages.html import render_index
+from privrelease.report.pages.index import build_index, entry_of
+from privrelease.report.view.edition import Edition
+from privrelease.texts.catalogue import english
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import read_audit
+from privrelease.report.forms.json_report import read_audit
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 REPORTS = Path(__file__).parents[2] / "reports"
 AUDITS = sorted(path.parent.name for path in REPORTS.glob("*/audit.json"))

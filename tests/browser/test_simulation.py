@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from privrelease.dp.randomness import TestRandomness
-from privrelease.execute.study import study
-from privrelease.report.simulation import render_simulation
+from privrelease.execute.statistics.reference_study import study
+from privrelease.report.pages.simulation import render_simulation
 from privrelease.units import Epsilon
 
 

@@ -31,13 +31,13 @@ from pathlib import Path
 import numpy as np
 
 import privrelease.engine.duckdb.engine as engine_module
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.cli.main import main
-from privrelease.execute.microdata import run_microdata
-from privrelease.execute.scope import engine_settings, release_name
+from privrelease.execute.microdata.run import run_microdata
+from privrelease.execute.common.scope import engine_settings, release_name
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

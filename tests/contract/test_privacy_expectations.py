@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from privrelease.engine.duckdb.great_expectations import silence
+from privrelease.engine.duckdb.auditing.great_expectations import silence
 
 LIMITS = ("0.05", "0.2", "0.34", "0.5", "1")
 Row = tuple[str | None, str | None, int | None]
@@ -147,7 +147,7 @@ def asked(brute: Brute) -> list[tuple[str, dict[str, Any], bool]]:
 def test_each_expectation_holds_exactly_where_the_figure_by_a_loop_is_within_its_limit(seed):
     with silence():
         from privrelease.engine import privacy_expectations
-        from privrelease.engine.duckdb.great_expectations_source import batch_of
+        from privrelease.engine.duckdb.auditing.great_expectations_source import batch_of
 
         source = rows_of(seed)
         rows = released(source, seed)
@@ -166,7 +166,7 @@ def test_each_expectation_holds_exactly_where_the_figure_by_a_loop_is_within_its
 def test_a_table_without_rows_meets_none_of_them():
     with silence():
         from privrelease.engine import privacy_expectations
-        from privrelease.engine.duckdb.great_expectations_source import batch_of
+        from privrelease.engine.duckdb.auditing.great_expectations_source import batch_of
 
         connection = duckdb.connect()
         for name in ("source", "released"):

@@ -11,7 +11,7 @@ from privrelease.dp.mechanisms import MECHANISMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
-PATHS = sorted(set(re.findall(r"`([\w./-]+\.(?:py|md))`", PAGE)))
+PATHS = sorted(set(re.findall(r"`([\w./-]+\.(?:py|md|toml))`", PAGE)))
 STEPS = [
     (path, name)
     for _, paths, names, _ in (row.strip("| ").split(" | ") for row in re.findall(r"^\| \d+ \|.*$", PAGE, re.MULTILINE))

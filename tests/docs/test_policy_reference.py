@@ -11,14 +11,14 @@ import pytest
 import typer
 from ruamel.yaml import YAML
 
-from privrelease.cli.ending import MEANINGS
+from privrelease.cli.exit import MEANINGS
 from privrelease.cli.main import app
 from privrelease.errors import BudgetError, InputError, InternalError, PolicyError, UsageError
-from privrelease.policy.approvals import ApproverList
-from privrelease.policy.checks import CHECKS
-from privrelease.policy.json_schema import policy_schema
+from privrelease.policy.language.approvals import ApproverList
+from privrelease.policy.language.checks import CHECKS
 from privrelease.policy.loader import load_policy
-from privrelease.policy.unavailable import UNAVAILABLE
+from privrelease.policy.output.json_schema import policy_schema
+from privrelease.policy.validation.unsupported import UNAVAILABLE
 from privrelease.release.approvers import load_approvers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import read_audit, render_json
-from privrelease.report.text import render_text
+from privrelease.report.forms.json_report import read_audit, render_json
+from privrelease.report.forms.text import render_text
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 HERE = Path(__file__).parent / "report"
 

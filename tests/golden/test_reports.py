@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from privrelease.examples.reports import KEPT, rendered, rendered_indices
-from privrelease.report.json_report import read_audit
+from privrelease.report.forms.json_report import read_audit
 
 REPORTS = Path(__file__).parents[2] / "reports"
 FOLDERS = sorted(path.parent for path in REPORTS.glob("*/audit.json"))

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 
 def class_table(rows, persons=None, weights=None):

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.microdata import audit_microdata
-from privrelease.audit.model import Outcome
-from privrelease.audit.target import AuditTarget
-from privrelease.disclosure.person_matches import MOST_TUPLES
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.microdata.audit import audit_microdata
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.disclosure.classes.person_matches import MOST_TUPLES
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLimit, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 

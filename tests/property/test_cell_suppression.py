@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 from tests.property.cell_suppression import class_table, faults, problems, released_rows
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 from tests.property.cell_suppression import class_table, faults
 
 

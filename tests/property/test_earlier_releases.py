@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.engine.across_protocol import LinkedPersons
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
+from privrelease.engine.protocol.release_pairs import LinkedPersons
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
 COLUMNS = (

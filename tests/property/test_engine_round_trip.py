@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.table_cells import cells_of
-from privrelease.disclosure.tables.judgement import Attack, weaknesses
+from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.disclosure.tables.linked import TooManyCellsError, linked
-from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
+from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.disclosure.tables.secondary import suppressed_cells
 from privrelease.relational.filter_truth import holds

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privrelease.findings import Severity
-from privrelease.policy.checks import CHECKS
-from privrelease.policy.dump import canonical, dump
+from privrelease.policy.language.checks import CHECKS
+from privrelease.policy.language.models import Policy
 from privrelease.policy.loader import check_policy
-from privrelease.policy.models import Policy
-from privrelease.policy.nodes import plain_data
-from privrelease.policy.yaml import parse_yaml
+from privrelease.policy.output.dump import canonical, dump
+from privrelease.policy.text.nodes import plain_data
+from privrelease.policy.text.yaml import parse_yaml
 from privrelease.relational.expectations import EXPECTATIONS
 
 #: Texts that tempt a reader of YAML to see something else.

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privrelease.policy.loader import check_policy
-from privrelease.policy.nodes import Mapping, Scalar, leaves
-from privrelease.policy.yaml import parse_yaml
+from privrelease.policy.text.nodes import Mapping, Scalar, leaves
+from privrelease.policy.text.yaml import parse_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.policy.json_schema import policy_schema
-from privrelease.policy.nodes import Mapping, Node, Scalar
-from privrelease.policy.structure import check_structure
-from privrelease.policy.unavailable import without_unavailable
-from privrelease.policy.yaml import parse_yaml
+from privrelease.policy.output.json_schema import policy_schema
+from privrelease.policy.text.nodes import Mapping, Node, Scalar
+from privrelease.policy.text.yaml import parse_yaml
+from privrelease.policy.validation.structure import check_structure
+from privrelease.policy.validation.unsupported import without_unavailable
 
 VALIDATOR = jsonschema.Draft7Validator(policy_schema())
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.execute.microdata import run_microdata
-from privrelease.execute.scope import engine_settings, release_name
+from privrelease.execute.common.scope import engine_settings, release_name
+from privrelease.execute.microdata.run import run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

@@ -10,22 +10,22 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.grouping import group_rows, packed_words, row_order
-from privrelease.disclosure.individual_risk import individual_risk
-from privrelease.disclosure.journalist import PopulationSizes, journalist_risk
-from privrelease.disclosure.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
-from privrelease.disclosure.marketer import marketer_risk
-from privrelease.disclosure.person_matches import MOST_TUPLES, person_match_sizes
-from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
-from privrelease.disclosure.population import population_counts
-from privrelease.disclosure.prosecutor import prosecutor_risk
-from privrelease.disclosure.ratios import sum_of_ratios
-from privrelease.disclosure.sensitive import SensitiveCounts
-from privrelease.disclosure.subsets import smallest_classes
-from privrelease.disclosure.t_closeness import t_closeness
-from privrelease.disclosure.wildcard import compatible_counts, match_counts, match_sums
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.grouping import group_rows, packed_words, row_order
+from privrelease.disclosure.classes.person_matches import MOST_TUPLES, person_match_sizes
+from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
+from privrelease.disclosure.classes.subsets import smallest_classes
+from privrelease.disclosure.classes.wildcard import compatible_counts, match_counts, match_sums
+from privrelease.disclosure.population.class_sizes import population_counts
+from privrelease.disclosure.risk.individual import individual_risk
+from privrelease.disclosure.risk.journalist import PopulationSizes, journalist_risk
+from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
+from privrelease.disclosure.risk.marketer import marketer_risk
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk
+from privrelease.disclosure.risk.ratios import sum_of_ratios
+from privrelease.disclosure.risk.sensitive import SensitiveCounts
+from privrelease.disclosure.risk.t_closeness import t_closeness
 
 FEW = settings(max_examples=60, deadline=None)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of
-from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.gathering import gather
-from privrelease.audit.target import AuditTarget
-from privrelease.audit.utility.measures import utility_measures
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.audit.microdata.measurements import gather
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.audit.microdata.utility.measures import utility_measures
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 

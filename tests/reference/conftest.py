@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.grouping import group_rows
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.grouping import group_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

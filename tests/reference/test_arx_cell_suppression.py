@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.journalist import PopulationSizes, journalist_risk
-from privrelease.disclosure.marketer import marketer_risk
-from privrelease.disclosure.population_uniqueness import estimate_population_uniqueness
-from privrelease.disclosure.prosecutor import prosecutor_risk
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.population.uniqueness import estimate_population_uniqueness
+from privrelease.disclosure.risk.journalist import PopulationSizes, journalist_risk
+from privrelease.disclosure.risk.marketer import marketer_risk
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 
 #: What ARX takes for the population of the USA.
 USA = 317_238_626

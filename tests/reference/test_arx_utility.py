@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privrelease.audit.utility.entropy import bits, entropy_loss, kept
-from privrelease.audit.utility.granularity import coarseness, granularity
-from privrelease.audit.utility.value_counts import ValueCounts
+from privrelease.audit.microdata.utility.entropy import bits, entropy_loss, kept
+from privrelease.audit.microdata.utility.granularity import coarseness, granularity
+from privrelease.audit.microdata.utility.value_counts import ValueCounts
 
 #: quasi-identifiers, suppressed cells and NUE as ARX prints it: in both outputs the cells are those of records below k = 5, all of age
 FIGURES = [(2, 22, 0.999721), (3, 425, 0.988551)]

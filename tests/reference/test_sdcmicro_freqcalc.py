@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.population import weight_sums
-from privrelease.disclosure.wildcard import match_counts, match_sums
+from privrelease.disclosure.classes.wildcard import match_counts, match_sums
+from privrelease.disclosure.population.class_sizes import weight_sums
 
 KV7 = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 FRANCDAT = ["Key1", "Key2", "Key3", "Key4"]

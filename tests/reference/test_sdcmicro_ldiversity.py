@@ -11,9 +11,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.grouping import group_rows
-from privrelease.disclosure.l_diversity import distinct_l, entropy_l, recursive_l
-from privrelease.disclosure.sensitive import SensitiveCounts
+from privrelease.disclosure.classes.grouping import group_rows
+from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, recursive_l
+from privrelease.disclosure.risk.sensitive import SensitiveCounts
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.individual_risk import global_risk, household_risk, individual_risk
-from privrelease.disclosure.wildcard import match_sums
+from privrelease.disclosure.classes.wildcard import match_sums
+from privrelease.disclosure.risk.individual import global_risk, household_risk, individual_risk
 
 KV7 = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 

@@ -18,8 +18,8 @@ from privrelease.cli.main import main
 from privrelease.dp import composition, conversion
 from privrelease.dp.accountants import pld
 from privrelease.dp.sensitivity import Neighbours
-from privrelease.execute import statistics
-from privrelease.policy import statistics_spending
+from privrelease.execute.statistics import run as statistics
+from privrelease.policy.statistics import budget_split as statistics_spending
 
 SEED = 11
 

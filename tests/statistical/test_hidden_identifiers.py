@@ -14,13 +14,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.gathering import gather
-from privrelease.audit.integrity.hidden import no_hidden_identifier
-from privrelease.audit.model import Outcome
-from privrelease.audit.target import AuditTarget
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.microdata.integrity.disguised_identifiers import no_hidden_identifier
+from privrelease.audit.microdata.measurements import gather
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.plan.model import MicrodataPlan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 

@@ -18,9 +18,9 @@ from privrelease.dp.domains import CategoryDomain, NumericDomain
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution
-from privrelease.execute import statistic_figures
-from privrelease.execute.statistic_figures import Noisy, figures_of, value_of
-from privrelease.plan.statistics import StatisticPlan
+from privrelease.execute.statistics import figures as statistic_figures
+from privrelease.execute.statistics.figures import Noisy, figures_of, value_of
+from privrelease.plan.statistics.plan import StatisticPlan
 from privrelease.units import Delta, Epsilon
 
 ALPHA, N = 1e-9, 3000

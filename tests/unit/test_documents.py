@@ -41,7 +41,7 @@ def test_a_stored_value_is_strict_about_keys_and_never_changes():
 
 def test_no_model_is_made_ready_before_it_is_used():
     code = (
-        "import privrelease.audit.model as m; from privrelease.audit.schema import audit_bytes;"
+        "import privrelease.audit.document.model as m; from privrelease.audit.document.schema import audit_bytes;"
         "print(m.AuditResult.__pydantic_complete__, m.Figure.__pydantic_complete__)"
     )
     said = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)

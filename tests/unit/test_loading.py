@@ -8,7 +8,7 @@ import sys
 ALONE = """
 import sys
 import numpy as np
-from privrelease.loading import arrow_alone
+from privrelease.lean_imports import arrow_alone
 arrow_alone()
 import pyarrow as pa
 column = pa.chunked_array([pa.array([1, None]), pa.array([3])])

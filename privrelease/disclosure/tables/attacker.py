@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from privrelease.disclosure.tables.subtraction import worked_out
+from privrelease.disclosure.tables.recoverable_cells import worked_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.disclosure.tables.acyclicity import MOST_TOGETHER, is_tree
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.layout import Layout, Relation
-from privrelease.disclosure.tables.rings import MOST_TOGETHER, is_tree
 from privrelease.disclosure.tables.rules import Magnitude
 from privrelease.relational.filters import columns_of
 from privrelease.relational.tables import Membership, TableQuery
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.printed import PrintedSum, PrintedTable
+    from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
     from privrelease.disclosure.tables.rules import CellRules
     from privrelease.relational.tables import TableCells
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
+from privrelease.disclosure.tables.contributor_attack import allowed_moves
 from privrelease.disclosure.tables.figures import known_of
-from privrelease.disclosure.tables.insiders import allowed_moves
-from privrelease.disclosure.tables.judgement import Attack, weaknesses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.tables.attack_assessment import Weakness
     from privrelease.disclosure.tables.figures import ProtectedTable
-    from privrelease.disclosure.tables.judgement import Weakness
 
 __all__ = ["suppressed_cells"]
 
@@ -43,7 +43,7 @@ def suppressed_cells(
     Where nothing can protect them the pattern still has weaknesses; the caller judges it.
 
     >>> from privrelease.disclosure.tables.layout import Layout
-    >>> from privrelease.disclosure.tables.judgement import ProtectedTable
+    >>> from privrelease.disclosure.tables.attack_assessment import ProtectedTable
     >>> from privrelease.disclosure.tables.rules import CellRules
     >>> counts = np.array([17, 4, 3, 24])
     >>> suppressed_cells(ProtectedTable(Layout((3,), margins=True), CellRules(10), counts, counts)).tolist()

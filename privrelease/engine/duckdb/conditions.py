@@ -13,7 +13,7 @@ from privrelease.relational.filters import Among, Both, Comparison, Either, Miss
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from privrelease.engine.duckdb.staging import StagedTable
+    from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.relational.filters import Filter, Value
 
 __all__ = ["condition"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from privrelease.engine.duckdb.refusals import fault, refusal
+from privrelease.engine.duckdb.errors import fault, refusal
 from privrelease.engine.duckdb.sql import render
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlglot import exp
 
-    from privrelease.engine.protocol import EngineSettings
+    from privrelease.engine.protocol.base import EngineSettings
 
 __all__ = ["Connection"]
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.engine.duckdb import aggregates, coding, measuring, opening, staging, table_audit, tables, writing
-from privrelease.engine.duckdb.across_queries import AcrossQueries
-from privrelease.engine.duckdb.audit_queries import AuditQueries
-from privrelease.engine.duckdb.beside_queries import BesideQueries
+from privrelease.engine.duckdb.auditing import tables as table_audit
+from privrelease.engine.duckdb.auditing.expectation_queries import ExpectationQueries
+from privrelease.engine.duckdb.auditing.queries import AuditQueries
+from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
+from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
-from privrelease.engine.duckdb.damage import SYMPTOMS, damage_of
-from privrelease.engine.duckdb.expectation_queries import ExpectationQueries
-from privrelease.engine.duckdb.read_csv import read_csv
-from privrelease.engine.duckdb.read_parquet import read_parquet
-from privrelease.engine.duckdb.read_tables import read_duckdb, read_sqlite
+from privrelease.engine.duckdb.measuring import aggregates, coding, opening, tables
+from privrelease.engine.duckdb.measuring import released_file as measuring
+from privrelease.engine.duckdb.reading import staging
+from privrelease.engine.duckdb.reading.corruption import SYMPTOMS, damage_of
+from privrelease.engine.duckdb.reading.csv_source import read_csv
+from privrelease.engine.duckdb.reading.parquet_source import read_parquet
+from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
+from privrelease.engine.duckdb.writing import sinks as writing
 from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import SourceKind
 
@@ -26,8 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.classes import ClassTable
-    from privrelease.engine.protocol import (
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.engine.protocol.base import (
         ColumnChange,
         EngineSettings,
         OutputTable,
@@ -55,7 +59,7 @@ _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
 class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQueries):
-    """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.Engine` for what the methods do.
+    """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.base.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.report import numbers
+from privrelease.report.view import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

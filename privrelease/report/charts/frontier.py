@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import log10
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.report.numbers import percent
+from privrelease.report.view.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

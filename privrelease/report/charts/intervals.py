@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from privrelease.report import numbers
+from privrelease.report.view import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

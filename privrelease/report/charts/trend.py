@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.report import numbers
 from privrelease.report.charts.bars import nice_top
+from privrelease.report.view import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

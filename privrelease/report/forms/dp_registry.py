@@ -11,13 +11,13 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.policy.dump import yaml_text
-from privrelease.report.catalogue import english
+from privrelease.policy.output.dump import yaml_text
+from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from privrelease.audit.model import AuditResult
+    from privrelease.audit.document.model import AuditResult
     from privrelease.release.privacy import PrivacyClaim
 
 __all__ = ["render_dp_registry"]

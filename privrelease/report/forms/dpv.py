@@ -11,12 +11,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.report.edition import Edition, for_edition
+from privrelease.report.view.edition import Edition, for_edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privrelease.audit.model import AuditResult
+    from privrelease.audit.document.model import AuditResult
 
 __all__ = ["DATA_SUBJECTS", "PURPOSES", "render_dpv"]
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.model import Outcome
+from privrelease.audit.document.model import Outcome
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json
-from privrelease.report.edition import Edition
 from privrelease.report.forms.results import cases_of
+from privrelease.report.view.edition import Edition
 
 if TYPE_CHECKING:
-    from privrelease.audit.model import AuditResult
+    from privrelease.audit.document.model import AuditResult
 
 __all__ = ["PAYLOAD_TYPE", "PREDICATE_TYPE", "STATEMENT_TYPE", "render_statement"]
 

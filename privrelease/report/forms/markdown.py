@@ -8,20 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from privrelease.audit.waivers_model import waiver_facts
+from privrelease.audit.document.waivers import waiver_facts
 from privrelease.findings import Location
-from privrelease.report.attacks_named import unlimited
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition, for_edition
 from privrelease.report.forms.plain import printable
 from privrelease.report.forms.results import cases_of
+from privrelease.report.view.attack_names import unlimited
+from privrelease.report.view.edition import Edition, for_edition
+from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from privrelease.audit.model import AuditResult
-    from privrelease.report.catalogue import Catalogue
+    from privrelease.audit.document.model import AuditResult
     from privrelease.report.forms.results import Result
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["escaped", "render_markdown", "render_results_markdown"]
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.codes import MEASURE_CODES
-from privrelease.audit.findings import finding_record
-from privrelease.audit.model import Outcome
-from privrelease.audit.waivers_model import waiver_facts
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition, for_edition
-from privrelease.report.view import shown_beside
+from privrelease.audit.checks.codes import MEASURE_CODES
+from privrelease.audit.checks.findings import finding_record
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.document.waivers import waiver_facts
+from privrelease.report.view.edition import Edition, for_edition
+from privrelease.report.view.page import shown_beside
+from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.audit.model import AuditResult, CheckResult, ThreatResult, ThresholdVerdict
-    from privrelease.audit.waivers_model import WaiverRecord
+    from privrelease.audit.document.model import AuditResult, CheckResult, ThreatResult, ThresholdVerdict
+    from privrelease.audit.document.waivers import WaiverRecord
     from privrelease.findings import Finding
 
 __all__ = ["Case", "Result", "cases_of", "results_of", "results_of_policy"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privrelease import __version__
-from privrelease.audit.codes import FINDING_TITLES
+from privrelease.audit.checks.codes import FINDING_TITLES
 from privrelease.policy.codes import CODES
 
 if TYPE_CHECKING:

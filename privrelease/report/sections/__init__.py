@@ -1,1 +1,1 @@
-"""The sections of the report, one file each; :mod:`privrelease.report.sections.every` has them in order."""
+"""The sections of the report, one file each; :mod:`privrelease.report.sections.registry` has them in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from privrelease.report.view import Context
+    from privrelease.report.view.page import Context
 
 __all__ = ["build_synthesis"]
 

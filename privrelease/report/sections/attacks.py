@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.attacks_model import attacks_facts
-from privrelease.report import numbers
-from privrelease.report.attacks_named import attack_name
+from privrelease.audit.document.attacks import attacks_facts
 from privrelease.report.charts.intervals import ErrorBars, error_bars
-from privrelease.report.edition import Edition
-from privrelease.report.view import Absent, exact, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.attack_names import attack_name
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Absent, exact, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.attacks_model import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
-    from privrelease.audit.model import Figure
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence, Status
+    from privrelease.audit.document.attacks import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
+    from privrelease.audit.document.model import Figure
+    from privrelease.report.view.page import Context, Sentence, Status
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["AttackRow", "AttacksBody", "bounded", "build", "signed"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.report.sections.legal import Facts, facts
 
 if TYPE_CHECKING:
-    from privrelease.report.view import Context
+    from privrelease.report.view.page import Context
 
 __all__ = ["build"]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.report import numbers
-from privrelease.report.view import Fact, exact, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.page import Fact, exact, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.model import ColumnFacts
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context
+    from privrelease.audit.document.model import ColumnFacts
+    from privrelease.report.view.page import Context
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["ColumnRow", "DataBody", "build"]
 

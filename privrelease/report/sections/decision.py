@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.differences_model import since_facts
-from privrelease.audit.model import Outcome
-from privrelease.audit.privacy_model import privacy_facts
-from privrelease.audit.signoff_model import signoff_facts
-from privrelease.report import numbers
-from privrelease.report.attacks_named import unlimited
-from privrelease.report.changes import change_rows
-from privrelease.report.edition import Edition, is_withheld
+from privrelease.audit.document.changes import since_facts
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.document.privacy import privacy_facts
+from privrelease.audit.document.signoff import signoff_facts
 from privrelease.report.sections.privacy import budget_texts
-from privrelease.report.view import Shown, exact, released_words, shown, shown_beside
+from privrelease.report.view import numbers
+from privrelease.report.view.attack_names import unlimited
+from privrelease.report.view.changes import change_rows
+from privrelease.report.view.edition import Edition, is_withheld
+from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
-    from privrelease.audit.differences_model import SinceFacts
-    from privrelease.audit.model import AuditResult, CheckResult, FindingRecord
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.changes import ChangeRow
-    from privrelease.report.view import Context, Sentence, Status
+    from privrelease.audit.document.changes import SinceFacts
+    from privrelease.audit.document.model import AuditResult, CheckResult, FindingRecord
+    from privrelease.report.view.changes import ChangeRow
+    from privrelease.report.view.page import Context, Sentence, Status
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["CheckRow", "DecisionBody", "Noted", "Tile", "build"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.codes import EARLIER_CODES
-from privrelease.audit.earlier.model import earlier_facts
-from privrelease.report import numbers
-from privrelease.report.edition import Edition
-from privrelease.report.view import shown
+from privrelease.audit.checks.codes import EARLIER_CODES
+from privrelease.audit.document.previous_releases import earlier_facts
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.earlier.model import Beside
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence, Shown, Status
+    from privrelease.audit.document.previous_releases import Beside
+    from privrelease.report.view.page import Context, Sentence, Shown, Status
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["EarlierBody", "EarlierCheck", "EarlierRow", "earlier_body"]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.attacks_model import attacks_facts
-from privrelease.report import numbers
-from privrelease.report.attacks_named import attack_name
-from privrelease.report.edition import Edition
+from privrelease.audit.document.attacks import attacks_facts
 from privrelease.report.sections.attacks import bounded, signed
 from privrelease.report.sections.sensitive import sensitive_body
-from privrelease.report.view import exact, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.attack_names import attack_name
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import exact, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.model import ThreatResult
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.audit.document.model import ThreatResult
+    from privrelease.report.view.page import Context, Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["EvidenceBody", "build"]
 

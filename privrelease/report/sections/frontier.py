@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.disclosure.thresholds import smallest_class_for
-from privrelease.plan.frontier import Frontier, Point, with_dominated
-from privrelease.report import numbers
-from privrelease.report.edition import Edition
-from privrelease.report.frontier_points import FrontierPoints, points_of
-from privrelease.report.view import exact
+from privrelease.disclosure.risk.thresholds import smallest_class_for
+from privrelease.plan.microdata.frontier import Frontier, Point, with_dominated
+from privrelease.report.pages.frontier_points import FrontierPoints, points_of
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import exact
 
 if TYPE_CHECKING:
-    from privrelease.audit.frontier_model import ForecastPoint, FrontierFacts
-    from privrelease.audit.utility_model import UtilityMeasures
-    from privrelease.report.view import Context, Sentence
+    from privrelease.audit.document.frontier import ForecastPoint, FrontierFacts
+    from privrelease.audit.document.utility import UtilityMeasures
+    from privrelease.report.view.page import Context, Sentence
 
 __all__ = ["FrontierBody", "frontier_body"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.report import numbers
-from privrelease.report.edition import Edition
-from privrelease.report.view import Fact, Shown, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Fact, Shown, shown
 
 if TYPE_CHECKING:
-    from privrelease.report.view import Context
+    from privrelease.report.view.page import Context
 
 __all__ = ["IdentityBody", "OutputRow", "build"]
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.report.edition import Edition
-from privrelease.report.view import Absent, Fact
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Absent, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.report.view.page import Context, Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["Facts", "build_dpia", "build_lawfulness", "build_record", "build_review", "facts"]
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.privacy_model import privacy_facts
-from privrelease.report import numbers
+from privrelease.audit.document.privacy import privacy_facts
 from privrelease.report.charts.intervals import ErrorBars, Steps, error_bars, steps
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
-from privrelease.report.view import Absent, Fact, exact
+from privrelease.report.view import numbers
+from privrelease.report.view.page import Absent, Fact, exact
 
 if TYPE_CHECKING:
-    from privrelease.audit.privacy_model import (
+    from privrelease.audit.document.privacy import (
         ApartFacts,
         BudgetFacts,
         ChargeFacts,
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         PrivacyFacts,
         QueryFacts,
     )
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.report.view.page import Context, Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["BudgetBody", "DrawRow", "PrivacyBody", "QueryBody", "QueryRow", "budget_texts", "build"]
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.report import numbers
 from privrelease.report.charts.bars import GroupedBars, grouped_bars
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.sections.sensitive import SensitiveBody, sensitive_body
-from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
+from privrelease.report.view import numbers
+from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.model import ClassBucket, Figure, RiskFacts, SubsetFacts, ThreatResult, ThresholdVerdict
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.audit.document.model import ClassBucket, Figure, RiskFacts, SubsetFacts, ThreatResult, ThresholdVerdict
+    from privrelease.report.view.page import Context, Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build"]
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.sensitive_model import sensitive_facts
-from privrelease.report import numbers
-from privrelease.report.view import Shown, exact, shown
+from privrelease.audit.document.sensitive import sensitive_facts
+from privrelease.report.view import numbers
+from privrelease.report.view.page import Shown, exact, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.model import AuditResult
-    from privrelease.audit.sensitive_model import SensitiveRow
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Sentence
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.sensitive import SensitiveRow
+    from privrelease.report.view.page import Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["SensitiveBody", "SensitiveLine", "sensitive_body"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.signoff_model import signoff_facts
-from privrelease.report.edition import Edition
-from privrelease.report.view import Absent, Fact
+from privrelease.audit.document.signoff import signoff_facts
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Absent, Fact
 
 if TYPE_CHECKING:
-    from privrelease.report.view import Context, Status
+    from privrelease.report.view.page import Context, Status
 
 __all__ = ["SignoffBody", "SignoffRow", "build"]
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from privrelease.audit.privacy_model import PRIVACY
-from privrelease.audit.tables_model import TABLES, TableFacts
-from privrelease.report import numbers
-from privrelease.report.edition import Edition
+from privrelease.audit.document.privacy import PRIVACY
+from privrelease.audit.document.tables import TABLES, TableFacts
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
-from privrelease.report.view import Fact, Shown, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Fact, Shown, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.tables_model import IntervalFacts
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Status
+    from privrelease.audit.document.tables import IntervalFacts
+    from privrelease.report.view.page import Context, Status
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["IntervalRow", "TablesBody", "build"]
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.utility_model import UTILITY
-from privrelease.report import numbers
+from privrelease.audit.document.utility import UTILITY
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
-from privrelease.report.edition import Edition
 from privrelease.report.sections.frontier import frontier_body
 from privrelease.report.sections.utility_measures import figure_of, measures_body, measures_of, value_of
-from privrelease.report.view import Absent, Shown, exact, shown, shown_beside
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from privrelease.audit.model import ColumnLoss, UtilityFacts
-    from privrelease.audit.utility_model import UtilityMeasures
-    from privrelease.report.catalogue import Catalogue
+    from privrelease.audit.document.model import ColumnLoss, UtilityFacts
+    from privrelease.audit.document.utility import UtilityMeasures
     from privrelease.report.sections.frontier import FrontierBody
     from privrelease.report.sections.utility_measures import MeasuresBody
-    from privrelease.report.view import Context
+    from privrelease.report.view.page import Context
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["LossRow", "UtilityBody", "build"]
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.utility_model import utility_measures_of
-from privrelease.report import numbers
+from privrelease.audit.document.utility import utility_measures_of
 from privrelease.report.charts.intervals import ErrorBars, error_bars
-from privrelease.report.edition import Edition
-from privrelease.report.view import Shown, exact, shown
+from privrelease.report.view import numbers
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Shown, exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from privrelease.audit.utility_model import Measured, NumberShift, UtilityMeasures
-    from privrelease.report.catalogue import Catalogue
-    from privrelease.report.view import Context, Sentence
+    from privrelease.audit.document.utility import Measured, NumberShift, UtilityMeasures
+    from privrelease.report.view.page import Context, Sentence
+    from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["MeasuresBody", "NumberRow", "figure_of", "measures_body", "measures_of", "value_of"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.waivers_model import waiver_facts
-from privrelease.report.edition import Edition
-from privrelease.report.view import Absent
+from privrelease.audit.document.waivers import waiver_facts
+from privrelease.report.view.edition import Edition
+from privrelease.report.view.page import Absent
 
 if TYPE_CHECKING:
-    from privrelease.report.view import Context, Status
+    from privrelease.report.view.page import Context, Status
 
 __all__ = ["WaiverRow", "WaiversBody", "build"]
 

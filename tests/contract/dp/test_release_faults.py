@@ -33,19 +33,20 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from privrelease.audit import statistics as audit_statistics
-from privrelease.audit.model import Outcome
-from privrelease.cli import run_statistics
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.statistics import audit as audit_statistics
+from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.dp import calibration, draws, sensitivity
 from privrelease.dp.domains import NumericDomain
 from privrelease.dp.mechanisms import DiscreteLaplace, discrete_laplace
 from privrelease.dp.randomness import SystemRandomness, TestRandomness
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
-from privrelease.engine.duckdb import aggregates, sql
-from privrelease.execute import statistics
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.measuring import aggregates
+from privrelease.execute.statistics import run as statistics
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.policy import statistics_queries
+from privrelease.policy.statistics import queries as statistics_queries
 from tests.contract.dp.test_release_neighbours import excesses
 from tests.statistical.door import caught, data_of, planted, policy_of
 

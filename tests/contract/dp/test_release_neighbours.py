@@ -17,7 +17,7 @@ import pytest
 from privrelease.dp import composition, sensitivity
 from privrelease.dp.composition import Apart
 from privrelease.dp.sensitivity import Contribution, Neighbours
-from privrelease.engine.duckdb import aggregates
+from privrelease.engine.duckdb.measuring import aggregates
 from tests.statistical.door import caught, data_of, planted, policy_of
 
 #: One of each: figures, keys, filters, parts.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.engine.protocol import Engine, EngineSettings, OutputColumn, OutputTable, Staged
+from privrelease.engine.protocol.base import Engine, EngineSettings, OutputColumn, OutputTable, Staged
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, Sink, SinkKind, SourceKind, TableSource
 
 if TYPE_CHECKING:

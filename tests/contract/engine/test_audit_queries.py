@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.protocol import ColumnChange, OutputColumn
+from privrelease.engine.protocol.base import ColumnChange, OutputColumn
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
 
 TEXT = "id,sex,score,w\np1,F,1,10\np1,M,2,20\np2,F,3,\np3,,4,0.5\n"

@@ -7,7 +7,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from privrelease.engine.beside_protocol import Beyond, Pattern
+from privrelease.engine.protocol.source_comparison import Beyond, Pattern
 from privrelease.relational.schema import ColumnType, Sink, SinkKind
 
 from .conftest import column

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privrelease.engine.protocol import OutputColumn
+from privrelease.engine.protocol.base import OutputColumn
 from privrelease.relational.expectations import EXPECTATIONS, Expectation
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
 

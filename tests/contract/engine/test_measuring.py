@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.protocol import ColumnChange, OutputColumn, PersonsFrom
+from privrelease.engine.protocol.base import ColumnChange, OutputColumn, PersonsFrom
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.duckdb.numbers import number_counts, number_distances
+from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
 
 NUMBER = Column("x", ColumnType.NUMBER, Role.INSENSITIVE)

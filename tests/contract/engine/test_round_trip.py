@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.parquet as pq
 
-from privrelease.engine.protocol import ColumnChange
+from privrelease.engine.protocol.base import ColumnChange
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, SinkKind
 
 SEX = Column("sex", ColumnType.CATEGORY, Role.QUASI)

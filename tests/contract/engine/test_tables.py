@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privrelease.audit.table_cells import cells_of
+from privrelease.audit.tables.table_recount import cells_of
 from privrelease.relational.schema import Column, ColumnType, Domain, Role
 from privrelease.relational.tables import TableQuery
 

@@ -99,7 +99,7 @@ class Bench:
         """Change the database behind the ledger's back."""
         import sqlalchemy
 
-        from privrelease.ledger.places import place_of
+        from privrelease.ledger.locations import place_of
 
         assert self.url is not None
         engine = place_of(self.url, self.folder, os.environ).engine()
@@ -210,7 +210,7 @@ def problems():
 
     def found_in(bench) -> list[str]:
         from privrelease.ledger.database import DatabaseLedger
-        from privrelease.ledger.places import place_of
+        from privrelease.ledger.locations import place_of
 
         found = verify(DatabaseLedger(place_of(bench.url, bench.folder, os.environ)))
         return [problem.message for problem in found.problems]

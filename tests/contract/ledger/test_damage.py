@@ -184,7 +184,7 @@ def test_a_clock_that_goes_backwards_stops_everything(durable, claim, problems) 
 
 
 def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_once(durable, claim, budget) -> None:
-    from privrelease.cli.ledger import _verified
+    from privrelease.cli.commands.ledger import _verified
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.release.signing import SigningKey, sealed
 
@@ -222,7 +222,7 @@ def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_onc
 
 
 def test_without_owners_no_cap_can_be_raised(durable, budget) -> None:
-    from privrelease.cli.ledger import _verified
+    from privrelease.cli.commands.ledger import _verified
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.release.signing import SigningKey, sealed
 
@@ -255,7 +255,7 @@ def test_a_newer_format_is_refused_and_an_unknown_older_one_too(durable, claim) 
 def test_the_format_before_is_read_as_it_is_and_brought_up_by_the_first_entry(durable, claim) -> None:
     import sqlalchemy
 
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
     from privrelease.ledger.tables import FORMAT, LEDGER
 
     durable.create("1")
@@ -275,7 +275,7 @@ def test_the_format_before_is_read_as_it_is_and_brought_up_by_the_first_entry(du
 def test_an_older_format_is_brought_up_step_by_step(durable) -> None:
     import sqlalchemy
 
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
     from privrelease.ledger.tables import LEDGER, migrate
 
     durable.create("1")
@@ -294,7 +294,7 @@ def test_an_older_format_is_brought_up_step_by_step(durable) -> None:
 def test_a_server_that_does_not_keep_what_is_committed_is_not_charged(durable, claim) -> None:
     import sqlalchemy
 
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
 
     if durable.kind != "postgresql":
         pytest.skip("a file is flushed by the run itself")

@@ -98,7 +98,7 @@ def test_a_renamed_dataset_has_no_fresh_budget_and_spends_nothing(bench, claim) 
 
 
 def test_a_ledger_that_charged_one_file_under_two_names_stays_readable_and_keeps_the_first(bench, claim, monkeypatch) -> None:
-    from privrelease.ledger.book import Book
+    from privrelease.ledger.state import Book
 
     bench.create("1")
     with monkeypatch.context() as before_names_were_asked:

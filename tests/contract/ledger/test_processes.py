@@ -68,7 +68,7 @@ def test_a_writer_that_waits_too_long_is_told_so_and_spends_nothing(durable, cla
     import sqlalchemy
 
     from privrelease.errors import BudgetError
-    from privrelease.ledger.places import place_of
+    from privrelease.ledger.locations import place_of
 
     durable.create("1")
     ledger = durable.open(patience=0.2)

@@ -17,14 +17,14 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privrelease.audit.microdata import audit_microdata
-from privrelease.audit.model import Outcome
-from privrelease.audit.target import AuditTarget
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.microdata.audit import audit_microdata
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
-from privrelease.execute.microdata import run_microdata
-from privrelease.execute.scope import release_name
+from privrelease.engine.protocol.base import EngineSettings
+from privrelease.execute.common.scope import release_name
+from privrelease.execute.microdata.run import run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from privrelease.audit.model import Outcome
+from privrelease.audit.document.model import Outcome
 from privrelease.relational.schema import SinkKind
 from tests.contract.planted_faults.parked_release import K, parked
 

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from privrelease.audit.evidence import Evidence, FileEvidence
-from privrelease.audit.linkage import Repeats
-from privrelease.audit.target import AuditTarget
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.thresholds import Thresholds
-from privrelease.engine.audit_protocol import LeftRows, SameCells, TokenFacts
-from privrelease.engine.protocol import ColumnChange, ReleasedFile, RowMapFaults, Staged
+from privrelease.audit.microdata.evidence import Evidence, FileEvidence
+from privrelease.audit.microdata.linkage import Repeats
+from privrelease.audit.microdata.target import AuditTarget
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.engine.protocol.audit import LeftRows, SameCells, TokenFacts
+from privrelease.engine.protocol.base import ColumnChange, ReleasedFile, RowMapFaults, Staged
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.manifest import (

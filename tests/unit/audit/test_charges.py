@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.charges import charges_of, uncharged
+from privrelease.audit.statistics.charges import charges_of, uncharged
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
-from privrelease.ledger.book import Book
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.protocol import Claim
+from privrelease.ledger.state import Book
 from privrelease.relational.filters import Comparison
 from privrelease.release.manifest import Manifest
 from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
-from privrelease.audit.codes import FINDING_TITLES, INTEGRITY_CODES
-from privrelease.audit.decision import decide, findings_of
-from privrelease.audit.evidence import Outside
-from privrelease.audit.expectations import policy_checks
-from privrelease.audit.facts import data_facts, identity, left_out, legal_facts, utility_facts
-from privrelease.audit.integrity.checks import integrity
-from privrelease.audit.model import AuditResult, Outcome, Visibility
-from privrelease.audit.schema import audit_bytes, audit_schema, read_audit
-from privrelease.audit.threats import threat_results, union_result
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.audit.checks.codes import FINDING_TITLES, INTEGRITY_CODES
+from privrelease.audit.checks.decision import decide, findings_of
+from privrelease.audit.checks.facts import data_facts, identity, left_out, legal_facts, utility_facts
+from privrelease.audit.document.model import AuditResult, Outcome, Visibility
+from privrelease.audit.document.schema import audit_bytes, audit_schema, read_audit
+from privrelease.audit.microdata.evidence import Outside
+from privrelease.audit.microdata.expectations import policy_checks
+from privrelease.audit.microdata.integrity.checks import integrity
+from privrelease.audit.microdata.risk.threats import threat_results, union_result
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.findings import Finding, Location, Severity
 from privrelease.plan.model import CheckPlan, ThreatPlan
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.differences import differences, since
-from privrelease.audit.differences_model import SECTION, since_facts
-from privrelease.audit.model import AuditResult, Figure, Outcome, Visibility
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
+from privrelease.audit.comparison.audits import differences, since
+from privrelease.audit.document.changes import SECTION, since_facts
+from privrelease.audit.document.model import AuditResult, Figure, Outcome, Visibility
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.attacks_model import ATTACKS, attacks_facts
-from privrelease.audit.differences import differences, since
-from privrelease.audit.differences_model import SECTION, SinceFacts
-from privrelease.audit.model import AuditResult, Figure, Outcome
-from privrelease.audit.privacy_model import PRIVACY, privacy_facts
-from privrelease.audit.tables_model import TABLES, TableFacts
-from privrelease.audit.waivers_model import SECTION as WAIVERS
-from privrelease.audit.waivers_model import WaiverFacts, WaiverRecord
-from privrelease.report.catalogue import english
-from privrelease.report.changes import change_rows
+from privrelease.audit.comparison.audits import differences, since
+from privrelease.audit.document.attacks import ATTACKS, attacks_facts
+from privrelease.audit.document.changes import SECTION, SinceFacts
+from privrelease.audit.document.model import AuditResult, Figure, Outcome
+from privrelease.audit.document.privacy import PRIVACY, privacy_facts
+from privrelease.audit.document.tables import TABLES, TableFacts
+from privrelease.audit.document.waivers import SECTION as WAIVERS
+from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
+from privrelease.report.view.changes import change_rows
+from privrelease.texts.catalogue import english
 
 REPORTS = Path(__file__).parents[3] / "reports"
 

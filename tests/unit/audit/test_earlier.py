@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privrelease.audit.decision import decide
-from privrelease.audit.earlier.across import Across, _verdict, earlier_check, set_aside, with_earlier
-from privrelease.audit.earlier.microdata import _exposed, _persons_at_least
-from privrelease.audit.earlier.model import Beside, EarlierFacts, earlier_facts, for_recipients
-from privrelease.audit.earlier.release import EarlierRelease
-from privrelease.audit.earlier.tables import printed_in
-from privrelease.audit.facts import context_facts, data_facts, identity, legal_facts
-from privrelease.audit.model import AuditResult, Outcome
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
-from privrelease.engine.across_protocol import CombinedClasses
+from privrelease.audit.checks.decision import decide
+from privrelease.audit.checks.facts import context_facts, data_facts, identity, legal_facts
+from privrelease.audit.comparison.combine import Across, _verdict, earlier_check, set_aside, with_earlier
+from privrelease.audit.comparison.previous_release import EarlierRelease
+from privrelease.audit.document.model import AuditResult, Outcome
+from privrelease.audit.document.previous_releases import Beside, EarlierFacts, earlier_facts, for_recipients
+from privrelease.audit.microdata.previous_releases import _exposed, _persons_at_least
+from privrelease.audit.tables.previous_releases import printed_in
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.engine.protocol.release_pairs import CombinedClasses
 from privrelease.plan.model import ThreatPlan
 from privrelease.relational.schema import Sink, SinkKind
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from privrelease.audit.explained import explain
+from privrelease.audit.microdata.source_consistency import explain
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
 NAMES = ("a", "b", "c", "d")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.audit.codes import FINDING_TITLES
-from privrelease.audit.hints import HINTS, NOT_MADE_HINT, hint_of
-from privrelease.audit.model import CheckResult, Outcome
+from privrelease.audit.checks.codes import FINDING_TITLES
+from privrelease.audit.checks.hints import HINTS, NOT_MADE_HINT, hint_of
+from privrelease.audit.document.model import CheckResult, Outcome
 
 
 def check(outcome, **more):

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.integrity.checks import INTEGRITY_CHECKS, integrity
-from privrelease.audit.integrity.rows import most_droppable
-from privrelease.audit.model import Outcome, Visibility
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.thresholds import Thresholds
-from privrelease.engine.audit_protocol import LeftRows, PersonClasses, SameCells, TokenFacts
-from privrelease.engine.protocol import ColumnChange, RowMapFaults
+from privrelease.audit.document.model import Outcome, Visibility
+from privrelease.audit.microdata.integrity.checks import INTEGRITY_CHECKS, integrity
+from privrelease.audit.microdata.integrity.rows import most_droppable
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts
+from privrelease.engine.protocol.base import ColumnChange, RowMapFaults
 from privrelease.plan.model import SuppressStep, ThreatPlan
 from privrelease.relational.schema import ColumnType
 

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from privrelease.audit.charges import Charges
-from privrelease.audit.model import Visibility
-from privrelease.audit.privacy import MOST_CHARGES, MOST_GROUPS, privacy_section
-from privrelease.audit.privacy_model import PRIVACY, PrivacyFacts, for_recipients, privacy_facts
+from privrelease.audit.document.model import Visibility
+from privrelease.audit.document.privacy import PRIVACY, PrivacyFacts, for_recipients, privacy_facts
+from privrelease.audit.statistics.charges import Charges
+from privrelease.audit.statistics.privacy import MOST_CHARGES, MOST_GROUPS, privacy_section
 from privrelease.dp.budget import Budget
 from privrelease.dp.calibration import draws
 from privrelease.dp.domains import Bins, NumericDomain
 from privrelease.dp.queries import Count, Histogram, Mean, Quantile, Setting
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.ledger.accounts import Spent
-from privrelease.plan.statistics import StatisticPlan, StatisticsPlan
+from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 from privrelease.units import Delta, Epsilon
 

@@ -6,15 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.evidence import Outside
-from privrelease.audit.integrity.checks import integrity
-from privrelease.audit.linkage import Repeats
-from privrelease.audit.model import Outcome
-from privrelease.audit.readings import Table, measured
-from privrelease.audit.threats import threat_result
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
-from privrelease.engine.audit_protocol import PersonClasses, UnitFacts
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.microdata.evidence import Outside
+from privrelease.audit.microdata.integrity.checks import integrity
+from privrelease.audit.microdata.linkage import Repeats
+from privrelease.audit.microdata.risk.class_sizes import Table, measured
+from privrelease.audit.microdata.risk.threats import threat_result
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.engine.protocol.audit import PersonClasses, UnitFacts
 from privrelease.plan.model import PopulationPlan, SubsetLimit, ThreatPlan, UnitPlan
 
 HALF = Thresholds(highest=Fraction(1, 2))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from privrelease.audit.decision import decide
-from privrelease.audit.model import LegalFacts, Outcome, Visibility
-from privrelease.audit.standard import Places, standard_checks
-from privrelease.engine.protocol import ReleasedFile, Staged
+from privrelease.audit.checks.decision import decide
+from privrelease.audit.checks.great_expectations import Places, standard_checks
+from privrelease.audit.document.model import LegalFacts, Outcome, Visibility
+from privrelease.engine.protocol.base import ReleasedFile, Staged
 from privrelease.errors import InputError
 from privrelease.plan.model import CheckPlan
 from privrelease.relational.expectations import Counted, Expectation

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.model import Visibility
-from privrelease.audit.threats import threat_result, threat_results, union_result
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.audit.document.model import Visibility
+from privrelease.audit.microdata.risk.threats import threat_result, threat_results, union_result
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.model import ThreatPlan
 
 HALF = Thresholds(highest=Fraction(1, 2))

@@ -366,7 +366,7 @@ def test_approvals_in_two_roles_by_keys_that_turn_out_to_be_one_persons_count_on
 
 def test_two_who_approve_at_the_same_moment_do_not_call_each_others_report_altered(office, monkeypatch):
     """The record is read, then another process signs off: page and record both change, and belong together again."""
-    import privrelease.release.alterations as looking
+    import privrelease.release.tamper_check as looking
 
     run = office.run()
     plain, others = looking.sha256_of, []

@@ -212,7 +212,7 @@ def test_without_the_source_the_check_is_named_as_not_made(theirs, desk):
 
 
 def test_of_very_many_patterns_the_commonest_are_tried_and_the_others_named(theirs, monkeypatch):
-    import privrelease.audit.explained as explained
+    import privrelease.audit.microdata.source_consistency as explained
 
     monkeypatch.setattr(explained, "MOST_PATTERNS", 2)
     _, check = theirs()([*ROWS[:5], ("", "40", "-2"), ("south", "", "0"), ("", "", "7.25")])

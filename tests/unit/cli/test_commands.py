@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from privrelease.audit.schema import audit_schema
+from privrelease.audit.document.schema import audit_schema
 
 
 def test_validate_prints_the_k_of_every_threshold(desk):

@@ -117,8 +117,8 @@ def test_an_audit_and_a_policy_are_not_compared(audits):
 
 
 def test_the_edition_for_recipients_is_not_compared_with_the_internal_one(audits):
-    from privrelease.report.edition import Edition
-    from privrelease.report.json_report import read_audit, render_json
+    from privrelease.report.forms.json_report import read_audit, render_json
+    from privrelease.report.view.edition import Edition
 
     audit = read_audit(audits.folder / "one.json")
     (audits.folder / "outside.json").write_bytes(render_json(audit, Edition.RECIPIENT))

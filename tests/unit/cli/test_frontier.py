@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from privrelease.execute import frontier as executed
+from privrelease.execute.microdata import frontier as executed
 
 HAND = (  # six persons: classes (x, p) of 3, (x, q) of 2, (y, q) of 1
     "id,area,job,pay\n1,zaunkoenig,pip,1\n2,zaunkoenig,pip,2\n3,zaunkoenig,pip,3\n4,zaunkoenig,quod,4\n5,zaunkoenig,quod,5\n6,yttrium,quod,6\n"

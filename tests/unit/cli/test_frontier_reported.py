@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from privrelease.execute import microdata
+from privrelease.execute.microdata import run as microdata
 from tests.unit.cli.conftest import POLICY
 
 ASKED = POLICY.replace("{path: out/r.csv}\n", "{path: out/r.csv}\n    frontier: [2, 3, 6, 8]\n")

@@ -178,7 +178,7 @@ TAMPERED = [
 
 @pytest.mark.parametrize(("tamper", "says"), [case[1:] for case in TAMPERED], ids=[case[0] for case in TAMPERED])
 def test_the_audit_composes_the_claim_anew(folder, capsys, tamper, says):
-    from privrelease.audit.statistics import StatisticsTarget, audit_statistics
+    from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
     from privrelease.plan.build import build_plan
     from privrelease.policy.loader import load_policy
     from privrelease.release.manifest import Manifest

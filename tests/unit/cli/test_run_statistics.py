@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.cli import ledger as ledger_commands
+from privrelease.cli.commands import ledger as ledger_commands
 from privrelease.cli.main import main
 from privrelease.dp.budget import Budget
 from privrelease.ledger.memory import MemoryLedger

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from privrelease.cli import ledger as ledger_commands
+from privrelease.cli.commands import ledger as ledger_commands
 from privrelease.ledger.memory import MemoryLedger
 from tests.unit.cli.conftest import DATA, POLICY
 from tests.unit.cli.test_run_statistics import DATA as NUMBERS

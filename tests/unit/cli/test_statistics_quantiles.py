@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from privrelease.cli import run_statistics
+from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.units import Epsilon

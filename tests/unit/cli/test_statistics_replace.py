@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from privrelease.cli import run_statistics
+from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
 from tests.unit.cli.conftest import POLICY_HEAD

@@ -180,11 +180,11 @@ def no_work(monkeypatch):
 
     for place in (
         "privrelease.engine.duckdb.DuckDBEngine.__init__",
-        "privrelease.engine.duckdb.header.read_header",
-        "privrelease.report.json_report.read_audit",
-        "privrelease.execute.study.study",
-        "privrelease.report.html.render_html",
-        "privrelease.report.html.render_index",
+        "privrelease.engine.duckdb.reading.header.read_header",
+        "privrelease.report.forms.json_report.read_audit",
+        "privrelease.execute.statistics.reference_study.study",
+        "privrelease.report.pages.html.render_html",
+        "privrelease.report.pages.html.render_index",
     ):
         monkeypatch.setattr(place, refuse)
 

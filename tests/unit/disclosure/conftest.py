@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.class_sizes import ClassSizes, MatchSizes
-from privrelease.disclosure.journalist import PopulationSizes, journalist_risk, journalist_verdict
-from privrelease.disclosure.marketer import marketer_risk, marketer_verdict
-from privrelease.disclosure.population import sizes_from_population, sizes_from_weights, weight_sums
-from privrelease.disclosure.prosecutor import prosecutor_risk, prosecutor_verdict
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
-from privrelease.disclosure.verdict import judge
+from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
+from privrelease.disclosure.population.class_sizes import sizes_from_population, sizes_from_weights, weight_sums
+from privrelease.disclosure.risk.journalist import PopulationSizes, journalist_risk, journalist_verdict
+from privrelease.disclosure.risk.marketer import marketer_risk, marketer_verdict
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk, prosecutor_verdict
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.risk.verdict import judge
 
 
 def test_prosecutor_average_is_classes_over_records():

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.class_sizes import ClassSizes, MatchSizes, bucket_edges, class_counts
+from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes, bucket_edges, class_counts
 
 
 def test_records_below_k_are_in_classes_strictly_smaller_than_k(case, table_of):

@@ -21,7 +21,7 @@ assert scipy.linalg.norm([3.0, 4.0]) == 5.0
 JOIN = """
 import sys
 import numpy as np
-from privrelease.disclosure.tries import build_trie, compatible_sums
+from privrelease.disclosure.classes.tries import build_trie, compatible_sums
 trie, rows = build_trie(np.array([[1, 1], [1, 0], [2, 1]], np.int32)), np.arange(3)
 assert compatible_sums(trie, rows, rows, np.array([1, 10, 100])).tolist() == [11, 11, 100]
 assert ("numba.np.linalg" in sys.modules) is {compiler}, "the compiler"

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from privrelease.disclosure.individual_risk import global_risk, household_risk, individual_risk
+from privrelease.disclosure.risk.individual import global_risk, household_risk, individual_risk
 
 
 def series(f: int, p: float) -> float:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.persons import linkable_class_sizes, person_class_sizes
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
 
 
 def test_five_rows_of_one_person_hide_nobody(table_of):

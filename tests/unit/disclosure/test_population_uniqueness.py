@@ -5,12 +5,12 @@ from math import comb, lgamma, log
 import numpy as np
 import pytest
 
-from privrelease.disclosure.class_sizes import ClassSizes
-from privrelease.disclosure.pitman import PitmanFit, fit_pitman
-from privrelease.disclosure.population_uniqueness import ESTIMATORS, estimate_population_uniqueness
-from privrelease.disclosure.snb import population_classes, snb, solve_snb
-from privrelease.disclosure.special_functions import digamma
-from privrelease.disclosure.zayatz import zayatz
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.population.pitman import PitmanFit, fit_pitman
+from privrelease.disclosure.population.snb import population_classes, snb, solve_snb
+from privrelease.disclosure.population.special_functions import digamma
+from privrelease.disclosure.population.uniqueness import ESTIMATORS, estimate_population_uniqueness
+from privrelease.disclosure.population.zayatz import zayatz
 
 SIZES = ClassSizes.from_arrays([1, 2, 3, 4, 10], [30, 10, 5, 3, 2])
 

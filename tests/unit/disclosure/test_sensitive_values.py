@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.grouping import group_rows
-from privrelease.disclosure.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
-from privrelease.disclosure.sensitive import SensitiveCounts
-from privrelease.disclosure.t_closeness import t_closeness
+from privrelease.disclosure.classes.grouping import group_rows
+from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
+from privrelease.disclosure.risk.sensitive import SensitiveCounts
+from privrelease.disclosure.risk.t_closeness import t_closeness
 
 
 def counts_of(rows: list[tuple[object, ...]]) -> tuple[SensitiveCounts, dict[tuple[object, ...], int]]:

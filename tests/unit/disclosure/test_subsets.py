@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.subsets import smallest_classes
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.subsets import smallest_classes
 
 
 def test_every_combination_of_up_to_three_of_twelve_is_looked_at(case, table_of):

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.person_matches import MOST_TUPLES, person_match_sizes
-from privrelease.disclosure.prosecutor import prosecutor_risk
-from privrelease.disclosure.wildcard import compatible_counts, compatible_sizes, match_counts, match_sizes, match_sums
+from privrelease.disclosure.classes.person_matches import MOST_TUPLES, person_match_sizes
+from privrelease.disclosure.classes.wildcard import compatible_counts, compatible_sizes, match_counts, match_sizes, match_sums
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 
 
 @pytest.mark.parametrize("keys", [["grp"], ["grp", "site"], ["grp", "note"], ["grp", "site", "note"]])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from privrelease.engine.duckdb.connection import Connection
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

@@ -9,8 +9,8 @@ import sys
 import warnings
 
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.duckdb.great_expectations import silence
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.duckdb.auditing.great_expectations import silence
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.expectations import Expectation
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 
@@ -19,7 +19,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol import EngineSettings
+from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.expectations import Expectation
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 
@@ -81,7 +81,7 @@ def test_a_batch_that_cannot_be_opened_leaves_everything_unsaid_and_the_engine_u
     from contextlib import contextmanager
 
     with silence():
-        from privrelease.engine.duckdb import great_expectations_source as source
+        from privrelease.engine.duckdb.auditing import great_expectations_source as source
 
     @contextmanager
     def refused(*_):

@@ -204,7 +204,7 @@ def test_damage_of_a_compressed_file_is_refused_wherever_it_lies(csv_source, ref
     ],
 )
 def test_names_for_a_new_policy_are_not_taken_from_a_row_of_data(tmp_path, line, fault):
-    from privrelease.engine.duckdb.header import read_header
+    from privrelease.engine.duckdb.reading.header import read_header
     from privrelease.errors import InputError
 
     path = tmp_path / "in.csv"

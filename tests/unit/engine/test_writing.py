@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.protocol import EngineSettings, OutputColumn, OutputTable
+from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
@@ -55,7 +55,7 @@ def test_rows_are_in_the_order_of_what_they_say_with_nulls_last(engine, csv_sour
 
 
 def test_the_order_is_that_of_the_output_columns_of_every_type(engine, tmp_path, write, monkeypatch):
-    import privrelease.engine.duckdb.staging as staging
+    import privrelease.engine.duckdb.reading.staging as staging
 
     n = 4000
     rng = np.random.default_rng(5)
@@ -247,7 +247,7 @@ def _nth(gone):
 # pseudonyms
 @pytest.mark.parametrize("key", [b"k", b"a key of some bytes", bytes(range(64)), bytes(range(200))], ids=len)
 def test_a_pseudonym_is_hmac_sha256(engine, csv_source, write, key, monkeypatch):
-    import privrelease.engine.duckdb.staging as staging
+    import privrelease.engine.duckdb.reading.staging as staging
 
     people = ["anna@example.org", "ben", "é", "x" * 300, 'q"uote']
     lines = "\n".join('"{}",{}'.format(one.replace('"', '""'), i) for i, one in enumerate(people))
@@ -278,7 +278,7 @@ def test_a_key_is_in_no_error_and_no_representation(engine, csv_source, write, m
     key = b"very secret key"
     assert "secret" not in repr(OutputColumn("a", S, key))
     staged = engine.stage(csv_source("a,b\nx,1\n", "a", "b"))
-    monkeypatch.setattr("privrelease.engine.duckdb.pseudonyms._DIGEST", "no_such_function")
+    monkeypatch.setattr("privrelease.engine.duckdb.writing.pseudonyms._DIGEST", "no_such_function")
     with pytest.raises(Exception) as caught:
         write(staged, keys={"a": key})
     assert "secret" not in repr(caught.value)

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.execute.microdata import ParkedRelease, run_microdata
-from privrelease.execute.scope import engine_settings, release_name
+from privrelease.execute.common.scope import engine_settings, release_name
+from privrelease.execute.microdata.run import ParkedRelease, run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore

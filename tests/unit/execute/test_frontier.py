@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.persons import person_class_sizes
-from privrelease.disclosure.solvers.problem import Solution
-from privrelease.execute.frontier import released_classes
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.persons import person_class_sizes
+from privrelease.disclosure.suppression.problem import Solution
+from privrelease.execute.microdata.frontier import released_classes
 
 TABLE = ClassTable(
     ("a", "b"),

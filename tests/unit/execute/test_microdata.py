@@ -8,11 +8,11 @@ from fractions import Fraction
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError
-from privrelease.execute.forecast import forecast
-from privrelease.execute.scope import engine_settings
+from privrelease.execute.common.scope import engine_settings
+from privrelease.execute.microdata.forecast import forecast
 from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.release.runs import RunState

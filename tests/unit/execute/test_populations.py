@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.errors import InputError
 from privrelease.plan.model import PopulationPlan, ThreatPlan
 

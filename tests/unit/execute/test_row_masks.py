@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.problem import Solution
-from privrelease.engine.protocol import RowClasses
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.suppression.problem import Solution
+from privrelease.engine.protocol.base import RowClasses
 from privrelease.errors import InternalError
-from privrelease.execute import suppression
-from privrelease.execute.suppression import nothing_suppressed, nulled_cells, one_class, pairs_of_rows, row_masks
+from privrelease.execute.microdata import suppression
+from privrelease.execute.microdata.suppression import nothing_suppressed, nulled_cells, one_class, pairs_of_rows, row_masks
 
 
 def solution(parts):

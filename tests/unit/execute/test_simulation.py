@@ -12,8 +12,8 @@ from privrelease.dp.domains import NumericDomain
 from privrelease.dp.queries import Count, Mean, PrivateKeys, Quantile, Setting, Variance
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution
-from privrelease.execute.simulation import simulate
-from privrelease.plan.statistics import StatisticPlan
+from privrelease.execute.statistics.simulation import simulate
+from privrelease.plan.statistics.plan import StatisticPlan
 from privrelease.units import Delta, Epsilon
 
 PAY = NumericDomain("0", "200", grid="1")

@@ -5,14 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError, InternalError
-from privrelease.execute import suppression
-from privrelease.execute.populations import stage_populations
-from privrelease.execute.scope import engine_settings, sources_of
-from privrelease.execute.suppression import population_classes, suppression_problem, weight_column
+from privrelease.execute.common.scope import engine_settings, sources_of
+from privrelease.execute.microdata import suppression
+from privrelease.execute.microdata.populations import stage_populations
+from privrelease.execute.microdata.suppression import population_classes, suppression_problem, weight_column
 from privrelease.plan.model import PopulationPlan, SubsetLimit, SuppressStep, ThreatPlan
 
 COLUMNS = (

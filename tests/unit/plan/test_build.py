@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.build import build_plan
 from privrelease.plan.model import CheckPlan, PopulationPlan, ReleasedColumn, SubsetLimit, UnitPlan
 from privrelease.policy.loader import load_policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privrelease.plan.frontier import Point, with_dominated
+from privrelease.plan.microdata.frontier import Point, with_dominated
 
 
 def point(highest: str | None, cells: int, *, feasible: bool = True) -> Point:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.plan.build import build_plan
 from privrelease.policy.loader import load_policy
-from privrelease.policy.released_columns import released_columns
+from privrelease.policy.rules.released_columns import released_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

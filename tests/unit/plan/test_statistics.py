@@ -9,8 +9,8 @@ import pytest
 
 from privrelease.plan.build import build_plan
 from privrelease.plan.explain import explain
-from privrelease.plan.statistics import StatisticsPlan
-from privrelease.plan.statistics_forecast import forecast_of, mean_forecast_of
+from privrelease.plan.statistics.forecast import forecast_of, mean_forecast_of
+from privrelease.plan.statistics.plan import StatisticsPlan
 from privrelease.policy.loader import load_policy
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from ruamel.yaml import YAML
 
-from privrelease.policy.kinds import KINDS
-from privrelease.policy.models import Policy
+from privrelease.policy.language.kinds import KINDS
+from privrelease.policy.language.models import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from pathlib import Path
 import privrelease.policy
 from privrelease.policy.codes import CODES
 
-SOURCES = sorted(Path(privrelease.policy.__path__[0]).glob("*.py"))
+SOURCES = sorted(Path(privrelease.policy.__path__[0]).rglob("*.py"))
 
 
 def used() -> set[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.policy.diff import policy_changes
+from privrelease.policy.changes.diff import policy_changes
 from privrelease.policy.loader import load_policy
 
 LEGAL = "legal: {profile: gdpr, controller: {name: A}}\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.policy.diff import environment_changes, policy_changes
-from privrelease.policy.diff_effects import verdict
+from privrelease.policy.changes.diff import environment_changes, policy_changes
+from privrelease.policy.changes.effects import verdict
+from privrelease.policy.changes.environment_rules import Changed
 from privrelease.policy.loader import load_policy
-from privrelease.policy.tightening import Changed
 
 FULL = """context: {release_model: controlled, controls: [contract, secure room], harms: job loss}
 review: {next: 2027-01-15, triggers: [new columns]}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.policy.diff import policy_changes
+from privrelease.policy.changes.diff import policy_changes
 from privrelease.policy.loader import load_policy
 from tests.unit.policy.diff_keys import every_key
 from tests.unit.policy.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
@@ -143,7 +143,7 @@ def test_every_key_of_the_language_has_a_verdict_for_every_way_it_can_change():
 
 def test_a_key_without_a_row_is_missed(monkeypatch):
     """The walk sees a field that is new in a model."""
-    from privrelease.policy.models import ReviewSpec
+    from privrelease.policy.language.models import ReviewSpec
 
     monkeypatch.setitem(ReviewSpec.model_fields, "by", ReviewSpec.model_fields["next"])
     assert every_key()["review.by"].demands() == {"added", "altered", "removed"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privrelease.findings import Severity
-from privrelease.policy.diff import environment_changes, policy_changes
+from privrelease.policy.changes.diff import environment_changes, policy_changes
 from privrelease.policy.loader import check_policy, load_policy
 from tests.unit.policy.test_diff_every_key import ROWS
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.tightening import ALLOWED
+from privrelease.policy.changes.environment_rules import ALLOWED
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder

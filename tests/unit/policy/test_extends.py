@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.dump import dump
+from privrelease.policy.output.dump import dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable

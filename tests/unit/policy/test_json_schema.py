@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
-from privrelease.policy.json_schema import policy_schema
-from privrelease.policy.known_keys import keys_at
-from privrelease.policy.models import Policy
+from privrelease.policy.language.models import Policy
+from privrelease.policy.output.json_schema import policy_schema
+from privrelease.policy.validation.key_suggestions import keys_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

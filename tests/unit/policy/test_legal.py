@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.completeness import missing_legal, missing_legal_fields
+from privrelease.policy.rules.required_legal_fields import missing_legal, missing_legal_fields
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder

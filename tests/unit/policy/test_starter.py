@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.starter import starter_policy
+from privrelease.policy.output.starter import starter_policy
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.statistics import StatisticsRelease
-from privrelease.policy.statistics_queries import resolve
+from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.statistics.queries import resolve
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder

@@ -18,7 +18,7 @@ from privrelease.units import Delta, Epsilon
 from tests.unit.policy.test_statistics_rules import policy
 
 if TYPE_CHECKING:
-    from privrelease.plan.statistics import StatisticsPlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
     from tests.unit.policy.conftest import Folder
 
 WOMEN, MEN = "where: \"sex = 'F'\"", "where: \"sex = 'M'\""

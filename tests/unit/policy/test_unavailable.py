@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.checks import CHECKS
+from privrelease.policy.language.checks import CHECKS
 from privrelease.policy.loader import check_policy
-from privrelease.policy.unavailable import UNAVAILABLE
+from privrelease.policy.validation.unsupported import UNAVAILABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from privrelease.policy.unavailable import Feature
+    from privrelease.policy.validation.unsupported import Feature
     from tests.unit.policy.conftest import Folder
 
 STEPS = {

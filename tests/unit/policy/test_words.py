@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privrelease.policy.starter import starter_policy
+from privrelease.policy.output.starter import starter_policy
 
 
 def test_a_starter_says_how_the_schema_that_it_names_is_made() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.policy.nodes import Mapping, Plain, Quoted, plain_data
-from privrelease.policy.yaml import MAX_BYTES, MAX_DEPTH, MAX_VALUES, parse_yaml
+from privrelease.policy.text.nodes import Mapping, Plain, Quoted, plain_data
+from privrelease.policy.text.yaml import MAX_BYTES, MAX_DEPTH, MAX_VALUES, parse_yaml
 
 
 def read(content: str | bytes) -> tuple[object, list[str]]:

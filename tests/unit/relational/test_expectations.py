@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.engine.duckdb.great_expectations import silence
+from privrelease.engine.duckdb.auditing.great_expectations import silence
 from privrelease.relational.expectations import EXPECTATIONS, NOT_OFFERED, Expectation
 
 #: What every expectation of the library has; none is a parameter of a policy.
@@ -34,7 +34,7 @@ LEFT_OUT = {
 @pytest.fixture(scope="module")
 def library() -> dict[str, type]:
     with silence():
-        from privrelease.engine.duckdb.great_expectations_source import _CLASSES
+        from privrelease.engine.duckdb.auditing.great_expectations_source import _CLASSES
     return dict(_CLASSES)
 
 

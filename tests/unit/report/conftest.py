@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.report.json_report import read_audit
+from privrelease.report.forms.json_report import read_audit
 
 
 @pytest.fixture(scope="session")

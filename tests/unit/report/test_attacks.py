@@ -8,15 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.attacks.judging import closest_facts, facts_of
-from privrelease.audit.attacks.rates import Rate
-from privrelease.audit.attacks.trying import Distances, Tried
-from privrelease.audit.attacks_model import ATTACKS, AttacksFacts
-from privrelease.audit.figures import Audience
-from privrelease.plan.attacks import AttackLimits
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import render_json
+from privrelease.audit.document.attacks import ATTACKS, AttacksFacts
+from privrelease.audit.document.visibility import Audience
+from privrelease.audit.microdata.attacks.assessment import closest_facts, facts_of
+from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.plan.microdata.attacks import AttackLimits
+from privrelease.report.forms.json_report import render_json
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 LIMIT = AttackLimits(max_risk=Fraction(1, 10))
 TRIED = (

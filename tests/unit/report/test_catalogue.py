@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import privrelease.report
-from privrelease.report.catalogue import english
-from privrelease.report.english import ENGLISH
-from privrelease.report.sections.every import SECTIONS
-from privrelease.report.view import released_words
+from privrelease.report.sections.registry import SECTIONS
+from privrelease.report.view.page import released_words
+from privrelease.texts.catalogue import english
 
 ROOT = Path(privrelease.report.__file__).parent
 SOURCES = {
@@ -29,7 +28,7 @@ def composed() -> set[str]:
 def test_every_text_that_a_template_asks_for_is_in_the_catalogue():
     asked = {key for text in SOURCES.values() for key in re.findall(r"\btt?\([\"']([a-z0-9_.]+)[\"']\s*[,)]", text)}
     assert len(asked) > 60
-    assert asked <= ENGLISH.keys()
+    assert asked <= english().texts.keys()
 
 
 def test_every_text_of_the_catalogue_is_used():
@@ -37,7 +36,7 @@ def test_every_text_of_the_catalogue_is_used():
     beginnings = tuple(composed()) + tuple(f"{section.name}." for section in SECTIONS)
     unused = [
         key
-        for key in ENGLISH
+        for key in english().texts
         if f'"{key}"' not in everything
         and not key.startswith(beginnings)
         and f'"{key.removesuffix("_after")}"' not in everything
@@ -48,8 +47,8 @@ def test_every_text_of_the_catalogue_is_used():
 def test_every_section_has_a_heading_and_a_basis():
     assert [section.number for section in SECTIONS] == list(range(17))
     for section in SECTIONS:
-        assert ENGLISH[f"{section.name}.heading"]
-        assert ENGLISH[f"{section.name}.basis"]
+        assert english().texts[f"{section.name}.heading"]
+        assert english().texts[f"{section.name}.basis"]
 
 
 def test_values_are_escaped_and_isolated_in_markup():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.audit.earlier.across import earlier_check
-from privrelease.audit.earlier.model import SECTION, Beside, EarlierFacts
-from privrelease.audit.figures import count
-from privrelease.report.edition import Edition, for_edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import render_json
+from privrelease.audit.comparison.combine import earlier_check
+from privrelease.audit.document.previous_releases import SECTION, Beside, EarlierFacts
+from privrelease.audit.document.visibility import count
+from privrelease.report.forms.json_report import render_json
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition, for_edition
 
 HOSTILE = "<script>alert(1)</script> (run 20250101T000000000000-abcdef)"
 REMAINS = f"Whether an attacker can link more records of {HOSTILE}."

@@ -5,18 +5,18 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from privrelease.audit.decision import decide
-from privrelease.audit.model import AuditResult, CheckResult, Figure, FindingRecord, Outcome, Visibility
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition, for_edition
+from privrelease.audit.checks.decision import decide
+from privrelease.audit.document.model import AuditResult, CheckResult, Figure, FindingRecord, Outcome, Visibility
 from privrelease.report.forms.intoto import render_statement
+from privrelease.report.forms.json_report import render_json
 from privrelease.report.forms.junit import render_junit
 from privrelease.report.forms.markdown import render_markdown
 from privrelease.report.forms.results import cases_of
-from privrelease.report.html import render_html, render_index
-from privrelease.report.index import build_index, entry_of
-from privrelease.report.json_report import render_json
-from privrelease.report.text import render_text
+from privrelease.report.forms.text import render_text
+from privrelease.report.pages.html import render_html, render_index
+from privrelease.report.pages.index import build_index, entry_of
+from privrelease.report.view.edition import Edition, for_edition
+from privrelease.texts.catalogue import english
 
 
 def figures(value):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.model import AuditResult, ColumnLoss, Figure, Outcome, Visibility
-from privrelease.audit.schema import audit_bytes
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
+from privrelease.audit.document.model import AuditResult, ColumnLoss, Figure, Outcome, Visibility
+from privrelease.audit.document.schema import audit_bytes
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 BLOCKS = {"td", "th", "p", "li", "h1", "h2", "h3", "dt", "dd"}
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.model import Figure, Outcome, Visibility
-from privrelease.audit.schema import audit_bytes
+from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.audit.document.schema import audit_bytes
 from privrelease.cli.main import main
-from privrelease.report.catalogue import english
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_index
-from privrelease.report.index import MOST_ROWS, build_index, entry_of
+from privrelease.report.pages.html import render_index
+from privrelease.report.pages.index import MOST_ROWS, build_index, entry_of
+from privrelease.report.view.edition import Edition
+from privrelease.texts.catalogue import english
 
 TEXTS = english()
 

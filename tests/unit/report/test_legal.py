@@ -9,13 +9,13 @@ import re
 import pytest
 from pydantic import BaseModel
 
-from privrelease.audit.facts import context_facts, legal_facts
-from privrelease.audit.model import LegalFacts
-from privrelease.policy.legal import Legal
-from privrelease.policy.models import Context, ReviewSpec
-from privrelease.report.edition import Edition
+from privrelease.audit.checks.facts import context_facts, legal_facts
+from privrelease.audit.document.model import LegalFacts
+from privrelease.policy.language.legal import Legal
+from privrelease.policy.language.models import Context, ReviewSpec
 from privrelease.report.forms.dpv import render_dpv
-from privrelease.report.html import render_html
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 
 def read(model, content):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.model import Figure
-from privrelease.report.catalogue import english
-from privrelease.report.numbers import beside, number, part_of, percent, risk
-from privrelease.report.view import shown_beside
+from privrelease.audit.document.model import Figure
+from privrelease.report.view.numbers import beside, number, part_of, percent, risk
+from privrelease.report.view.page import shown_beside
+from privrelease.texts.catalogue import english
 
 SHARES = st.fractions(min_value=0, max_value=1, max_denominator=10**7)
 

@@ -8,9 +8,9 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.errors import InputError
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.pdf import _LONG_WORD, render_pdf
+from privrelease.report.pages.html import render_html
+from privrelease.report.pages.pdf import _LONG_WORD, render_pdf
+from privrelease.report.view.edition import Edition
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_without_the_extra_the_error_names_it(audit, monkeypatch):
 
 
 def test_the_command_writes_it(audit, written, tmp_path, capsys):
-    from privrelease.audit.schema import audit_bytes
+    from privrelease.audit.document.schema import audit_bytes
 
     (tmp_path / "audit.json").write_bytes(audit_bytes(audit))
     assert main(["report", str(tmp_path / "audit.json"), "--pdf", "-o", str(tmp_path / "report.pdf")]) == 0

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from privrelease.audit.model import Figure, Visibility
-from privrelease.audit.privacy_model import (
+from privrelease.audit.document.model import Figure, Visibility
+from privrelease.audit.document.privacy import (
     PRIVACY,
     BudgetFacts,
     ChargeFacts,
@@ -19,9 +19,9 @@ from privrelease.audit.privacy_model import (
     QueryFacts,
 )
 from privrelease.report.charts.intervals import axis, error_bars, steps
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import render_json
+from privrelease.report.forms.json_report import render_json
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 
 def figure(value):

@@ -7,13 +7,13 @@ import json
 import re
 from fractions import Fraction
 
-from privrelease.audit.differences import differences
-from privrelease.audit.facts import legal_facts
-from privrelease.audit.model import Figure, Outcome, Visibility
-from privrelease.audit.sensitive_model import SENSITIVE, SensitiveFacts, SensitiveRow
-from privrelease.report.edition import Edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import render_json
+from privrelease.audit.checks.facts import legal_facts
+from privrelease.audit.comparison.audits import differences
+from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.audit.document.sensitive import SENSITIVE, SensitiveFacts, SensitiveRow
+from privrelease.report.forms.json_report import render_json
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition
 
 
 def section(audit, name, edition=Edition.INTERNAL) -> str:

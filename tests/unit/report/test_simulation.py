@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from privrelease.dp.randomness import TestRandomness
-from privrelease.execute.study import study
-from privrelease.plan.simulated import PAPER, Simulation
-from privrelease.report.catalogue import english
+from privrelease.execute.statistics.reference_study import study
+from privrelease.plan.statistics.simulated import PAPER, Simulation
 from privrelease.report.charts.curves import curves, spread
-from privrelease.report.simulation import build, render_simulation
-from privrelease.report.sweep import SweptFigure, render_sweep
+from privrelease.report.pages.simulation import build, render_simulation
+from privrelease.report.pages.sweep import SweptFigure, render_sweep
+from privrelease.texts.catalogue import english
 from privrelease.units import Epsilon
 
 EPSILONS = tuple(map(Epsilon, ("0.1", "0.5", "1", "2")))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.model import Figure, Visibility
-from privrelease.audit.utility_model import UTILITY, UtilityMeasures, utility_measures_of
-from privrelease.report.edition import Edition, for_edition
-from privrelease.report.html import render_html
-from privrelease.report.json_report import read_audit, render_json
+from privrelease.audit.document.model import Figure, Visibility
+from privrelease.audit.document.utility import UTILITY, UtilityMeasures, utility_measures_of
+from privrelease.report.forms.json_report import read_audit, render_json
+from privrelease.report.pages.html import render_html
+from privrelease.report.view.edition import Edition, for_edition
 
 
 def section(html: str) -> str:

@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.attacks.judging import check_of, closest_facts, facts_of
-from privrelease.audit.attacks.rates import Rate
-from privrelease.audit.attacks.trying import Distances, Tried
-from privrelease.audit.attacks_model import AttacksFacts, for_recipients
-from privrelease.audit.codes import ATTACK_CODES
-from privrelease.audit.decision import decide, findings_of
-from privrelease.audit.figures import Audience
-from privrelease.audit.model import LegalFacts, Outcome, Visibility
-from privrelease.plan.attacks import AttackLimits
+from privrelease.audit.checks.codes import ATTACK_CODES
+from privrelease.audit.checks.decision import decide, findings_of
+from privrelease.audit.document.attacks import AttacksFacts, for_recipients
+from privrelease.audit.document.model import LegalFacts, Outcome, Visibility
+from privrelease.audit.document.visibility import Audience
+from privrelease.audit.microdata.attacks.assessment import check_of, closest_facts, facts_of
+from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.plan.microdata.attacks import AttackLimits
 
 NINETY_FIVE = Fraction("0.95")
 NAME = ATTACK_CODES[0][0]

@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.utility.distribution import distribution_shift, kolmogorov_distance, marginal_error, total_variation
-from privrelease.audit.utility.value_counts import ValueCounts
-from privrelease.disclosure.classes import ClassTable
+from privrelease.audit.microdata.utility.distribution import (
+    distribution_shift,
+    kolmogorov_distance,
+    marginal_error,
+    total_variation,
+)
+from privrelease.audit.microdata.utility.value_counts import ValueCounts
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)
 

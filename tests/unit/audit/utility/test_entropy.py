@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.utility.entropy import bits, entropy_loss, kept
-from privrelease.audit.utility.granularity import coarseness, granularity, suppressed
-from privrelease.audit.utility.value_counts import ValueCounts
+from privrelease.audit.microdata.utility.entropy import bits, entropy_loss, kept
+from privrelease.audit.microdata.utility.granularity import coarseness, granularity, suppressed
+from privrelease.audit.microdata.utility.value_counts import ValueCounts
 
 COLUMN = ValueCounts("a", np.array([0, 4, 2, 2]), np.array([3, 4, 0, 1]))
 

@@ -9,10 +9,10 @@ from math import log2
 import numpy as np
 import pytest
 
-from privrelease.audit.utility.measures import utility_measures
-from privrelease.disclosure.thresholds import Thresholds
-from privrelease.engine.audit_protocol import LeftRows
-from privrelease.engine.protocol import ColumnChange, ReleasedFile
+from privrelease.audit.microdata.utility.measures import utility_measures
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.engine.protocol.audit import LeftRows
+from privrelease.engine.protocol.base import ColumnChange, ReleasedFile
 from privrelease.plan.model import ThreatPlan
 
 

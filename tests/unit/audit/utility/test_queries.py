@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.utility.queries import CountQuery, Draws, answers, median_error, point_queries, range_queries
-from privrelease.disclosure.classes import ClassTable
+from privrelease.audit.microdata.utility.queries import CountQuery, Draws, answers, median_error, point_queries, range_queries
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 
 def table_of(rows, columns=("a", "b", "c")):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.model import Visibility
-from privrelease.audit.utility.rounding import Change, rounded, step_of
+from privrelease.audit.document.model import Visibility
+from privrelease.audit.microdata.utility.rounding import Change, rounded, step_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.audit.utility.value_counts import ValueCounts, column_counts, joint_counts
-from privrelease.disclosure.classes import ClassTable
+from privrelease.audit.microdata.utility.value_counts import ValueCounts, column_counts, joint_counts
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 
 def table(codes, counts, columns=("a", "b")):

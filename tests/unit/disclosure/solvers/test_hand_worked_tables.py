@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.disclosure.classes import ClassTable
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 HALF = Thresholds(highest=Fraction(1, 2))
 THIRD = Thresholds(highest=Fraction(1, 3))

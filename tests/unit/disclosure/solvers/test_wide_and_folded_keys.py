@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numba.core import caching
 
-from privrelease.disclosure.classes import ClassTable
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.compiled import loop
-from privrelease.disclosure.solvers import record_state
-from privrelease.disclosure.solvers.cell_suppression import suppress_cells
-from privrelease.disclosure.solvers.packed_keys import kept_bits, pack
-from privrelease.disclosure.solvers.problem import Problem, Requirement
-from privrelease.disclosure.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.suppression import record_state
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
+from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 
 def solved(rows, k):

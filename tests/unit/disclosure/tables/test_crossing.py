@@ -7,8 +7,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable
-from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.disclosure.tables.secondary import suppressed_cells

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, needs
-from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells

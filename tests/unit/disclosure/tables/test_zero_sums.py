@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
-from privrelease.disclosure.tables.judgement import weaknesses
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude, group_is_safe, primary_cells
 from privrelease.disclosure.tables.secondary import suppressed_cells

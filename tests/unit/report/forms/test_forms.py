@@ -7,10 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import Draft4Validator, Draft7Validator
 
-from privrelease.audit.model import CheckResult, Figure, FindingRecord, Outcome, Visibility
-from privrelease.audit.waivers_model import WaiverFacts, WaiverRecord
+from privrelease.audit.document.model import CheckResult, Figure, FindingRecord, Outcome, Visibility
+from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
 from privrelease.findings import Finding, Location, Severity
-from privrelease.report.edition import Edition
 from privrelease.report.forms.dpv import DATA_SUBJECTS, PURPOSES, render_dpv
 from privrelease.report.forms.github import render_annotations
 from privrelease.report.forms.intoto import render_statement
@@ -18,6 +17,7 @@ from privrelease.report.forms.junit import render_junit
 from privrelease.report.forms.markdown import escaped, render_markdown, render_results_markdown
 from privrelease.report.forms.results import Result, cases_of, results_of, results_of_policy
 from privrelease.report.forms.sarif import MOST_RESULTS, render_sarif
+from privrelease.report.view.edition import Edition
 
 EVIL = "]]>&<script>alert(1)</script>|`@team`\n::error::x\x1b[31m\u202e\x00"
 

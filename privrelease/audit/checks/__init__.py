@@ -1,0 +1,1 @@
+"""Checks of every kind of release: codes, hints, outcomes, decision and waivers."""

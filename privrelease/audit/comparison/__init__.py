@@ -1,0 +1,1 @@
+"""Comparison of a release with earlier ones, and of two audits."""

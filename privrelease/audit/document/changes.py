@@ -1,0 +1,41 @@
+"""What changed since the previous release: part of section 0 of ``audit.json``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.document.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.documents import Document
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import AuditResult
+
+__all__ = ["SECTION", "Difference", "SinceFacts", "since_facts"]
+
+SECTION = "0"
+
+
+class Difference(Document):
+    """One change. ``what``: a word of the report's catalogue (``since.<what>``); ``about``: the threat, check or file."""
+
+    what: str
+    about: str = ""
+    before: str | None = None
+    after: str | None = None
+    before_figure: Figure | None = None
+    after_figure: Figure | None = None
+    effect: Literal["better", "worse", "changed"]
+
+
+class SinceFacts(Document):
+    """The previous release's run, when it was audited, and what changed."""
+
+    run: str | None
+    audited_at: str
+    changes: tuple[Difference, ...]
+
+
+def since_facts(audit: AuditResult) -> SinceFacts | None:
+    """Return what changed since the previous release; None where there is none."""
+    section = audit.sections.get(SECTION)
+    return None if section is None else SinceFacts.model_validate(section)

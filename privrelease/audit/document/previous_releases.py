@@ -1,0 +1,56 @@
+"""What earlier releases an audit looked at, and what came of it: part of section 7 of ``audit.json``. All but the verdict is internal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from privrelease.audit.document.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.documents import Document
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import AuditResult
+
+__all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts", "for_recipients"]
+
+SECTION = "7"
+
+
+class Beside(Document):
+    """One earlier release beside this one."""
+
+    release: str
+    run: str | None
+    looked: Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared"]
+    """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
+    kinds are not compared.
+    """
+    linked_by: Literal["source", "place", "columns"] | None = None
+    """How records of both were brought together: by their source rows, their place in the file, or the columns that both show."""
+    linked: Figure | None = None
+    figures: dict[str, Figure] = Field(default_factory=dict)
+    """By threat (or figure): records exposed, cells given back, and the like."""
+    note: str = ""
+
+
+class EarlierFacts(Document):
+    """Every earlier release that was found. ``left``: older ones that were not looked at."""
+
+    releases: tuple[Beside, ...]
+    left: int = 0
+    verdict: Literal["pass", "warn", "fail", "not_evaluated"] | None = None
+    """Of all checks beside earlier releases together: all that recipients are told."""
+    remaining: tuple[str, ...] = ()
+    """What a person has yet to assess about them, as in the decision: these sentences name other releases."""
+
+
+def earlier_facts(audit: AuditResult) -> EarlierFacts | None:
+    """Return what was found beside earlier releases; None where none was looked for."""
+    section = audit.sections.get(SECTION)
+    return None if section is None else EarlierFacts.model_validate(section)
+
+
+def for_recipients(facts: EarlierFacts) -> EarlierFacts:
+    """Return the verdict alone: other releases, their runs and what was counted beside them are no matter of recipients."""
+    return EarlierFacts(releases=(), verdict=facts.verdict)

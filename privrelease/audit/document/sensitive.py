@@ -1,0 +1,49 @@
+"""Section 7 of ``audit.json``, what risk figures do not hold: how varied sensitive values are within the classes of the release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.audit.document.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.documents import Document
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import AuditResult
+
+__all__ = ["SENSITIVE", "SensitiveFacts", "SensitiveRow", "sensitive_facts"]
+
+#: The key of this part of section 7 (the other part is about earlier releases).
+SENSITIVE = "7 sensitive"
+
+
+class SensitiveRow(Document):
+    """A sensitive column under one threat: the least varied class, over known values only; a class without one has l = 0.
+
+    ``shared``: share of the records in classes whose known values are all the same, so that an attacker infers the value of each.
+    """
+
+    threat: str
+    column: str
+    distinct_l: Figure
+    entropy_l: Figure
+    t: Figure
+    """Largest distance of a class from all records; no value where a class has no known value."""
+    distance: Literal["equal", "ordered"]
+    shared: Figure
+
+
+class SensitiveFacts(Document):
+    """All of them, as information: thresholds are checks. ``left_out``: pairs of threat and column that were too many to look at."""
+
+    rows: tuple[SensitiveRow, ...]
+    left_out: int = 0
+
+
+def sensitive_facts(audit: AuditResult) -> SensitiveFacts | None:
+    """Return what section 7 says of sensitive values, also of an audit from a file; None where it has none. Raises ValueError: damaged."""
+    section = audit.sections.get(SENSITIVE)
+    if section is None or isinstance(section, SensitiveFacts):
+        return section
+    import json
+
+    return SensitiveFacts.model_validate_json(json.dumps(section))

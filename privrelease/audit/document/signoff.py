@@ -1,0 +1,53 @@
+"""Section 15 of ``audit.json``: which approvals a release needs, and those it has.
+
+The audit is what is signed, so it can only say what is needed. Approvals are kept beside it (``signoff.json`` in the run's folder) and
+laid over it where a report is rendered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.documents import Document
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import AuditResult
+
+__all__ = ["SECTION", "SignoffFacts", "SignoffRecord", "signoff_facts", "with_signoff"]
+
+SECTION = "15"
+
+
+class SignoffRecord(Document):
+    """An approval that counts: by whom, in which role, when, with which key, over which digests."""
+
+    role: str
+    approver: str
+    signed_at: str
+    key: str
+    manifest_sha256: str
+    audit_sha256: str
+
+
+class SignoffFacts(Document):
+    """Required roles and the approvals there are."""
+
+    required: tuple[str, ...]
+    approvals: tuple[SignoffRecord, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Required roles that nobody signed for."""
+        signed = {one.role for one in self.approvals}
+        return tuple(role for role in self.required if role not in signed)
+
+
+def signoff_facts(audit: AuditResult) -> SignoffFacts | None:
+    """Return section 15 of an audit, also of one that was read from a file; None where no approval is required."""
+    section = audit.sections.get(SECTION)
+    return None if section is None else SignoffFacts.model_validate(section)
+
+
+def with_signoff(audit: AuditResult, facts: SignoffFacts | None) -> AuditResult:
+    """Return the audit with section 15."""
+    return audit if facts is None else audit.model_copy(update={"sections": {**audit.sections, SECTION: facts}})

@@ -1,0 +1,218 @@
+"""What an attack's rates mean for the release: its figures beside their limits, as facts of the report and as a check.
+
+A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is
+too small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing
+is shown; where no attempt could be made there was nothing to attack with: not evaluated, which means review, as does what a file of others
+was handed over without: a limit that could not be held against anything is a promise that nobody saw kept. Without control persons the
+limit is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.audit.checks.codes import ATTACK_CODES
+from privrelease.audit.checks.findings import place
+from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
+from privrelease.audit.document.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, residual_risk
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.visibility import Audience
+    from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+    from privrelease.audit.microdata.attacks.rates import Rate
+
+__all__ = ["check_of", "closest_facts", "facts_of"]
+
+_SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUATED, Outcome.FAIL)
+_TITLES = {check_id: title for check_id, _, title in ATTACK_CODES}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    outcome: Outcome
+    said: str
+    excused: bool = False
+
+
+def facts_of(one: Tried, confidence: Fraction, audience: Audience, *, decides: bool) -> AttackFacts:
+    """Return what the report says of an attack. ``decides`` False: nothing fails, and every figure is internal."""
+    against = one.control if one.control is not None else one.baseline
+    risk = gain = None
+    if one.main is not None and against is not None:
+        risk, gain = residual_risk(one.main, against, confidence), advantage(one.main, against, confidence)
+    judged = _judged(one, risk, gain)
+    if judged is not None and not decides and judged.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
+        judged = _Judged(Outcome.WARN, judged.said)
+    shown = _visibility(one, audience) if decides else Visibility.INTERNAL
+    return AttackFacts(
+        attack=one.attack,
+        knows=one.knows,
+        other=one.other,
+        target=one.target,
+        combine=one.combine,
+        main=_rate(one.main, confidence, shown, audience),
+        baseline=_rate(one.baseline, confidence, shown, audience),
+        control=_rate(one.control, confidence, shown, audience),
+        control_kind=one.control_kind,
+        risk=_bounded(risk, shown),
+        advantage=_bounded(gain, shown),
+        max_risk=_limit(one.limits.max_risk),
+        max_advantage=_limit(one.limits.max_advantage),
+        outcome=None if judged is None else judged.outcome,
+        said=_why_not(one, risk) or "" if judged is None else judged.said,
+        visibility=shown,
+    )
+
+
+def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
+    """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others.
+
+    That, and that nobody could be attacked, is left to a person; of what else could not be made, the release fails.
+    """
+    if facts.outcome is None:
+        return None
+    left = facts.outcome is Outcome.NOT_EVALUATED and (absent or not _undefined_by_control(one))
+    title = _TITLES[name]
+    if one.target is not None:
+        title = f"{title}: {one.target}"
+    limited = facts.max_risk if facts.max_risk is not None else facts.max_advantage
+    figure = facts.risk if facts.max_risk is not None else facts.advantage
+    return CheckResult(
+        id=name,
+        title=title,
+        outcome=facts.outcome,
+        severity="error",
+        message=facts.said,
+        observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
+        limit=limited,
+        visibility=Visibility.RECIPIENT if decides and facts.outcome is Outcome.PASS else Visibility.INTERNAL,
+        **place(one.limits.location),
+        vacuous=left,
+        private=not decides,
+    )
+
+
+def closest_facts(found: Distances) -> ClosestFacts:
+    """Return the medians and the share of copies; all of the source, so internal."""
+    released, others = found.released, found.held_out
+    return ClosestFacts(
+        rows=Figure.of(len(released), "count"),
+        median=_median(released),
+        copies=_copies(released),
+        held_out_rows=None if others is None else Figure.of(len(others), "count"),
+        held_out_median=None if others is None else _median(others),
+        held_out_copies=None if others is None else _copies(others),
+    )
+
+
+def _median(distances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Figure:
+    return Figure.of(
+        round(float(np.median(distances)), 12) if len(distances) else None, note=None if len(distances) else "no record"
+    )
+
+
+def _copies(distances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Figure:
+    return Figure.of(Fraction(int(np.count_nonzero(distances == 0)), len(distances)) if len(distances) else None, "share")
+
+
+def _undefined_by_control(one: Tried) -> bool:
+    """Whether attempts were made and yet nothing is shown."""
+    return one.main is None or one.main.value is not None
+
+
+def _why_not(one: Tried, risk: Risk | None) -> str | None:
+    if one.missing is not None:
+        return f"could not be made: {one.missing}"
+    return None if risk is None else risk.why
+
+
+def _judged(one: Tried, risk: Risk | None, gain: Risk | None) -> _Judged | None:
+    limits = [("risk", risk, one.limits.max_risk), ("advantage", gain, one.limits.max_advantage)]
+    judged = [_against(one, what, figure, limit) for what, figure, limit in limits if limit is not None]
+    if not judged:
+        return None
+    return max(judged, key=lambda one: _SEVERITY.index(one.outcome))
+
+
+def _against(one: Tried, what: str, figure: Risk | None, limit: Fraction) -> _Judged:
+    if figure is None or figure.value is None or figure.interval is None:
+        why = _why_not(one, figure) or (figure.why if figure is not None else None) or "undefined"
+        return _Judged(Outcome.NOT_EVALUATED, why)
+    beside = "" if one.control is not None else ", against guessing: there is no control file"
+    if figure.value > limit:
+        said = f"the {what} is {_percent(figure.value)} ({_ends(figure.interval)}) and above {_percent(limit)}{beside}"
+        return _Judged(Outcome.FAIL, said)
+    if figure.interval.high > limit:
+        said = (
+            f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but its interval reaches "
+            f"{_percent(Fraction(figure.interval.high))}: too few attempts to show that the limit holds{beside}"
+        )
+        return _Judged(Outcome.WARN, said)
+    return _Judged(Outcome.PASS, f"the {what} and its interval are within the limit{beside}")
+
+
+def _ends(interval: Interval) -> str:
+    return f"{_percent(Fraction(interval.low))} to {_percent(Fraction(interval.high))}"
+
+
+def _percent(value: Fraction) -> str:
+    """Write a share with one decimal, more where it would look like none or all.
+
+    >>> _percent(Fraction(1, 8)), _percent(Fraction(1, 5000)), _percent(Fraction(1, 10))
+    ('12.5 %', '0.02 %', '10 %')
+    """
+    hundred = value * 100
+    for decimals in range(1, 7):
+        text = f"{float(hundred):.{decimals}f}"
+        if hundred in {0, 100} or Fraction(text) not in {0, 100}:
+            break
+    return f"{text.rstrip('0').rstrip('.')} %"
+
+
+def _visibility(one: Tried, audience: Audience) -> Visibility:
+    """Recipients may see rates of which neither successes nor failures are few, on any side."""
+    sides = [rate for rate in (one.main, one.baseline, one.control) if rate is not None and rate.known is None]
+    seen = [audience.of(rate.successes, rate.attempts) for rate in sides]
+    few = any(0 < rate.attempts < (audience.minimum or 0) for rate in sides)
+    return Visibility.INTERNAL if few or Visibility.INTERNAL in seen or one.main is None else Visibility.RECIPIENT
+
+
+def _rate(rate: Rate | None, confidence: Fraction, shown: Visibility, audience: Audience) -> RateFacts | None:
+    if rate is None:
+        return None
+    known = rate.known is not None
+    interval = rate.interval(confidence)
+    why = None if rate.value is not None else "no attempt could be made"
+    return RateFacts(
+        successes=None if known else Figure.of(rate.successes, "count"),
+        attempts=None if known else Figure.of(rate.attempts, "count", audience.of(rate.attempts)),
+        rate=BoundedFacts(
+            value=Figure.of(rate.value, "share", shown, why),
+            low=_end(None if interval is None else interval.low, shown),
+            high=_end(None if interval is None else interval.high, shown),
+        ),
+    )
+
+
+def _bounded(risk: Risk | None, shown: Visibility) -> BoundedFacts | None:
+    if risk is None:
+        return None
+    interval = risk.interval
+    return BoundedFacts(
+        value=Figure.of(risk.value, "share", shown, risk.why),
+        low=_end(None if interval is None else interval.low, shown),
+        high=_end(None if interval is None else interval.high, shown),
+    )
+
+
+def _end(value: float | None, shown: Visibility) -> Figure:
+    return Figure.of(value, "share", shown)
+
+
+def _limit(limit: Fraction | None) -> Figure | None:
+    return None if limit is None else Figure.of(limit, "share", Visibility.RECIPIENT)

@@ -1,0 +1,264 @@
+"""Each attack on the ground that was prepared: one function an attack, one line each in :data:`TRIED`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from privrelease.audit.microdata.attacks.closest_record import distance
+from privrelease.audit.microdata.attacks.inference import Guesser
+from privrelease.audit.microdata.attacks.linkability import Halves
+from privrelease.audit.microdata.attacks.membership import GUESSING, member_rates
+from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
+from privrelease.audit.microdata.attacks.records import Tuples, nearest
+from privrelease.audit.microdata.attacks.sampling import one_row_each
+from privrelease.audit.microdata.attacks.singling_out import (
+    isolated,
+    multivariate,
+    random_predicates,
+    scaled_control,
+    univariate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.document.attacks import AttackName
+    from privrelease.audit.microdata.attacks.sampling import Draws
+    from privrelease.audit.microdata.attacks.setup import Ground, Table
+    from privrelease.audit.microdata.attacks.singling_out import Predicate
+    from privrelease.plan.microdata.attacks import AttackLimits, AttacksPlan, InferencePlan
+
+__all__ = ["TRIED", "Distances", "Tried", "distances", "planned", "tried"]
+
+ControlKind = Literal["held_out", "scaled", "by_definition", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attack. ``missing``: why it could not be made; rates are then None."""
+
+    attack: AttackName
+    limits: AttackLimits
+    knows: tuple[str, ...]
+    main: Rate | None = None
+    baseline: Rate | None = None
+    control: Rate | None = None
+    control_kind: ControlKind = "none"
+    other: tuple[str, ...] = ()
+    target: str | None = None
+    combine: int | None = None
+    missing: str | None = None
+
+
+def planned(plan: AttacksPlan, why: str) -> Iterator[Tried]:
+    """Yield every attack of the plan as not made, with the reason."""
+    single, link, find, member = plan.singling_out, plan.linkability, plan.record_linkage, plan.membership
+    if single is not None:
+        yield Tried("singling_out_univariate", single.limits, single.columns, combine=1, missing=why)
+        yield Tried("singling_out_multivariate", single.limits, single.columns, combine=single.combine, missing=why)
+    if link is not None:
+        yield Tried("linkability", link.limits, link.first, other=link.second, missing=why)
+    for guess in plan.inference:
+        yield Tried("inference", guess.limits, guess.knows, target=guess.target, missing=why)
+    if find is not None:
+        yield Tried("record_linkage", find.limits, find.knows, missing=why)
+    if member is not None:
+        yield Tried("membership", member.limits, member.knows, missing=why)
+
+
+def tried(ground: Ground) -> Iterator[Tried]:
+    """Yield every attack of the plan, made where it can be."""
+    inference = iter(ground.plan.inference)
+    for one in planned(ground.plan, ""):
+        needed = (*one.knows, *one.other, *(() if one.target is None else (one.target,)))
+        if one.attack == "inference":
+            guess = next(inference)
+        if not ground.has(needed):
+            yield _not_made(one, "the file lacks a column that the attack goes by, or has it with another type")
+        elif one.attack == "inference":
+            yield _inference(ground, one, guess)
+        else:
+            yield TRIED[one.attack](ground, one)
+
+
+def _not_made(one: Tried, why: str) -> Tried:
+    return replace(one, missing=why)
+
+
+# ------------------------------------------------------------------------------------------------------------------ singling out
+
+
+def _univariate(ground: Ground, one: Tried) -> Tried:
+    columns = ground.released.of(one.knows)
+    draws = ground.draws.named(one.attack)
+    return _predicates(ground, one, univariate(columns, draws, ground.plan.sample), 1)
+
+
+def _multivariate(ground: Ground, one: Tried) -> Tried:
+    columns = ground.released.of(one.knows)
+    combine = one.combine or 1
+    draws = ground.draws.named(one.attack)
+    return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample), combine)
+
+
+def _predicates(ground: Ground, one: Tried, predicates: tuple[Predicate, ...], combine: int) -> Tried:
+    data, released = ground.data, ground.released.of(one.knows)
+    guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
+    made = replace(
+        one,
+        missing=None,
+        main=isolated(predicates, data.of(one.knows), data.persons),
+        baseline=isolated(guessed, data.of(one.knows), data.persons),
+    )
+    if ground.control is None:
+        return made
+    # whether a predicate isolates depends on how many it is tried on
+    control, size = ground.control, _persons(data)
+    rows = ground.draws.named(f"{one.attack} control").order(control.rows)
+    persons = control.persons
+    kept = np.sort(rows[: data.rows]) if persons is None else _rows_of_persons(rows, persons, size)
+    columns = control.at(one.knows, kept)
+    who = None if persons is None else persons[kept]
+    rate = isolated(predicates, columns, who)
+    smaller = (len(kept) if who is None else len(np.unique(who))) < size
+    if not smaller:
+        return replace(made, control=rate, control_kind="held_out")
+    return replace(made, control=scaled_control(predicates, columns, rate, data.rows), control_kind="scaled")
+
+
+def _persons(table: Table) -> int:
+    return table.rows if table.persons is None else len(np.unique(table.persons))
+
+
+def _rows_of_persons(order: NDArray[np.int64], persons: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """All rows of the first ``most`` persons of ``order``, ascending."""
+    _, first = np.unique(persons[order], return_index=True)
+    chosen = persons[order[np.sort(first)[:most]]]
+    return np.flatnonzero(np.isin(persons, chosen)).astype(np.int64)
+
+
+# ----------------------------------------------------------------------------------------------------------- the nearest records
+
+
+def _linkability(ground: Ground, one: Tried) -> Tried:
+    released, draws = ground.released, ground.draws.named(one.attack)
+    halves = Halves(released.of(one.knows), released.of(one.other), draws.named("lot").order(released.rows))
+    made = replace(one, missing=None, baseline=guess_rate(released.rows))
+    if ground.auxiliary is None:
+        rows = ground.targets(ground.data, draws.named("targets"))
+        made = replace(made, main=halves.linked(ground.data.at(one.knows, rows), ground.data.at(one.other, rows)))
+        if ground.control is None:
+            return made
+        rows = ground.targets(ground.control, draws.named("control"))
+        rate = halves.linked(ground.control.at(one.knows, rows), ground.control.at(one.other, rows))
+        return replace(made, control=rate, control_kind="held_out")
+    made = replace(made, main=_listed(ground, one, halves, ground.auxiliary.in_data, ground.data, draws.named("targets")))
+    if ground.control is None:
+        return made
+    rate = _listed(ground, one, halves, ground.auxiliary.in_control, ground.control, draws.named("control"))
+    return replace(made, control=rate, control_kind="held_out") if rate.attempts else made
+
+
+def _listed(ground: Ground, one: Tried, halves: Halves, rows: NDArray[np.int64], table: Table, draws: Draws) -> Rate:
+    """Link the attacker's list with the second halves of a table, for persons who are in both."""
+    assert ground.auxiliary is not None
+    there = np.flatnonzero(rows >= 0).astype(np.int64)
+    order = there[draws.order(len(there))]
+    chosen = one_row_each(order, rows, ground.plan.sample)
+    first = [ground.auxiliary.columns[name].of(chosen) for name in one.knows]
+    return halves.linked(first, table.at(one.other, rows[chosen]))
+
+
+def _inference(ground: Ground, one: Tried, guess: InferencePlan) -> Tried:
+    released, draws = ground.released, ground.draws.named(f"{one.attack} {guess.target}")
+    guesser = Guesser(released.of(one.knows), released.columns[guess.target], float(guess.tolerance))
+
+    def rates(table: Table, name: str) -> tuple[Rate, Rate]:
+        rows = ground.targets(table, draws.named(name))
+        secret = table.columns[guess.target].of(rows)
+        return guesser.rate(table.at(one.knows, rows), secret), guesser.blind(secret)
+
+    main, blind = rates(ground.data, "targets")
+    made = replace(one, missing=None, main=main, baseline=blind)
+    if ground.control is None:
+        return made
+    return replace(made, control=rates(ground.control, "control")[0], control_kind="held_out")
+
+
+def _record_linkage(ground: Ground, one: Tried) -> Tried:
+    if ground.released_persons is None:
+        return replace(one, missing="released rows cannot be led back to the data")
+    draws = ground.draws.named(one.attack)
+    rows = ground.targets(ground.data, draws.named("targets"))
+    persons = rows if ground.row_persons is None else ground.row_persons[rows]
+    main = links(
+        ground.data.at(one.knows, rows),
+        persons,
+        ground.released.of(one.knows),
+        ground.released_persons,
+        draws.named("lot").order(ground.released.rows),
+    )
+    return replace(
+        one,
+        missing=None,
+        main=main,
+        baseline=guess_rate(ground.released.rows),
+        control=Rate(known=Fraction(0)),
+        control_kind="by_definition",
+    )
+
+
+def _membership(ground: Ground, one: Tried) -> Tried:
+    control = ground.control
+    if control is None:
+        return replace(one, missing="there are no held-out persons")
+    draws = ground.draws.named(one.attack)
+    records = Tuples.among(ground.released.of(one.knows))
+    apart = []
+    for table, name in ((ground.data, "targets"), (control, "control")):
+        rows = ground.targets(table, draws.named(name))
+        apart.append(nearest(table.at(one.knows, rows), records).distance)
+    main, others = member_rates(apart[0], apart[1])
+    return replace(one, missing=None, main=main, baseline=GUESSING, control=others, control_kind="held_out")
+
+
+#: What tries each attack; inference has its own, since it may have several targets.
+TRIED: dict[str, Callable[[Ground, Tried], Tried]] = {
+    "singling_out_univariate": _univariate,
+    "singling_out_multivariate": _multivariate,
+    "linkability": _linkability,
+    "record_linkage": _record_linkage,
+    "membership": _membership,
+}
+
+
+# -------------------------------------------------------------------------------------------------------------------- information
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Distances:
+    """Distances to the closest record of the data: of released records, and of held-out persons (None: there are none)."""
+
+    released: NDArray[np.float64]
+    held_out: NDArray[np.float64] | None
+
+
+def distances(ground: Ground) -> Distances | None:
+    """Return distances of a sample; None where there is nothing to compare."""
+    names = [name for name in ground.plan.columns if name in ground.released.columns]
+    if not names or not ground.data.rows:
+        return None
+    real = ground.data.of(names)
+
+    def of(table: Table, name: str) -> NDArray[np.float64]:
+        rows = ground.targets(table, ground.draws.named(f"closest {name}"))
+        return distance(table.at(names, rows), real)
+
+    return Distances(of(ground.released, "released"), None if ground.control is None else of(ground.control, "held out"))

@@ -1,0 +1,188 @@
+"""Records as an attacker compares them: coded columns, and the distance of two records.
+
+Distance (after Gower 1971, as in Anonymeter): the sum over columns of 0 where both are equal and, where they differ, 1 for names and the
+difference over the range for numbers. It is kept in whole units of 2^-20 of a column, so that ties are ties on every machine. The range is that
+of all tables compared.
+
+Missing cells. Missing equals missing. A missing cell of the *released* record may hold anything, because suppression takes values away and
+changes none: it costs one part in (columns + 1), all of them together less than one contradiction. A released value where the target has none
+is a contradiction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.classes.grouping import group_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["UNIT", "Attribute", "Nearest", "Tuples", "nearest"]
+
+#: Units of one whole column.
+UNIT = 1 << 20
+_MOST_COLUMNS = 1000
+#: A number outside a range is at most so far from it: sums stay whole numbers of 64 bits.
+_FARTHEST = UNIT << 30
+#: Cells of a block of distances, targets by distinct records.
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Attribute:
+    """A column of one table. ``codes``: (n,), 0 missing, 1..v ascending. ``values``: (v + 1,) float64, the number behind each code, or
+    None for names. Attributes that are compared share one coding.
+    """
+
+    name: str
+    codes: NDArray[np.unsignedinteger]
+    values: NDArray[np.float64] | None = None
+
+    def of(self, rows: NDArray[np.int64]) -> Attribute:
+        """Return the attribute of some rows."""
+        return Attribute(self.name, self.codes[rows], self.values)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tuples:
+    """Distinct records over some columns: ``codes`` one (u,) array a column, ``of_row`` (n,) the distinct record of each row, ``counts`` (u,)."""
+
+    attributes: tuple[Attribute, ...]
+    of_row: NDArray[np.intp]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def among(cls, attributes: Sequence[Attribute]) -> Tuples:
+        """Collapse the rows of a table to its distinct records over ``attributes`` (at least one)."""
+        codes = np.stack([one.codes.astype(np.int32) for one in attributes], axis=1)
+        grouping = group_rows(codes)
+        first = grouping.first.astype(np.int64)
+        counts = np.bincount(grouping.group, minlength=grouping.n_groups).astype(np.int64)
+        return cls(tuple(one.of(first) for one in attributes), grouping.group, counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def least(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of the lowest rank of each distinct record: (u,); ``ranks``: (n,) a permutation."""
+        by_rank = np.argsort(ranks, kind="stable")
+        best = np.empty(len(self), np.int64)
+        best[self.of_row[by_rank[::-1]]] = by_rank[::-1]  # the last one written is the lowest
+        return best
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Nearest:
+    """What is nearest to some targets: ``distance`` (m,) in units of each; pairs ``target`` (p,), ``record`` (p,) of a target and a distinct
+    record that is nearest to it, targets ascending; every target has at least one where the file has a record.
+    """
+
+    distance: NDArray[np.int64]
+    target: NDArray[np.int64]
+    record: NDArray[np.int64]
+
+    def best(self, row_of_record: NDArray[np.int64], ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of the lowest rank among the nearest of each target: (m,), -1 where the file has no record.
+
+        ``row_of_record``: (u,) the lowest-ranked row of each distinct record; ``ranks``: (n,) of rows.
+        """
+        rows = row_of_record[self.record]
+        found = np.full(len(self.distance), -1, np.int64)
+        worst_first = np.argsort(-ranks[rows], kind="stable")
+        found[self.target[worst_first]] = rows[worst_first]
+        return found
+
+
+def nearest(targets: Sequence[Attribute], released: Tuples, *, plain: bool = False) -> Nearest:
+    """Find the distinct released records nearest to each target; all of them where several are equally near.
+
+    ``plain``: missing is a value like any other, and a number's range is that of ``released`` alone (a difference may exceed it).
+
+    >>> age = np.array([np.nan, 20, 30, 60])
+    >>> file = Tuples.among([Attribute("age", np.array([1, 3], np.uint8), age), Attribute("sex", np.array([1, 2], np.uint8))])
+    >>> found = nearest([Attribute("age", np.array([2], np.uint8), age), Attribute("sex", np.array([1], np.uint8))], file)
+    >>> found.record.tolist(), found.distance.tolist()  # 10 of a range of 40
+    ([0], [262144])
+    """
+    if len(targets) > _MOST_COLUMNS:
+        msg = f"at most {_MOST_COLUMNS} columns are compared"
+        raise ValueError(msg)
+    n_targets, n_records = len(targets[0].codes), len(released)
+    distance = np.zeros(n_targets, np.int64)
+    if not n_targets or not n_records:
+        return Nearest(distance, np.zeros(0, np.int64), np.zeros(0, np.int64))
+    same = _equal_record(targets, released)
+    found = [np.flatnonzero(same >= 0)]
+    record = [same[found[0]]]
+    others = np.flatnonzero(same < 0)
+    pairs = list(zip(targets, released.attributes, strict=True))
+    ranges = [_range(other) if plain else _range(one, other) for one, other in pairs]
+    step = max(1, _BLOCK // n_records)
+    for start in range(0, len(others), step):
+        block = others[start : start + step]
+        total = np.zeros((len(block), n_records), np.int64 if plain else np.int32)
+        for (one, other), bounds in zip(pairs, ranges, strict=True):
+            cost = _costs(one.of(block), other, bounds, len(targets), plain=plain).astype(total.dtype)
+            total += cost[:, other.codes]
+        least = total.min(axis=1)
+        distance[block] = least
+        owner, tied = np.nonzero(total == least[:, None])
+        found.append(block[owner])
+        record.append(tied)
+    target, records = np.concatenate(found), np.concatenate(record)
+    order = np.lexsort((records, target))
+    return Nearest(distance, target[order], records[order])
+
+
+def _costs(
+    target: Attribute, released: Attribute, bounds: tuple[float, float], n_columns: int, *, plain: bool
+) -> NDArray[np.int64]:
+    """Return the cost of each released code for each target: (targets, v + 1) in units."""
+    wanted = target.codes.astype(np.int64)
+    size = max(int(released.codes.max(initial=0)), int(wanted.max(initial=0))) + 1
+    cost = np.full((len(wanted), size), UNIT, np.int64)
+    low, high = bounds
+    values = released.values
+    if values is not None and high > low:
+        share = np.abs(values[None, :size] - values[wanted][:, None]) / (high - low)
+        cost = np.clip(np.nan_to_num(np.rint(share * UNIT), nan=UNIT), 1, _FARTHEST if plain else UNIT).astype(np.int64)
+    cost[:, 0] = UNIT if plain else UNIT // (n_columns + 1)
+    cost[wanted == 0, :] = UNIT
+    cost[np.arange(len(wanted)), wanted] = 0
+    return cost
+
+
+def _range(*attributes: Attribute) -> tuple[float, float]:
+    """The numbers that occur, from the lowest to the highest; (0, 0) where there are none."""
+    values = attributes[-1].values
+    codes = [one.codes[one.codes > 0] for one in attributes]
+    if values is None or not any(map(len, codes)):
+        return 0.0, 0.0
+    lowest, highest = min(int(one.min()) for one in codes if len(one)), max(int(one.max()) for one in codes if len(one))
+    return float(values[lowest]), float(values[highest])
+
+
+def _equal_record(targets: Sequence[Attribute], released: Tuples) -> NDArray[np.int64]:
+    """Return the distinct record that equals each target, -1 where none does: the nearest of all, found without a search."""
+    keys, wanted = _mixed(released.attributes), _mixed(targets)
+    order = np.argsort(keys, kind="stable")
+    place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    found = order[place]
+    # two records may share a key: what is not equal is searched for
+    same = np.all([one.codes == other.codes[found] for one, other in zip(targets, released.attributes, strict=True)], axis=0)
+    return np.where(same, found, -1).astype(np.int64)
+
+
+def _mixed(attributes: Sequence[Attribute]) -> NDArray[np.uint64]:
+    keys = np.zeros(len(attributes[0].codes), np.uint64)
+    with np.errstate(over="ignore"):
+        for one in attributes:
+            keys = (keys ^ one.codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            keys ^= keys >> np.uint64(29)
+    return keys

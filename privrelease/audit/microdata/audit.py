@@ -1,0 +1,88 @@
+"""The audit of a microdata release: measure the parked files, judge, decide.
+
+Pure but for the engine: the same files, plan and ``audited_at`` give the same ``audit.json``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.checks.decision import decide, findings_of
+from privrelease.audit.checks.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
+from privrelease.audit.comparison.combine import with_earlier
+from privrelease.audit.document.attacks import ATTACKS
+from privrelease.audit.document.model import AuditResult
+from privrelease.audit.document.sensitive import SENSITIVE
+from privrelease.audit.document.utility import UTILITY
+from privrelease.audit.microdata.expectations import policy_checks
+from privrelease.audit.microdata.integrity.checks import integrity
+from privrelease.audit.microdata.measurements import gather
+from privrelease.audit.microdata.previous_releases import beside_microdata
+from privrelease.audit.microdata.risk.sensitive import sensitive_values
+from privrelease.audit.microdata.risk.threats import threat_results, union_result
+from privrelease.audit.microdata.utility.measures import utility_measures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.audit.comparison.previous_release import EarlierReleases
+    from privrelease.audit.document.attacks import AttacksFacts
+    from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import MicrodataPlan, Plan
+
+__all__ = ["audit_microdata"]
+
+
+def audit_microdata(
+    plan: MicrodataPlan,
+    policy: Plan,
+    target: AuditTarget,
+    *,
+    engine: AuditEngine,
+    audited_at: str,
+    versions: Mapping[str, str],
+    earlier: EarlierReleases | None = None,
+) -> AuditResult:
+    """Recompute every guarantee of ``plan`` from the files of ``target`` and decide.
+
+    ``audited_at``: the moment to write down (the audit reads no clock). ``versions``: of tool and libraries. Raises InputError where the
+    source cannot be read; everything wrong with the release itself is a finding, not an exception. ``earlier``: releases of the same persons.
+    """
+    evidence = gather(plan, target, engine)
+    threats = threat_results(evidence)
+    union = union_result(evidence)
+    attacked, attack_checks = _attacked(evidence, policy, engine)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
+    legal = legal_facts(policy.legal, policy.missing_legal)
+    warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
+    findings = findings_of(plan, threats, checks, warnings)
+    measures = utility_measures(evidence, policy, engine)
+    audit = AuditResult(
+        decision=decide(threats, union, checks, findings, legal),
+        identity=identity(evidence, policy, audited_at, versions),
+        legal=legal,
+        context=context_facts(policy.context, policy.review),
+        data=data_facts(evidence),
+        threats=threats,
+        union=union,
+        utility=utility_facts(evidence),
+        checks=checks,
+        findings=findings,
+        sections={
+            name: section.model_dump(mode="json")
+            for name, section in ((SENSITIVE, sensitive_values(evidence, engine)), (ATTACKS, attacked), (UTILITY, measures))
+            if section is not None
+        },
+    )
+    return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine), plan)
+
+
+def _attacked(evidence: Evidence, policy: Plan, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+    if evidence.plan.attacks is None:
+        return None, ()
+    from privrelease.audit.microdata.attacks.run import attack
+
+    return attack(evidence, policy.policy_sha256, engine)

@@ -1,0 +1,259 @@
+"""The policy's own checks, measured here: one line each in :data:`MEASURES`. Those by names of Great Expectations: see ``standard``.
+
+A check whose figure cannot be measured, or that this table does not know, is not evaluated: with severity ``error`` it fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.audit.checks.findings import place
+from privrelease.audit.checks.great_expectations import Places, standard_checks
+from privrelease.audit.checks.percent import per_cent
+from privrelease.audit.document.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.document.visibility import Audience, minimum_of
+from privrelease.audit.microdata.integrity.cells import cells_lost
+from privrelease.audit.microdata.risk.diversity import Judged, l_diversity, t_closeness_of
+from privrelease.audit.microdata.risk.figures import NO_RECORDS
+from privrelease.audit.microdata.utility.distribution import distribution_shift, marginal_error
+from privrelease.audit.microdata.utility.value_counts import column_counts
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, Literal
+
+    from privrelease.audit.document.model import RiskFacts, ThreatResult
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import CheckPlan
+
+    Unit = Literal["count", "share", "risk", "number"]
+
+__all__ = ["MEASURES", "Measure", "policy_checks"]
+
+#: Types whose values have an order, so that distributions are compared in it.
+_ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a measure may look at: the evidence, the threats it is about, the column it is about, the engine for one more count."""
+
+    evidence: Evidence
+    threats: tuple[ThreatResult, ...]
+    column: str | None
+    engine: AuditEngine
+    check: CheckPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """``of`` gives the figure, None where it cannot be measured, or why not; ``of_source``: it counts the source, so it stays internal."""
+
+    unit: Unit
+    of: Callable[[_Asked], Fraction | int | Judged | str | None]
+    of_source: bool = False
+
+
+def _exact(figure: Figure | None) -> Fraction | None:
+    return None if figure is None or figure.exact is None else Fraction(figure.exact)
+
+
+def _worst(asked: _Asked, figure: Callable[[RiskFacts], Fraction | None], *, largest: bool = True) -> Fraction | None:
+    values = [figure(threat.after) for threat in asked.threats]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return max(known) if largest else min(known)
+
+
+def _prosecutor(measure: str) -> Callable[[RiskFacts], Fraction | None]:
+    """Read the prosecutor's figure, also where the threat's attacker is another."""
+
+    def read(facts: RiskFacts) -> Fraction | None:
+        named = facts.further.get(f"prosecutor_{measure}")
+        return _exact(named if named is not None else getattr(facts, measure))
+
+    return read
+
+
+def _unique_share(facts: RiskFacts) -> Fraction | None:
+    uniques, records = _exact(facts.uniques), _exact(facts.records)
+    return None if uniques is None or not records else uniques / records
+
+
+def _suppressed_cells(asked: _Asked) -> Fraction | None:
+    lost, source = cells_lost(asked.evidence), asked.evidence.source
+    if lost is None or source is None or (asked.column is not None and asked.column not in lost):
+        return None
+    chosen = lost if asked.column is None else {asked.column: lost[asked.column]}
+    cells = source.n_rows * len(chosen)
+    return Fraction(sum(nulled + dropped for nulled, dropped in chosen.values()), cells) if cells else Fraction(0)
+
+
+def _dropped_rows(asked: _Asked) -> Fraction | None:
+    left, source = asked.evidence.left, asked.evidence.source
+    if left is None or source is None:
+        return None
+    return Fraction(left.rows, source.n_rows) if source.n_rows else Fraction(0)
+
+
+def _rows(asked: _Asked) -> int | None:
+    return None if asked.evidence.main is None else asked.evidence.main.n_rows
+
+
+def _missing_cells(asked: _Asked) -> Fraction | None:
+    main, column = asked.evidence.main, asked.column
+    if main is None or column is None or not main.n_rows or not asked.evidence.measurable([column]):
+        return None
+    return Fraction(asked.engine.size_histogram(main, [column], residual=True).residual, main.n_rows)
+
+
+def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, ClassTable] | None:
+    """Class tables of source and release on columns that leave as they are, in one coding."""
+    evidence = asked.evidence
+    plain = {column.name for column in evidence.usable if column.treatment == "as_is"}
+    if evidence.source is None or evidence.main is None or not set(columns) <= plain:
+        return None
+    if evidence.before is not None and evidence.after is not None and set(columns) <= set(evidence.before.columns):
+        return evidence.before, evidence.after
+    before, after = asked.engine.class_tables((evidence.source, evidence.main), columns)
+    return before, after
+
+
+def _marginal_error(asked: _Asked) -> Fraction | str | None:
+    columns = dict(asked.check.options)["columns"]
+    assert isinstance(columns, tuple)
+    tables = _compared(asked, columns)
+    if tables is None:
+        return None
+    error = marginal_error(*tables, columns)
+    return NO_RECORDS if error is None else error
+
+
+def _distribution_shift(asked: _Asked) -> Fraction | str | None:
+    tables = None if asked.column is None else _compared(asked, (asked.column,))
+    if tables is None or asked.column is None:
+        return None
+    ordered = asked.evidence.plan.source.column(asked.column).type in _ORDERED
+    named = dict(asked.check.options).get("distance")
+    counts = next(counts for counts in column_counts(*tables) if counts.column == asked.column)
+    shift = distribution_shift(counts, ordered=ordered if named is None else named == "ordered")
+    return "no value is left to compare" if shift is None else shift
+
+
+def _diverse(asked: _Asked) -> Judged | str | None:
+    return l_diversity(asked.engine, asked.evidence, asked.check, asked.column)
+
+
+def _close(asked: _Asked) -> Judged | str | None:
+    return t_closeness_of(asked.engine, asked.evidence, asked.check, asked.column)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "suppressed_cells": Measure("share", _suppressed_cells, of_source=True),
+    "dropped_rows": Measure("share", _dropped_rows, of_source=True),
+    "highest_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("highest"))),
+    "average_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("average"))),
+    "k": Measure("count", lambda asked: _worst(asked, lambda facts: _exact(facts.k), largest=False)),
+    "unique_records": Measure("share", lambda asked: _worst(asked, _unique_share)),
+    "classes": Measure("count", lambda asked: _worst(asked, lambda facts: _exact(facts.classes))),
+    "rows": Measure("count", _rows),
+    "missing_cells": Measure("share", _missing_cells),
+    "l_diversity": Measure("number", _diverse),
+    "t_closeness": Measure("share", _close),
+    "marginal_error": Measure("share", _marginal_error, of_source=True),
+    "distribution_shift": Measure("share", _distribution_shift, of_source=True),
+}
+
+
+def _text(value: Fraction | float, unit: str) -> str:
+    """Write a share or a risk as per cent, as it stands beside its limit in a report; anything else as the number it is.
+
+    >>> _text(Fraction(352, 100_000), "share"), _text(12, "count")
+    ('0.352 %', '12')
+    """
+    exact = Fraction(value)
+    if unit in {"share", "risk"}:
+        return per_cent(exact)
+    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
+
+
+def _sentence(check: CheckPlan, value: Fraction | float, unit: str) -> str:
+    bounds = []
+    if check.minimum is not None:
+        bounds.append(f"at least {_text(check.minimum, unit)}")
+    if check.maximum is not None:
+        bounds.append(f"at most {_text(check.maximum, unit)}")
+    return f"{check.expect} is {_text(value, unit)}; the policy asks for {' and '.join(bounds)}"
+
+
+def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Audience) -> Visibility:
+    if measure.of_source:
+        return Visibility.INTERNAL
+    if measure.unit == "count":
+        return audience.of(int(value))
+    if measure.unit == "risk":
+        return audience.of(int(1 / Fraction(value)) if value else 0)
+    return audience.of(round(Fraction(value) * rows), rows)
+
+
+def policy_checks(evidence: Evidence, threats: Iterable[ThreatResult], engine: AuditEngine) -> tuple[CheckResult, ...]:
+    """Make every check of the policy on this release, in the policy's order."""
+    results, checks = tuple(threats), evidence.plan.checks
+    usable = frozenset(column.name for column in evidence.usable)
+    places = Places(evidence.main, usable, evidence.source, minimum_of(evidence.plan.threats))
+    standard = [check for check in checks if check.expectation is not None]
+    made = {result.id: result for result in standard_checks(standard, places, engine)}
+    return tuple(made[check.id] if check.id in made else _checked(check, evidence, results, engine) for check in checks)
+
+
+def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: AuditEngine) -> CheckResult:
+    options = dict(check.options)
+    named, column = options.get("threat"), options.get("column")
+    chosen = tuple(threat for threat in threats if named is None or threat.name == named)
+    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check)
+    measure = MEASURES.get(check.expect)
+    value = None if measure is None else measure.of(asked)
+    common = {"id": check.id, "title": check.expect, "severity": check.severity, **place(check.location)}
+    if isinstance(value, Judged) and measure is not None:
+        return _judged(check, value, measure.unit, common)
+    if measure is None or value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
+        why = "is not a check that can be made here" if measure is None else "could not be measured"
+        more = f": {value}" if isinstance(value, str) else ""
+        return CheckResult(outcome=Outcome.NOT_EVALUATED, message=f"{check.expect} {why}{more}", **common)
+    assert not isinstance(value, Judged)
+    exact = Fraction(value)
+    holds = (check.minimum is None or exact >= check.minimum) and (check.maximum is None or exact <= check.maximum)
+    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
+    audience = Audience(minimum_of(evidence.plan.threats))
+    shown = _visibility(measure, value, _rows(asked) or 0, audience)
+    bound = check.maximum if check.maximum is not None else check.minimum
+    figure = int(exact) if measure.unit == "count" and exact.denominator == 1 else exact
+    return CheckResult(
+        outcome=Outcome.PASS if holds else failing,
+        message=_sentence(check, value, measure.unit),
+        observed=Figure.of(figure, measure.unit, shown),
+        limit=Figure.of(bound, measure.unit, Visibility.RECIPIENT),
+        visibility=shown,
+        **common,
+    )
+
+
+def _judged(check: CheckPlan, found: Judged, unit: Unit, common: dict[str, Any]) -> CheckResult:
+    """A figure that was judged exactly where it was measured. Recipients see that it holds; how it fails names small classes."""
+    shown = Visibility.RECIPIENT if found.holds else Visibility.INTERNAL
+    bound = check.maximum if check.maximum is not None else check.minimum
+    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
+    return CheckResult(
+        outcome=Outcome.PASS if found.holds else failing,
+        message=f"{_sentence(check, found.value, unit)}{'' if found.holds else found.beside}",
+        observed=Figure.of(found.value, unit, shown),
+        limit=Figure.of(bound, unit, Visibility.RECIPIENT),
+        visibility=shown,
+        **common,
+    )

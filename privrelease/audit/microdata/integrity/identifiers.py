@@ -1,0 +1,50 @@
+"""Checks of direct identifiers: none leaves as it is, and pseudonyms are keyed and consistent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.audit.checks.judged import Judged, failed, passed, unevaluated
+from privrelease.audit.microdata.integrity.cells import untraced
+from privrelease.findings import amount
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from privrelease.audit.microdata.evidence import Evidence
+
+__all__ = ["no_direct_identifier", "pseudonyms_keyed"]
+
+
+def no_direct_identifier(evidence: Evidence) -> Judged:
+    """No column that is declared a direct identifier stands in a file as it is."""
+    if evidence.main is None:
+        return unevaluated("no file can be read")
+    direct = {column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT}
+    pseudonyms = {column.name for column in evidence.plan.columns if column.treatment == "pseudonym"}
+    for file in evidence.files:
+        if file.released is not None:
+            left = [name for name, _ in file.released.columns if name in direct - pseudonyms]
+            if left:
+                return failed(f"direct identifiers are in {file.sink.label}: {', '.join(left)}")
+    return passed("no direct identifier leaves as it is")
+
+
+def pseudonyms_keyed(evidence: Evidence) -> Judged:
+    """Every pseudonym stands for one value and one only, is not the value, and is no plain hash of it."""
+    planned = [column.name for column in evidence.plan.columns if column.treatment == "pseudonym"]
+    if not planned:
+        return passed("the release has no pseudonyms")
+    if evidence.tokens is None or len(evidence.tokens) < len(planned):
+        return untraced(evidence)
+    for facts in evidence.tokens:
+        if facts.plain or facts.unkeyed:
+            return failed(
+                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {amount(facts.plain + facts.unkeyed, 'value')}"
+            )
+        if facts.missing_differs:
+            return failed(
+                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {amount(facts.missing_differs, 'row')}"
+            )
+        if not facts.pairs == facts.values == facts.tokens:
+            return failed(f"pseudonyms of {facts.column} do not stand for one value each")
+    return passed("every pseudonym stands for one value and is no plain hash of it")

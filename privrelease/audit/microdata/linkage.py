@@ -1,0 +1,79 @@
+"""What brings the rows of one person together in a released file (DESIGN semantics 2): the unit's column, or a pseudonym that repeats.
+
+Measured on the parked file, and on the source it came from, by queries of the auditor's own; what the run says of itself is not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.engine.protocol.base import PersonsFrom
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import ReleasedFile, SizeHistogram, Staged
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+
+__all__ = ["Repeats", "naming_columns", "repeats_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """A released column that names somebody, by a pseudonym or as it is.
+
+    ``repeated``: values that stand in several released rows. ``within``: whether one stands in several rows of one person, in the file or
+    in its source; None where rows could not be led to persons.
+    """
+
+    column: str
+    direct: bool
+    repeated: int
+    within: bool | None = None
+
+    @property
+    def ties(self) -> bool:
+        """Whether rows of one person are brought together; assumed of every repetition where persons are not known."""
+        return self.repeated > 0 if self.within is None else self.within
+
+
+def naming_columns(plan: MicrodataPlan) -> tuple[ReleasedColumn, ...]:
+    """Return the columns of the plan whose values name somebody: pseudonyms, and direct identifiers however they leave."""
+    return tuple(column for column in plan.columns if column.treatment == "pseudonym" or column.role is Role.DIRECT)
+
+
+def repeats_of(
+    plan: MicrodataPlan,
+    columns: Sequence[ReleasedColumn],
+    main: ReleasedFile,
+    source: Staged | None,
+    row_map: Path | None,
+    engine: AuditEngine,
+) -> tuple[Repeats, ...]:
+    """Measure each of ``columns`` in ``main``. ``row_map``: one that is sound, or None."""
+    unit = None if plan.unit is None else plan.unit.column
+    found = []
+    for column in columns:
+        names = (column.name,)
+        rows = engine.size_histogram(main, names, residual=True)
+        within: bool | None = None
+        if unit is not None and unit != column.name and source is not None:
+            within = _fewer(
+                engine.size_histogram(source, names, unit=unit, residual=True),
+                engine.size_histogram(source, names, residual=True),
+            )
+            if row_map is not None and not within:
+                persons = PersonsFrom(source, row_map, unit)
+                within = _fewer(engine.size_histogram(main, names, persons_from=persons, residual=True), rows)
+        repeated = int(rows.classes[rows.sizes > 1].sum())
+        found.append(Repeats(column.name, column.role is Role.DIRECT, repeated, within))
+    return tuple(found)
+
+
+def _fewer(pairs: SizeHistogram, rows: SizeHistogram) -> bool:
+    """Whether there are fewer (value, person) pairs than rows with a value: some person has a value twice."""
+    return int(pairs.sizes @ pairs.classes) < int(rows.sizes @ rows.classes)

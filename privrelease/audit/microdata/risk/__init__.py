@@ -1,0 +1,1 @@
+"""Risk of a released file, threat by threat, recomputed."""

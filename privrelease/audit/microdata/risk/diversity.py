@@ -1,0 +1,160 @@
+"""Sensitive values within the classes of a released file, for checks on l-diversity and t-closeness, measured on the audit's own class tables.
+
+Thresholds look at known values (DESIGN semantics 14): a class without one has l = 0, and no distance that could be within t. The reading with
+missing as one more value is told beside it. Records whose every column of the threat was suppressed are lost, as everywhere. A missing
+column of the threat equals another missing one, under either reading of the threat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from privrelease.audit.microdata.risk.figures import NO_RECORDS
+from privrelease.audit.microdata.risk.threats import lost_where_missing
+from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
+from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
+from privrelease.disclosure.risk.sensitive import SensitiveCounts
+from privrelease.disclosure.risk.t_closeness import t_closeness
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.disclosure.risk.l_diversity import DiversityKind
+    from privrelease.disclosure.risk.sensitive import MissingSensitive
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import CheckPlan
+
+__all__ = ["Judged", "l_diversity", "sensitive_counts", "t_closeness_of"]
+
+#: Types whose values have an order.
+_ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
+_SEVERAL_ROWS = "persons have several rows, and these measures count rows"
+_STEP = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A figure that was compared with its limit exactly, where it was measured. ``beside``: what an insider should know besides."""
+
+    value: Fraction | float
+    holds: bool
+    beside: str = ""
+
+
+def sensitive_counts(table: ClassTable, columns: Sequence[str], sensitive: str, *, lost: bool) -> SensitiveCounts:
+    """Count sensitive values by class over ``columns``. ``lost``: records with every column missing are in no class.
+
+    >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    >>> table = ClassTable(("area", "s"), np.array([[0, 1], [1, 0], [1, 2]], np.int32), np.array([3, 2, 1]))
+    >>> counts = sensitive_counts(table, ["area"], "s", lost=True)
+    >>> counts.n_classes, counts.value.tolist(), counts.count.tolist()
+    (1, [0, 2], [2, 1])
+    """
+    keys = table.codes[:, list(column_indices(table, columns))]
+    value = table.codes[:, column_indices(table, [sensitive])[0]].astype(np.int64)
+    kept = ~is_residual(keys) if lost and columns else np.ones(len(keys), np.bool_)
+    grouping = group_rows(np.ascontiguousarray(keys[kept]))
+    return SensitiveCounts.of(grouping.group.astype(np.int64), value[kept], table.counts[kept], grouping.n_groups)
+
+
+def _classes(
+    engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None
+) -> list[tuple[str, SensitiveCounts]] | str | None:
+    """Sensitive counts under each threat that the check is about; a threat that knows the column tells nothing of it."""
+    named = dict(check.options).get("threat")
+    threats = [
+        threat
+        for threat in evidence.plan.threats
+        if (named is None or threat.name == named) and sensitive not in threat.columns
+    ]
+    if evidence.main is None or sensitive is None:
+        return None
+    if not threats:
+        return "every threat knows the column"
+    if evidence.person_after is not None:
+        return _SEVERAL_ROWS
+    lost = lost_where_missing(evidence)
+    known = evidence.after
+    found = []
+    for threat in threats:
+        if not evidence.measurable([*threat.columns, sensitive]):
+            return None
+        names = [*threat.columns, sensitive]
+        table = known if known is not None and set(names) <= set(known.columns) else engine.class_table(evidence.main, names)
+        counts = sensitive_counts(table, threat.columns, sensitive, lost=lost)
+        if not counts.n_classes:
+            return NO_RECORDS
+        found.append((threat.name, counts))
+    return found
+
+
+def _smallest(counts: SensitiveCounts, kind: DiversityKind, c: Fraction | None, missing: MissingSensitive) -> float:
+    if kind == "entropy":
+        return float(entropy_l(counts, missing).min())
+    if kind == "recursive":
+        assert c is not None
+        return int(recursive_l(counts, c, missing).min())
+    return int(distinct_l(counts, missing).min())
+
+
+def l_diversity(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+    """Measure the smallest l of any class, under the threat where it is smallest; None or a text: it could not be measured."""
+    classes = _classes(engine, evidence, check, sensitive)
+    if classes is None or isinstance(classes, str) or check.minimum is None:
+        return None if classes is None or not isinstance(classes, str) else classes
+    options = dict(check.options)
+    kind: DiversityKind = options.get("kind", "distinct")  # type: ignore[assignment]  # one of its choices
+    c = options.get("c")
+    least, c = check.minimum, c if isinstance(c, Fraction) else None
+    worst = []
+    for name, counts in classes:
+        diverse = is_diverse(counts, least, kind, c=c)
+        empty = int(np.count_nonzero(counts.seen("known").totals == 0))
+        beside = (
+            f" (threat {name}: {int(np.count_nonzero(~diverse))} of {counts.n_classes} classes are below,"
+            f" {empty} of these hold no known value; with missing as one more value the smallest is"
+            f" {_smallest(counts, kind, c, 'value'):.6g})"
+        )
+        worst.append(Judged(_smallest(counts, kind, c, "known"), bool(diverse.all()), beside))
+    found = min(worst, key=lambda one: (one.holds, one.value))
+    return Judged(Fraction(found.value) if kind != "entropy" else found.value, found.holds, found.beside)
+
+
+def t_closeness_of(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+    """Measure the largest distance of any class from all records, under the threat where it is largest.
+
+    Ordered distance where the column's values have an order and the policy names none. A figure that holds is rounded up to a tenth of a
+    per cent, never beyond the limit: its exact fraction would give sizes of classes away.
+    """
+    classes = _classes(engine, evidence, check, sensitive)
+    if classes is None or isinstance(classes, str) or check.maximum is None or sensitive is None:
+        return None if classes is None or not isinstance(classes, str) else classes
+    named = dict(check.options).get("distance")
+    distance: Literal["equal", "ordered"] = "ordered" if named == "ordered" else "equal"
+    if named is None and evidence.plan.source.column(sensitive).type in _ORDERED:
+        distance = "ordered"
+    worst = []
+    for name, counts in classes:
+        close = t_closeness(counts, distance)
+        if close.largest is None:
+            empty = int(np.count_nonzero(close.denominators == 0))
+            worst.append(Judged(Fraction(1), False, f" (threat {name}: {empty} classes hold no known value)"))
+            continue
+        other = t_closeness(counts, distance, "value").largest
+        beside = (
+            f" (threat {name}; with missing as one more value it is {'undefined' if other is None else f'{float(other):.6g}'})"
+        )
+        worst.append(Judged(close.largest, close.holds(check.maximum), beside))
+    found = max(worst, key=lambda one: (not one.holds, one.value))
+    if not found.holds:
+        return found
+    value = Fraction(found.value)
+    up = Fraction(-(-value.numerator * _STEP // value.denominator), _STEP)
+    return Judged(min(up, check.maximum), True)

@@ -1,0 +1,85 @@
+"""The populations that threats name: class tables of source and release in one coding with a population's, or with sums of weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.audit.microdata.evidence import Outside
+from privrelease.errors import InputError, PrivreleaseError
+
+if TYPE_CHECKING:
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.engine.protocol.audit import AuditEngine, PersonClasses
+    from privrelease.engine.protocol.base import Staged
+    from privrelease.plan.model import PopulationPlan
+
+__all__ = ["with_populations"]
+
+_MOST_PERSONS = 10**15
+
+
+def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add the population of every threat that has a table or weights."""
+    outside: dict[str, Outside] = {}
+    for threat in evidence.plan.threats:
+        if threat.population is not None and threat.columns and evidence.measurable(threat.columns):
+            found = _outside(evidence, engine, threat.columns, threat.population)
+            if found is not None:
+                outside[threat.name] = found
+    return replace(evidence, outside=outside)
+
+
+def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> Outside | None:
+    source, main = evidence.source, evidence.main
+    row_map = evidence.target.row_map if evidence.sound_map else None
+    if source is None or main is None:
+        return None
+    if known.table is not None:
+        outsiders = engine.stage(known.table)
+        if source.n_rows and not outsiders.n_rows:
+            message = f"the population has no row: {known.table.label}"
+            raise InputError(code="D631", message=message, hint="name the table of which the data is a sample under `table`")
+        before, after, population = engine.class_tables((source, main, outsiders), columns)
+        ours, theirs = before, after
+    elif known.weight is not None:
+        population = None
+        ours = _weighted(engine, source, columns, known.weight)
+        if row_map is None:
+            return Outside(ours, None)
+        theirs = engine.weighted_classes(source, main, row_map, columns, known.weight)
+    else:
+        return None
+    unit = evidence.plan.unit
+    if unit is None or evidence.one_each:
+        return Outside(ours, theirs, population)
+    persons = engine.person_classes(source, None, None, columns, unit.column)
+    released = None if row_map is None else engine.person_classes(source, main, row_map, columns, unit.column)
+    return Outside(_in_persons(ours, persons), _in_persons(theirs, released), population)
+
+
+def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
+    """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
+    hint = "a sampling weight is the number of persons a row stands for: correct the column"
+    message = f"the sampling weights in {weight} do not add up to a number of persons"
+    refusal = InputError(code="D632", message=message, hint=hint)
+    try:
+        table = engine.weighted_classes(source, None, None, columns, weight)
+    except PrivreleaseError as error:
+        if error.code != "D199":
+            raise
+        raise refusal from None  # a weight that no exact sum can hold
+    if table.weights is not None and not float(table.weights.sum()) <= _MOST_PERSONS:
+        raise refusal
+    return table
+
+
+def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
+    """Count persons for records. Both tables list the same classes in the same order: codings ascend with the values."""
+    if persons is None or persons.table.pairs_class is None:
+        return table
+    counts = np.bincount(persons.table.pairs_class, minlength=table.n_classes).astype(np.int64)
+    return replace(table, counts=counts)

@@ -1,0 +1,110 @@
+"""Shifts of the numeric columns that leave. A column whose every cell left as it was is not looked at again: nothing moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.audit.document.utility import NumberShift, NumberShifts, QuantileShift
+from privrelease.audit.microdata.utility.il1s import il1s, mean_il1s
+from privrelease.audit.microdata.utility.rounding import Change
+from privrelease.audit.microdata.utility.shift import QUANTILES, Numbers, deviation, mean_shift, quantile_shifts
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from privrelease.audit.document.utility import Measured
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import ColumnChange
+
+__all__ = ["MOST_COLUMNS", "number_shifts"]
+
+#: Columns that are compared at most; each costs a scan of source and release.
+MOST_COLUMNS = 50
+
+_NUMERIC = (ColumnType.INTEGER, ColumnType.NUMBER)
+_NO_SPREAD = "the column has no spread, or no cell left"
+_NO_ROWS = "released rows cannot be led back to the source"
+
+
+def number_shifts(evidence: Evidence, engine: AuditEngine, minimum: int) -> NumberShifts:
+    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty."""
+    names = [column.name for column in evidence.usable if column.treatment == "as_is" and column.type in _NUMERIC]
+    untouched = tuple(name for name in names if _untouched(evidence, name))
+    touched = [name for name in names if name not in untouched]
+    found = [_shift(evidence, engine, name, minimum) for name in touched[:MOST_COLUMNS]]
+    pairs = [pair for _, pair in found if pair is not None]
+    changed = sum(change.changed for change in evidence.changes or () if change.column in touched[:MOST_COLUMNS])
+    all_cells = Change(changed, sum(cells for _, cells in pairs), minimum)
+    return NumberShifts(
+        columns=tuple(shift for shift, _ in found),
+        untouched=untouched,
+        not_measured=tuple(touched[MOST_COLUMNS:]),
+        il1s=all_cells.figure(mean_il1s(pairs), why=_NO_ROWS if not evidence.sound_map else _NO_SPREAD) if found else None,
+    )
+
+
+def _change_of(evidence: Evidence, name: str) -> ColumnChange | None:
+    return next((change for change in evidence.changes or () if change.column == name), None)
+
+
+def _untouched(evidence: Evidence, name: str) -> bool:
+    change = _change_of(evidence, name)
+    if change is None or evidence.left is None or evidence.left.rows:
+        return False
+    return not (change.nulled or change.changed or change.invented)
+
+
+def _shift(evidence: Evidence, engine: AuditEngine, name: str, minimum: int) -> tuple[NumberShift, tuple[float, int] | None]:
+    """Compare one column; also its IL1s with the cells that it is over, None where it has none."""
+    assert evidence.source is not None
+    assert evidence.main is not None
+    sides = [engine.number_counts(side, name) for side in (evidence.source, evidence.main)]
+    # every measure is a ratio: dividing by the largest number keeps squares and sums of huge ones finite
+    scale = max((float(np.abs(values).max(initial=0.0)) for values, _ in sides), default=0.0) or 1.0
+    before, after = (Numbers(values / scale, counts) for values, counts in sides)
+    change = _change_of(evidence, name)
+    about = Change(None if change is None else _touched_cells(change, before.n, after.n), before.n, minimum)
+    shifts = quantile_shifts(before, after)
+    total, pair = _il1s(evidence, engine, name, before, after.n, scale, minimum)
+    shift = NumberShift(
+        column=name,
+        mean=about.figure(mean_shift(before, after), why=_NO_SPREAD),
+        quantiles=tuple(
+            QuantileShift(at=str(p), shift=_beyond(about, p).figure(value, why=_NO_SPREAD))
+            for p, value in zip(QUANTILES, shifts, strict=True)
+        ),
+        il1s=total,
+    )
+    return shift, pair
+
+
+def _beyond(about: Change, p: Fraction) -> Change:
+    """Withhold a quantile from recipients where few cells lie beyond it: it would be about one of them."""
+    return about if min(p, 1 - p) * about.cells >= about.minimum else replace(about, changed=None)
+
+
+def _touched_cells(change: ColumnChange, known_before: int, known_after: int) -> int:
+    """Cells that became missing, hold another value, were made up, or did not leave with their row."""
+    dropped = known_before - change.nulled - (known_after - change.invented)
+    return change.nulled + change.changed + change.invented + max(dropped, 0)
+
+
+def _il1s(
+    evidence: Evidence, engine: AuditEngine, name: str, before: Numbers, known_after: int, scale: float, minimum: int
+) -> tuple[Measured, tuple[float, int] | None]:
+    change, unit, row_map = _change_of(evidence, name), deviation(before), evidence.target.row_map
+    if change is None or row_map is None or evidence.source is None or evidence.main is None:
+        return Change(None, 0, minimum).figure(None, why=_NO_ROWS), None
+    if unit is None:
+        return Change(None, 0, minimum).figure(None, why=_NO_SPREAD), None
+    total = 0.0
+    if change.changed:
+        values, counts = engine.number_distances(evidence.source, evidence.main, row_map, name)
+        total = il1s(Numbers(values / scale, counts), unit)
+    cells = known_after - change.invented
+    return Change(change.changed, cells, minimum).figure(total), (total, cells)

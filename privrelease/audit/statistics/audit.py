@@ -1,0 +1,352 @@
+"""The audit of a release of statistics: the parked files against the plan and the claim.
+
+Nothing that is private decides (DESIGN, semantics 12): every check that decides looks at the released file, the claim and the plan, which
+hold nothing of the data but its noisy figures; one that the policy makes on the source is told inside alone. Running again until a check
+passes could select no noise.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import product
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.checks.aggregate_checks import (
+    Check,
+    cells_of_file,
+    check_findings,
+    data_of,
+    made,
+    output_facts,
+    private_findings,
+    remaining,
+    unlike_manifest,
+)
+from privrelease.audit.checks.codes import NO_MANIFEST, STATISTICS_CODES
+from privrelease.audit.checks.decision import check_records, decide
+from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
+from privrelease.audit.checks.great_expectations import figure_checks, source_checks
+from privrelease.audit.comparison.combine import with_earlier
+from privrelease.audit.document.model import AuditResult, CheckResult, Outcome
+from privrelease.audit.document.privacy import PRIVACY
+from privrelease.audit.statistics.charges import uncharged
+from privrelease.audit.statistics.previous_releases import beside_statistics
+from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
+from privrelease.dp.composition import covers
+from privrelease.dp.draws import Draw
+from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from privrelease.audit.checks.aggregate_checks import Need
+    from privrelease.audit.comparison.previous_release import EarlierReleases
+    from privrelease.audit.statistics.charges import Charges
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import Plan
+    from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
+    from privrelease.relational.schema import Sink
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.privacy import PrivacyClaim
+
+__all__ = ["StatisticsTarget", "audit_statistics"]
+
+_MARK: Final = "not private: "
+_TEXTS: Final = frozenset({"query", "group", "mechanism"})
+
+REMAINING: Final = (
+    "Whether the budget is fitting: epsilon bounds what the release adds to what is known of a person, whatever else is known.",
+    "Whether the unit is the person: who has several identifiers is protected by each of them alone.",
+    "Whether the figures are good enough for their purpose; their intervals say what the noise may have done.",
+    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
+)
+
+
+_NO_LEDGER: Final = "the ledger was not at hand"
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsTarget:
+    """The parked release: its files in the plan's order, and what the run says of itself (None: nothing is claimed)."""
+
+    files: tuple[Sink, ...]
+    manifest: Manifest | None = None
+    run: str | None = None
+    charges: Charges | None = None
+    """What the ledger says; None where it is not at hand, and then nothing is said about it."""
+    altered: tuple[str, ...] = ()
+    """What of the run is no longer as it was decided upon, in words."""
+    ledger_fault: str | None = None
+    """Why the ledger that should have been charged cannot be believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    query: str
+    group: str
+    mechanism: str
+    numbers: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    plan: StatisticsPlan
+    target: StatisticsTarget
+    tables: tuple[tuple[_Row, ...] | None, ...]
+
+    @property
+    def rows(self) -> tuple[_Row, ...]:
+        return next((table for table in self.tables if table is not None), ())
+
+    def of(self, query: StatisticPlan) -> list[_Row]:
+        return [row for row in self.rows if row.query == query.id]
+
+
+def audit_statistics(
+    plan: StatisticsPlan,
+    policy: Plan,
+    target: StatisticsTarget,
+    *,
+    audited_at: str,
+    versions: Mapping[str, str],
+    engine: AuditEngine | None = None,
+    earlier: EarlierReleases | None = None,
+) -> AuditResult:
+    """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception.
+
+    ``engine``: for checks of the policy, on the file, and on the source; what these find is told and decides nothing. ``earlier``:
+    releases of the same persons that went before.
+    """
+    evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
+    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
+    if target.charges is None:
+        lacking["ledger"] = _NO_LEDGER
+    checks = tuple(made(STATISTICS_CODES, CHECKS, evidence, lacking))
+    legal = legal_facts(policy.legal, policy.missing_legal)
+    on_file = figure_checks(plan.checks, STATISTICS_COLUMNS, target.files, engine)
+    on_source = source_checks(plan, engine)
+    of_policy = (*check_records(plan.location, on_file), *private_findings(plan, on_source))
+    findings = (*check_findings(plan, STATISTICS_CODES, checks), *of_policy)
+    checks = (*checks, *on_file)
+    decision = decide((), None, checks, findings, legal)
+    outputs = output_facts(target.files, evidence.tables)
+    used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
+    audit = AuditResult(
+        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
+        legal=legal,
+        context=context_facts(policy.context, policy.review),
+        data=data_of(plan, plan.population, used, "aggregated with noise", len(evidence.rows)),
+        threats=(),
+        union=None,
+        utility=None,
+        checks=(*checks, *on_source),
+        findings=findings,
+        sections={
+            PRIVACY: privacy_section(
+                plan,
+                policy,
+                _released(evidence, checks),
+                manifest=target.manifest,
+                charges=target.charges,
+                version=versions.get("privrelease"),
+            )
+        },
+    )
+    if earlier is None:
+        return audit
+    return with_earlier(audit, beside_statistics(plan, policy, target.manifest, target.charges, earlier), plan)
+
+
+def _released(evidence: _Evidence, checks: tuple[CheckResult, ...]) -> dict[str, list[ReleasedRow]] | None:
+    """The file's figures by query; None where it is not the table that was asked for, and its texts might be anything."""
+    if any(check.outcome is Outcome.FAIL and check.id in _OF_THE_FILE for check in checks):
+        return None
+    released: dict[str, list[ReleasedRow]] = {}
+    for row in evidence.rows:
+        numbers = (row.numbers["value"], row.numbers["low"], row.numbers["high"])
+        released.setdefault(row.query, []).append((json.loads(row.group), numbers))
+    return released
+
+
+# ---------------------------------------------------------------------------------------------------------------------- reading
+
+
+def _read(plan: StatisticsPlan, sink: Sink) -> tuple[_Row, ...] | None:
+    """The rows of a file as they are; None where it is no such table."""
+    try:
+        names, rows = cells_of_file(sink)
+        if tuple(names) != plan.columns:
+            return None
+        return tuple(_row(dict(zip(names, row, strict=True))) for row in rows)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _row(cells: dict[str, object]) -> _Row:
+    numbers = {name: _number(value) for name, value in cells.items() if name not in _TEXTS}
+    return _Row(str(cells["query"]), str(cells["group"]), str(cells["mechanism"]), numbers)
+
+
+def _number(value: object) -> float | None:
+    return None if value is None or value == "" else float(str(value))
+
+
+# ----------------------------------------------------------------------------------------------------------------------- checks
+
+
+def _readable(evidence: _Evidence) -> str | None:
+    lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
+    if lost or not evidence.tables:
+        return f"not readable as the long table of statistics: {', '.join(lost) or 'no file'}"
+    return None
+
+
+def _digests(evidence: _Evidence) -> str | None:
+    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
+
+
+def _same(evidence: _Evidence) -> str | None:
+    return None if all(table == evidence.tables[0] for table in evidence.tables) else "the files hold different figures"
+
+
+def _order(evidence: _Evidence) -> str | None:
+    asked = [query.id for query in evidence.plan.queries]
+    seen = list(dict.fromkeys(row.query for row in evidence.rows))
+    if any(query not in asked for query in seen):
+        return "there are figures that the plan does not ask for"
+    place = {query: number for number, query in enumerate(asked)}
+    places = [place[row.query] for row in evidence.rows]
+    return None if places == sorted(places) else "queries are not in the order of the policy"
+
+
+def _groups(evidence: _Evidence) -> str | None:
+    """Every declared key is there once, in its order; private keys are there at most once, sorted."""
+    for query in evidence.plan.queries:
+        found = [row.group for row in evidence.of(query)]
+        if isinstance(query.keys, PrivateKeys):
+            keys = [_keys(query, group) for group in found]
+            if None in keys or keys != sorted(set(keys)):  # type: ignore[type-var]  # no None is left
+                return f"query {query.id}: its groups are not keys, each once, in ascending order"
+        elif found != list(_declared(query)):
+            return f"query {query.id}: its groups are not exactly the declared keys in their order"
+    return None
+
+
+def _declared(query: StatisticPlan) -> Iterator[str]:
+    names = list(query.columns)
+    parts: list[tuple[str, ...]] = []
+    if isinstance(query.keys, PublicKeys):
+        parts = [domain.labels for domain in query.keys.domains]
+    if isinstance(query.query, Histogram):
+        names.append("bin")
+        parts.append(query.query.bins.labels)
+    for keys in product(*parts):
+        yield json.dumps(dict(zip(names, keys, strict=True)), sort_keys=True, ensure_ascii=False)
+
+
+def _keys(query: StatisticPlan, group: str) -> tuple[str, ...] | None:
+    try:
+        keys = json.loads(group)
+    except ValueError:
+        return None
+    fits = isinstance(keys, dict) and set(keys) == set(query.columns) and all(isinstance(key, str) for key in keys.values())
+    return tuple(keys[name] for name in query.columns) if fits else None
+
+
+def _scales(evidence: _Evidence) -> str | None:
+    for query in evidence.plan.queries:
+        draw = query.draws[0]
+        unit = 1.0 if draw.mechanism == "permute_and_flip" else float(draw.grid)
+        scale = sqrt(draw.scale) if draw.mechanism == "discrete_gaussian" else float(draw.scale)
+        scale = 0.0 if draw.mechanism == "public" else scale * unit
+        wanted = (scale, float(query.cost.epsilon.value), float(query.cost.delta.value))
+        for row in evidence.of(query):
+            stated = tuple(row.numbers[name] for name in ("scale", "epsilon", "delta"))
+            near = all(
+                one is not None and abs(one - other) <= 1e-12 * abs(other) for one, other in zip(stated, wanted, strict=True)
+            )
+            if not near or row.mechanism.removeprefix(_MARK) != draw.mechanism:
+                return f"query {query.id}: mechanism, scale, epsilon or delta are not those of the plan"
+    return None
+
+
+def _figures(evidence: _Evidence) -> str | None:
+    """Figures are finite, and lie inside their intervals."""
+    for row in evidence.rows:
+        value, low, high = (row.numbers[name] for name in ("value", "low", "high"))
+        if any(number is not None and not isfinite(number) for number in row.numbers.values()):
+            return f"query {row.query}: a figure is not finite"
+        if value is None and evidence.plan.min_count is None:
+            return f"query {row.query}: a figure is missing"
+        if value is not None and ((low is not None and low > value) or (high is not None and high < value)):
+            return f"query {row.query}: a figure lies outside its interval"
+    return None
+
+
+def _budget(evidence: _Evidence) -> str | None:
+    plan = evidence.plan
+    if not plan.cost.fits(plan.budget):
+        return f"the draws cost epsilon {plan.cost.epsilon}, delta {plan.cost.delta}: more than the budget"
+    manifest = evidence.target.manifest
+    if manifest is None:
+        return None
+    claim = manifest.privacy
+    if claim is None:
+        return "the manifest claims no differential privacy"
+    if (claim.epsilon, claim.delta) != (str(plan.cost.epsilon), str(plan.cost.delta)):
+        return f"the manifest claims epsilon {claim.epsilon}, the draws of the plan cost {plan.cost.epsilon}"
+    stated = [draw for query in claim.queries for draw in query.draws]
+    if stated != [draw.record() for draw in plan.draws]:
+        return "the manifest does not list every draw of the plan, and nothing else"
+    return _composition(plan, claim)
+
+
+def _composition(plan: StatisticsPlan, claim: PrivacyClaim) -> str | None:
+    """Compose the draws that the manifest lists anew, from mechanism, sensitivity, scale and grid."""
+    families = [(tuple(part.queries for part in one.parts), one.most) for one in plan.apart]
+    if [(one.parts, one.at_most) for one in claim.apart] != families or claim.accountant != plan.composed.accountant:
+        return "the manifest adds its draws up by another rule than the plan"
+    stated = tuple(Draw.from_record(draw) for query in claim.queries for draw in query.draws)
+    if not covers(plan.cost, stated, claim.accountant, plan.apart):
+        return f"the draws that the manifest lists cost more together than epsilon {claim.epsilon}, delta {claim.delta}"
+    return None
+
+
+def _secret(evidence: _Evidence) -> str | None:
+    manifest = evidence.target.manifest
+    seeded = manifest is not None and manifest.privacy is not None and not manifest.privacy.private
+    if seeded or any(row.mechanism.startswith(_MARK) for row in evidence.rows):
+        return "the noise came from a seed (--test-noise): whoever knows it can take it off. The release is not private"
+    return None
+
+
+def _charged(evidence: _Evidence) -> str | None:
+    target = evidence.target
+    if target.ledger_fault is not None:
+        return target.ledger_fault
+    if target.manifest is None or target.charges is None:
+        return None
+    return uncharged(target.manifest, target.charges)
+
+
+#: What is wrong, for each check in the order of STATISTICS_CODES. A file alone cannot show noise that was never drawn: it looks like noise.
+CHECKS: tuple[Check[_Evidence], ...] = (
+    Check(_readable),
+    Check(_digests, "manifest"),
+    Check(_same),
+    Check(_order),
+    Check(_groups),
+    Check(_scales),
+    Check(_figures),
+    Check(_budget),
+    Check(_secret, "manifest"),
+    Check(_charged, "ledger"),
+)
+
+_OF_THE_FILE: Final = frozenset(
+    f"AUDIT-DP-{part}" for part in ("FILES", "DIGEST", "SAME", "ORDER", "GROUPS", "SCALE", "FIGURES")
+)

@@ -1,0 +1,94 @@
+"""What the ledger says of a release of statistics: which draws the entry that its manifest names was charged for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from privrelease.ledger.entries import read_claim
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.dp.budget import Budget
+    from privrelease.dp.composition import Apart
+    from privrelease.ledger.accounts import Spent
+    from privrelease.ledger.state import Book
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.privacy import ApartClaim, PrivacyClaim
+
+__all__ = ["Charges", "charges_of", "uncharged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """``entry``: the draws of the reservation that the manifest names (None: the ledger has no such entry); ``earlier``: those of every
+    reservation of the population, as sorted items. Records of draws, as in the manifest. ``cap``: the ledger's for the population (None: it
+    sets none); ``spent``: the population's reservations, oldest first.
+    """
+
+    entry: tuple[frozenset[tuple[str, object]], ...] | None
+    earlier: frozenset[frozenset[tuple[str, object]]]
+    cap: Budget | None = None
+    spent: tuple[Spent, ...] = field(default=())
+    short: bool = False
+    """Whether the entry charges less than its draws cost, composed anew from mechanism, sensitivity, scale and grid."""
+
+
+def charges_of(book: Book, manifest: Manifest) -> Charges:
+    """Read the charges of a release from the ledger's entries."""
+    claim = manifest.privacy
+    anchor = None if claim is None else claim.anchor
+    account = None if claim is None else book.populations.get(claim.population)
+    spent = [] if account is None else account.spent
+    every = {one.sequence: tuple(map(_key, book.entries[one.sequence].body["claim"]["draws"])) for one in spent}
+    known = (
+        anchor is not None
+        and anchor.ledger == book.identity
+        and anchor.sequence < len(book.hashes)
+        and book.hashes[anchor.sequence] == anchor.hash
+    )
+    entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
+    earlier = frozenset(draw for draws in every.values() for draw in draws)
+    short = claim is not None and anchor is not None and bool(entry) and _short(book, anchor.sequence, claim)
+    return Charges(entry, earlier, None if account is None else account.cap, tuple(spent), short)
+
+
+def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
+    """Whether an entry charges less than its draws cost, or counts queries in parallel that the manifest does not."""
+    try:
+        claim = read_claim(book.entries[sequence].body["claim"])
+        book.check_cost(claim)
+    except ValueError:
+        return True
+    return not all(any(_within(one, family) for family in stated.apart) for one in claim.apart)
+
+
+def _within(charged: Apart, stated: ApartClaim) -> bool:
+    """Whether parts that were charged are parts of the manifest, each inside another one, with as many that one person changes."""
+    homes = [{place for place, part in enumerate(stated.parts) if set(one.queries) <= set(part)} for one in charged.parts]
+    return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
+
+
+def uncharged(manifest: Manifest, charges: Charges) -> str | None:
+    """Say which draws of the manifest the ledger does not hold; None where it holds all: new ones in the entry that the manifest names and
+    no other there, those of stored answers in any.
+    """
+    claim = manifest.privacy
+    if claim is None:
+        return "the manifest claims no differential privacy"
+    if charges.entry is None:
+        return "the ledger has not the entry that the manifest names"
+    drawn = tuple(_key(draw) for query in claim.queries if not query.served_again for draw in query.draws)
+    if drawn and drawn != charges.entry:
+        return "the ledger's entry is not of the draws that the manifest lists"
+    if charges.short:
+        return "the ledger's entry charges less than its draws cost"
+    for query in claim.queries:
+        if query.served_again and not charges.earlier.issuperset(map(_key, query.draws)):
+            return f"query {query.id}: its stored answer was never charged"
+    return None
+
+
+def _key(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
+    return frozenset(record.items())

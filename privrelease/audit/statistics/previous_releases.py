@@ -1,0 +1,149 @@
+"""Statistics beside statistics of the same persons: what all of them cost together, and questions that were answered more than once.
+
+Budgets add up (DESIGN, semantics 11). What the ledger holds of the population is counted by it; an earlier release that it does not know is added,
+at the sum of its queries. The same question about the same state of the data, answered m times with noise of its own, has an average with
+noise 1/sqrt(m) as wide: that was paid for m times, and is told, since nobody may have meant to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from privrelease.audit.checks.aggregate_checks import cells_of_file
+from privrelease.audit.comparison.combine import earlier_check, named, set_aside, together
+from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.audit.document.previous_releases import Beside
+from privrelease.dp.budget import Budget, total
+from privrelease.units import Delta, Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from privrelease.audit.comparison.combine import Across
+    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+    from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.statistics.charges import Charges
+    from privrelease.plan.model import Plan
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.privacy import QueryClaim
+
+__all__ = ["beside_statistics"]
+
+_BUDGET, _REPEATED = "AUDIT-EARLIER-BUDGET", "AUDIT-EARLIER-REPEATED"
+
+
+def beside_statistics(
+    plan: StatisticsPlan, policy: Plan, manifest: Manifest | None, charges: Charges | None, earlier: EarlierReleases
+) -> Across:
+    """Add up what a release of statistics and every earlier one cost, and look for questions that were asked before.
+
+    ``manifest``, ``charges``: of the release, as in its own audit. Nothing of the source is read. Two runs of the same figures are two
+    releases: what either drew was paid for, whether or not the noise came out alike.
+    """
+    looked: list[Beside] = []
+    remaining: list[str] = []
+    counted: list[tuple[EarlierRelease, Budget]] = []
+    ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
+    for one in earlier.releases:
+        if one.digests & ours and (one.run is None or manifest is None or one.run == manifest.run):
+            looked.append(Beside(release=one.name, run=one.run, looked="same_file"))
+            continue
+        aside = set_aside(one, "statistics")
+        cost = None if aside is not None else _cost(one)
+        if aside is not None:
+            looked.append(aside[0])
+            remaining += aside[1]
+        elif cost is None:
+            looked.append(Beside(release=one.name, run=one.run, looked="unreadable"))
+            remaining.append(f"What {one.name} cost: its file could not be read.")
+        else:
+            figures = {
+                "epsilon": Figure.of(cost.epsilon.value, visibility=Visibility.RECIPIENT),
+                "delta": Figure.of(cost.delta.value, visibility=Visibility.RECIPIENT),
+            }
+            looked.append(Beside(release=one.name, run=one.run, looked="combined", figures=figures))
+            counted.append((one, cost))
+    if not counted:
+        return together(looked, (), remaining, earlier)
+    checks = (_budget(plan, policy, manifest, charges, counted), _repeated(plan, manifest, [one for one, _ in counted]))
+    return together(looked, checks, remaining, earlier)
+
+
+def _cost(one: EarlierRelease) -> Budget | None:
+    """What an earlier release cost: its queries together, those served again apart; None where its file is none."""
+    if one.manifest is not None and one.manifest.privacy is not None:
+        return _of_queries(one.manifest.privacy.queries)
+    try:
+        names, lines = cells_of_file(one.file)
+        rows = [dict(zip(names, line, strict=True)) for line in lines]
+        parts = {str(row["query"]): (str(row["epsilon"]), str(row["delta"])) for row in rows}
+        return total(Budget(Epsilon(epsilon), Delta(delta or "0")) for epsilon, delta in parts.values())
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _of_queries(queries: Iterable[QueryClaim]) -> Budget:
+    return total(Budget(Epsilon(one.epsilon), Delta(one.delta)) for one in queries if not one.served_again)
+
+
+def _budget(
+    plan: StatisticsPlan,
+    policy: Plan,
+    manifest: Manifest | None,
+    charges: Charges | None,
+    counted: Sequence[tuple[EarlierRelease, Budget]],
+) -> CheckResult:
+    names = named([one.name for one, _ in counted])
+    if charges is not None and charges.spent:
+        charged = {one.claim.run for one in charges.spent}
+        unknown = [(one, cost) for one, cost in counted if one.run not in charged and cost.epsilon.value]
+        spent = total((*(one.claim.cost for one in charges.spent), *(cost for _, cost in unknown)))
+        uncharged = f", of which the ledger does not know {named([one.name for one, _ in unknown])}" if unknown else ""
+    else:
+        own = plan.cost if manifest is None or manifest.privacy is None else _of_queries(manifest.privacy.queries)
+        spent = total((own, *(cost for _, cost in counted)))
+        uncharged = ""
+    caps = [charges.cap] if charges is not None and charges.cap is not None else []
+    caps += [policy.ledger.cap] if policy.ledger is not None else []
+    said = f"all releases of these persons together cost epsilon {spent.epsilon}, delta {spent.delta}{uncharged}"
+    observed = Figure.of(spent.epsilon.value, visibility=Visibility.RECIPIENT)
+    over = next((cap for cap in caps if not spent.fits(cap)), None)
+    faults = [] if over is None else [f"{said}: more than the cap of epsilon {over.epsilon}, delta {over.delta}"]
+    fine = f"{said}, {names} included" + ("" if caps else "; no cap is known")
+    return earlier_check(_BUDGET, faults, fine, observed)
+
+
+def _repeated(plan: StatisticsPlan, manifest: Manifest | None, earlier: Sequence[EarlierRelease]) -> CheckResult:
+    """Warn of questions that an earlier release answered with other noise, on the same state of the data."""
+    ours = None if manifest is None else manifest.privacy
+    times: Counter[str] = Counter()
+    if ours is not None and plan.snapshot is not None:
+        mine = {_question(query): query.id for query in ours.queries if not query.served_again}
+        for one in earlier:
+            claim = None if one.manifest is None else one.manifest.privacy
+            if claim is None or claim.snapshot != plan.snapshot or not _same_stream(one.manifest, manifest):
+                continue
+            times.update(mine[key] for query in claim.queries if not query.served_again and (key := _question(query)) in mine)
+    fine = "no question about this state of the data was answered with other noise before"
+    result = earlier_check(_REPEATED, (), fine)
+    if not times:
+        return result
+    words = [
+        f"{query} {count + 1} times: the average has {1 / sqrt(count + 1):.0%} of the noise" for query, count in times.items()
+    ]
+    message = f"answered with noise of their own, and paid for, {'; '.join(words)}"
+    return result.model_copy(update={"outcome": Outcome.WARN, "message": message})
+
+
+def _same_stream(one: Manifest | None, other: Manifest | None) -> bool:
+    """Whether two manifests are of one release of one policy, where a query's name says which rows it is about."""
+    return one is not None and other is not None and (one.policy.id, one.release) == (other.policy.id, other.release)
+
+
+def _question(query: QueryClaim) -> frozenset[tuple[str, object]]:
+    """What a query of a release asks, however it is answered."""
+    asked = {pair for draw in query.draws for pair in draw.items() if pair[0].startswith("target.")}
+    return frozenset((*asked, ("id", query.id), ("figure", query.figure), ("column", query.column), ("by", query.by)))

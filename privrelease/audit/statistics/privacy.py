@@ -1,0 +1,198 @@
+"""Fills section 10: the claim from the plan, the figures from the file, the budget from the ledger. Nothing is taken from the executor's word
+but where its randomness came from and which answers it served again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.document.model import Figure, Visibility
+from privrelease.audit.document.privacy import (
+    ApartFacts,
+    BudgetFacts,
+    ChargeFacts,
+    DrawFacts,
+    GroupFacts,
+    PrivacyFacts,
+    QueryFacts,
+    Unprotected,
+)
+from privrelease.dp.budget import Budget, total
+from privrelease.dp.queries import Histogram, Mode, PrivateKeys
+from privrelease.ledger.caps import stricter
+from privrelease.plan.statistics.forecast import forecast_of
+from privrelease.plan.statistics.plan import CONFIDENCE, cells_of
+from privrelease.units import Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from privrelease.audit.statistics.charges import Charges
+    from privrelease.dp.draws import Draw
+    from privrelease.ledger.accounts import Spent
+    from privrelease.plan.model import Plan
+    from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
+    from privrelease.release.manifest import Manifest
+
+__all__ = ["MOST_CHARGES", "MOST_GROUPS", "ReleasedRow", "privacy_section"]
+
+#: Rows of a query, and reservations of a population, that the section repeats at most: the file and the ledger hold all.
+MOST_GROUPS: Final = 200
+MOST_CHARGES: Final = 50
+
+#: Keys of a row; value, low and high of its interval (None: there is none).
+ReleasedRow = tuple["Mapping[str, str]", "tuple[float | None, float | None, float | None]"]
+
+
+def privacy_section(
+    plan: StatisticsPlan,
+    policy: Plan,
+    rows: Mapping[str, Sequence[ReleasedRow]] | None,
+    *,
+    manifest: Manifest | None,
+    charges: Charges | None,
+    version: str | None,
+) -> PrivacyFacts:
+    """Return the section. ``rows``: the file's, by query (None: the file is not as it should be, and nothing of it is repeated)."""
+    claim = None if manifest is None else manifest.privacy
+    again = frozenset(query.id for query in claim.queries if query.served_again) if claim is not None else frozenset()
+    cost, contribution = plan.cost, plan.setting.contribution
+    added = total(query.cost for query in plan.queries)
+    return PrivacyFacts(
+        noise="unknown" if claim is None else "secret" if claim.private else "test",
+        unit=None if plan.unit is None else plan.unit.column,
+        max_rows=contribution.max_rows,
+        max_groups=contribution.max_groups,
+        neighbours=plan.setting.neighbours.value,
+        epsilon=str(cost.epsilon),
+        delta=str(cost.delta),
+        composition=plan.composed.accountant,
+        added_epsilon=None if added == cost else str(added.epsilon),
+        added_delta=None if added == cost else str(added.delta),
+        apart=tuple(ApartFacts(parts=tuple(part.queries for part in one.parts), at_most=one.most) for one in plan.apart),
+        allowed_epsilon=str(plan.budget.epsilon),
+        allowed_delta=str(plan.budget.delta),
+        library=f"privrelease {version}" if version else "privrelease",
+        confidence=f"{float(CONFIDENCE):g}",
+        min_count=plan.min_count,
+        unprotected=_unprotected(plan),
+        queries=tuple(
+            _query(query, None if rows is None else rows.get(query.id, ()), plan.min_count, again=query.id in again)
+            for query in plan.queries
+        ),
+        budget=None if charges is None else _budget(policy, manifest, charges),
+    )
+
+
+def _unprotected(plan: StatisticsPlan) -> tuple[Unprotected, ...]:
+    found: list[Unprotected] = ["other_releases", "declared"]
+    if plan.setting.neighbours.value == "replace":
+        found.append("persons")
+    found.append("rows" if plan.unit is None else "identifiers")
+    return (*found, "course")
+
+
+def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, min_count: int | None, *, again: bool) -> QueryFacts:
+    cost = query.cost
+    return QueryFacts(
+        id=query.id,
+        figure=query.figure,
+        column=query.query.column,
+        by=query.columns,
+        keys="none" if query.keys is None else "private" if isinstance(query.keys, PrivateKeys) else "declared",
+        filtered=query.where is not None,
+        domain=_domain(query),
+        epsilon=str(cost.epsilon),
+        delta=str(cost.delta),
+        post=query.afterwards(min_count),
+        served_again=again,
+        draws=tuple(_draw(draw) for draw in query.draws),
+        groups=() if rows is None else tuple(_group(row) for row in rows[:MOST_GROUPS]),
+        released=Figure.of(None if rows is None else len(rows), "count", Visibility.RECIPIENT),
+    )
+
+
+def _domain(query: StatisticPlan) -> str | None:
+    asked = query.query
+    if isinstance(asked, Histogram):
+        return f"{asked.bins.size} bins, {asked.bins.labels[0]} to {asked.bins.labels[-1]}"
+    if isinstance(asked, Mode):
+        return f"{asked.domain.size} values"
+    domain = getattr(asked, "domain", None)
+    if domain is not None:
+        low, high, grid = (f"{float(number):.15g}" for number in (domain.low, domain.high, domain.grid))
+        fill = getattr(asked, "fill", None)
+        return f"[{low}, {high}], grid {grid}" + ("" if fill is None else f", missing values as {float(fill):.15g}")
+    cells = cells_of(query)
+    return None if not query.columns or cells is None else f"{cells} groups"
+
+
+def _draw(draw: Draw) -> DrawFacts:
+    known = forecast_of(draw)
+    return DrawFacts(
+        figure=draw.target.figure,
+        mechanism=draw.mechanism,
+        numbers=draw.size,
+        scale=known.scale,
+        grid=f"{float(draw.grid):.15g}",
+        deviation=known.deviation,
+        error=None if known.half_width is None else float(known.half_width),
+        epsilon=str(draw.epsilon),
+        delta=str(draw.delta),
+        threshold=draw.threshold,
+    )
+
+
+def _group(row: ReleasedRow) -> GroupFacts:
+    keys, (value, low, high) = row
+
+    def released(number: float | None) -> Figure:
+        whole = int(number) if number is not None and number.is_integer() and abs(number) < 2**53 else number
+        return Figure.of(whole, "number", Visibility.RECIPIENT)
+
+    return GroupFacts(keys=dict(keys), value=released(value), low=released(low), high=released(high))
+
+
+# ---------------------------------------------------------------------------------------------------------------------- budget
+
+
+def _budget(policy: Plan, manifest: Manifest | None, charges: Charges) -> BudgetFacts | None:
+    """What the population had and has, up to the entry that the manifest names: later charges are no part of this release."""
+    claim = None if manifest is None else manifest.privacy
+    if claim is None or claim.anchor is None or charges.entry is None:
+        return None
+    last = claim.anchor.sequence
+    cap = stricter(charges.cap, None if policy.ledger is None else policy.ledger.cap)
+    before, after = Budget(Epsilon(0)), Budget(Epsilon(0))
+    history: list[ChargeFacts] = []
+    for spent in charges.spent:
+        if spent.sequence <= last:
+            before = after if spent.sequence == last else before + spent.claim.cost
+            after = after + spent.claim.cost
+            history.append(_charge(spent, after))
+    charged = next((spent.claim.cost for spent in charges.spent if spent.sequence == last), Budget(Epsilon(0)))
+    return BudgetFacts(
+        population=claim.population,
+        cap_epsilon=None if cap is None else str(cap.epsilon),
+        cap_delta=None if cap is None else str(cap.delta),
+        before_epsilon=str(before.epsilon),
+        before_delta=str(before.delta),
+        charged_epsilon=str(charged.epsilon),
+        charged_delta=str(charged.delta),
+        after_epsilon=str(after.epsilon),
+        after_delta=str(after.delta),
+        history=tuple(history[-MOST_CHARGES:]),
+    )
+
+
+def _charge(spent: Spent, after: Budget) -> ChargeFacts:
+    cost = spent.claim.cost
+    return ChargeFacts(
+        sequence=spent.sequence,
+        at=f"{spent.at:%Y-%m-%d %H:%M}",
+        release=spent.claim.release,
+        epsilon=str(cost.epsilon),
+        delta=str(cost.delta),
+        spent_epsilon=str(after.epsilon),
+        spent_delta=str(after.delta),
+    )

@@ -1,0 +1,322 @@
+"""The audit of a table: the parked files against the plan and the source, and against an attacker who has only the files.
+
+Nothing that the run says is believed: cells are added up anew from what each person contributes, unsafe cells are found anew, and what is
+suppressed is read from the file. Intervals are the attacker's, by linear programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from privrelease.audit.checks.aggregate_checks import (
+    Check,
+    check_findings,
+    data_of,
+    made,
+    output_facts,
+    remaining,
+    unlike_manifest,
+)
+from privrelease.audit.checks.codes import NO_MANIFEST, TABLE_CODES
+from privrelease.audit.checks.decision import check_records, decide
+from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, legal_facts
+from privrelease.audit.checks.great_expectations import figure_checks
+from privrelease.audit.comparison.combine import with_earlier
+from privrelease.audit.comparison.previous_release import Unlooked
+from privrelease.audit.document.model import AuditResult, CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.document.tables import TABLES, IntervalFacts, TableFacts
+from privrelease.audit.tables.evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
+from privrelease.audit.tables.previous_releases import beside_tables
+from privrelease.audit.tables.table_without_source import blanks_below_minimum, printed_below_minimum
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from privrelease.audit.checks.aggregate_checks import Need
+    from privrelease.audit.comparison.previous_release import EarlierReleases
+    from privrelease.audit.tables.previous_releases import CellKeys
+    from privrelease.audit.tables.rows import TableRow
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import Plan
+    from privrelease.plan.tables.plan import TablePlan
+
+__all__ = ["TableTarget", "audit_table"]
+
+REMAINING: Final = (
+    "Whether other tables or outside figures of the same persons, combined with this one, give cells back.",
+    "Whether who contributes knows more of the others than the rules assume.",
+    "Whether what a group has in common harms its members, where the policy does not ask for that rule.",
+    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
+)
+
+
+def audit_table(
+    plan: TablePlan,
+    policy: Plan,
+    target: TableTarget,
+    *,
+    engine: AuditEngine,
+    audited_at: str,
+    versions: Mapping[str, str],
+    earlier: EarlierReleases | None = None,
+) -> AuditResult:
+    """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read.
+
+    ``earlier``: releases of the same persons that went before.
+    """
+    evidence = table_evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
+    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
+    if evidence.cells is None:
+        lacking["source"] = _NO_SOURCE
+    checks = tuple(made(TABLE_CODES, CHECKS, evidence, lacking))
+    legal = legal_facts(policy.legal, policy.missing_legal)
+    types = {name: ColumnType(kind) for name, kind in plan.columns}
+    asked = (*_records(evidence), *figure_checks(plan.checks, types, target.files, engine))
+    found = (*check_findings(plan, TABLE_CODES, checks), *check_records(plan.location, asked))
+    checks = (*checks, *asked)
+    decision = decide((), None, checks, found, legal)
+    facts = _facts(evidence)
+    outputs = output_facts(target.files, evidence.tables)
+    used = {*plan.by, *(one.column for one in plan.measures)}
+    named = identity_of(policy, plan.id, target.run, outputs, audited_at, versions)
+    audit = AuditResult(
+        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
+        legal=legal,
+        context=context_facts(policy.context, policy.review),
+        data=data_of(plan, plan.population_id, used, "aggregated in a table", len(evidence.rows)),
+        threats=(),
+        union=None,
+        utility=None,
+        checks=checks,
+        findings=found,
+        sections={} if facts is None else {TABLES: facts.model_dump(mode="json")},
+    )
+    if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
+        return audit
+    blind = tuple(Unlooked(name, None, _TOO_MANY) for name in evidence.unlinked)
+    earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
+    beside = beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked)
+    return with_earlier(audit, beside, plan)
+
+
+def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | None]]:
+    """The cells of the file by what they are of, in their order."""
+    names = [one.name for one in evidence.plan.measures]
+    found = {}
+    for row in evidence.rows:
+        totals = row.over.split(" ")
+        keys = frozenset((name, key) for name, key in zip(evidence.plan.by, row.keys, strict=True) if name not in totals)
+        found[keys] = dict(zip(names, row.figures, strict=True))
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------- checks
+
+_TOO_MANY: Final = "it and this table have too many cells of all columns together"
+_NO_SOURCE: Final = "the source was not read"
+_ALL: Final = (
+    "no pattern holds: every cell with somebody in it is suppressed, and the rules and the cells that are known to be empty"
+)
+_GIVES_ALL: Final = f"{_ALL} still give suppressed cells back"
+_GIVES_ALL_SUMS: Final = f"{_ALL} still give the sum of suppressed cells, which is unsafe itself"
+
+
+def _records(evidence: TableEvidence) -> tuple[CheckResult, ...]:
+    """A table of nobody is no table: its zeros would pass for figures. Nothing is said where there are records."""
+    if evidence.source_rows != 0:
+        return ()
+    return (
+        CheckResult(
+            id="AUDIT-RECORDS",
+            title="There are records",
+            outcome=Outcome.FAIL,
+            severity="error",
+            message="the source has no record",
+            visibility=Visibility.INTERNAL,
+        ),
+    )
+
+
+def _readable(evidence: TableEvidence) -> str | None:
+    lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
+    if lost or not evidence.tables:
+        return f"not readable as the table of the plan: {', '.join(lost) or 'no file'}"
+    return None
+
+
+def _digests(evidence: TableEvidence) -> str | None:
+    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
+
+
+def _same(evidence: TableEvidence) -> str | None:
+    def rounded(table: tuple[TableRow, ...] | None) -> object:
+        if table is None:
+            return None
+        return [(row.keys, row.over, tuple(x if x is None else float(x) for x in row.figures), row.status) for row in table]
+
+    first = rounded(evidence.tables[0]) if evidence.tables else None
+    return None if all(rounded(table) == first for table in evidence.tables) else "the files hold different figures"
+
+
+def _keys(evidence: TableEvidence) -> str | None:
+    if [(row.keys, row.over) for row in evidence.rows] != evidence.places:
+        return "the cells are not exactly the declared ones in their order"
+    return None
+
+
+def _blanks(evidence: TableEvidence) -> str | None:
+    """A mean of no value is blank too; whether there is none is seen with the figures."""
+    means = [one.kind == "mean" for one in evidence.plan.measures]
+    for row in evidence.rows:
+        blank = [figure is None for figure in row.figures]
+        hidden = row.status == "suppressed"
+        if row.status not in {"shown", "suppressed"} or any(
+            one != hidden and not (one and mean) for one, mean in zip(blank, means, strict=True)
+        ):
+            return "a row does not say whether its figures are suppressed, or says it wrongly"
+    return None
+
+
+def _figures(evidence: TableEvidence) -> str | None:
+    plan, cells = evidence.plan, evidence.cells
+    assert cells is not None
+    wrong = []
+    for cell, row in enumerate(evidence.rows[: len(cells.rows)]):
+        for one, figure in zip(plan.measures, row.figures, strict=True):
+            value = cell_value(plan, one, plan.query.sums, cells, cell)
+            missing = figure is None and row.status == "shown" and value is not None
+            if missing or (figure is not None and not agrees(figure, value)):
+                wrong.append(cell)
+    return f"not the figures of the source: {evidence.named(dict.fromkeys(wrong))}" if wrong else None
+
+
+def _persons(evidence: TableEvidence) -> str | None:
+    unit = evidence.plan.unit
+    if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
+        return None
+    return "a person has more rows than unit.max_rows allows"
+
+
+def _primary(evidence: TableEvidence) -> str | None:
+    assert evidence.judged is not None
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    for rule, cells in evidence.judged.primaries().items():
+        printed = np.flatnonzero(cells & ~evidence.suppressed)
+        if len(printed):
+            return f"printed against the rule {rule}: {evidence.named(map(int, printed))}"
+    return None
+
+
+def _intervals(evidence: TableEvidence) -> str | None:
+    gives = _GIVES_ALL if evidence.all_suppressed else "what is printed gives suppressed cells back"
+    anybody = _exposed(evidence, "cell", gives, inside=False)
+    if evidence.suppressed is None:
+        return anybody
+    words = "who contributes to another suppressed cell, and knows that part, has suppressed cells too narrowly"
+    found = (anybody, _exposed(evidence, "cell", words, inside=True))
+    return "; ".join(text for text in found if text) or None
+
+
+def _groups(evidence: TableEvidence) -> str | None:
+    gives = (
+        _GIVES_ALL_SUMS
+        if evidence.all_suppressed
+        else "what is printed gives the sum of suppressed cells, which is unsafe itself"
+    )
+    return _exposed(evidence, "group", gives)
+
+
+def _classes(evidence: TableEvidence) -> str | None:
+    return _exposed(evidence, "class", "whoever is in a group is known to have its only key, since these are known to be empty")
+
+
+def _exposed(evidence: TableEvidence, kind: str, words: str, *, inside: bool | None = None) -> str | None:
+    if evidence.suppressed is None:
+        return "the file could not be compared with the cells of the plan"
+    weak = evidence.exposed(kind, inside=inside)
+    return None if weak is None else f"{words}: {weak}"
+
+
+def _impossible(evidence: TableEvidence) -> str | None:
+    impossible, cells = evidence.plan.impossible_cells, evidence.cells
+    assert cells is not None
+    return (
+        None
+        if impossible is None or not cells.rows[impossible].any()
+        else "the source has rows in a cell that is called impossible"
+    )
+
+
+#: What is wrong (None: nothing), for each check in the order of TABLE_CODES.
+CHECKS: tuple[Check[TableEvidence], ...] = (
+    Check(_readable),
+    Check(_digests, "manifest"),
+    Check(_same),
+    Check(_keys),
+    Check(_blanks),
+    Check(_figures, "source"),
+    Check(_persons, "source"),
+    Check(_primary, "source", printed_below_minimum, promised=True),
+    Check(_intervals, "source", promised=True),
+    Check(_groups, "source", blanks_below_minimum, promised=True),
+    Check(_classes, "source"),
+    Check(_impossible, "source"),
+)
+
+
+# ------------------------------------------------------------------------------------------------------------------------- facts
+
+
+def _facts(evidence: TableEvidence) -> TableFacts | None:
+    plan, judged, suppressed = evidence.plan, evidence.judged, evidence.suppressed
+    if judged is None or suppressed is None or evidence.cells is None or evidence.attack is None:
+        return None
+    primary = judged.primaries()
+    unsafe = np.logical_or.reduce(list(primary.values()))
+    rules = plan.rules
+    return TableFacts(
+        by=plan.by,
+        figures=tuple(one.name for one in plan.measures),
+        margins=plan.margins,
+        min_count=rules.min_count,
+        dominance=None if rules.dominance is None else f"{rules.dominance[0]}, {float(rules.dominance[1]):g}",
+        p_percent=None if rules.p_percent is None else f"{float(rules.p_percent):g}",
+        interval=f"{float(rules.interval):g}",
+        zeros_shown=rules.zeros_shown,
+        class_disclosure=rules.class_disclosure,
+        round_up=plan.round_up,
+        cells=Figure.of(len(suppressed), "count", Visibility.RECIPIENT),
+        suppressed=Figure.of(int(suppressed.sum()), "count", Visibility.RECIPIENT),
+        unsafe={rule: Figure.of(int(cells.sum()), "count") for rule, cells in primary.items()},
+        secondary=Figure.of(int((suppressed & ~unsafe).sum()), "count"),
+        left_out=Figure.of(evidence.cells.left_out, "count"),
+        beside=evidence.beside,
+        intervals=tuple(_interval(evidence, figure) for figure in evidence.attack.table.figures),
+    )
+
+
+def _interval(evidence: TableEvidence, figure: int) -> IntervalFacts:
+    attack = evidence.attack
+    assert attack is not None
+    unsafe = np.logical_or.reduce(list(attack.table.primaries().values())) & (attack.suppressed | attack.table.silent)
+    width = attack.narrowest(figure)
+    one = attack.table.sums[figure] if figure >= 0 else None
+    grid = next((measure.grid for measure in evidence.plan.added if one is not None and measure.column == one.column), None)
+    if width is None or width == float("inf"):
+        narrowest = Figure.of(None, note="no unsafe cell" if width is None else "no upper bound")
+    else:
+        narrowest = Figure.of(round(width) if one is None or one.whole else width * float(grid or 1))
+    known = {(weak.kind, weak.cells) for weak in evidence.weak if weak.figure == figure and weak.kind != "class"}
+    return IntervalFacts(
+        figure="count" if one is None else one.name,
+        unsafe=Figure.of(int(unsafe.sum()), "count"),
+        narrowest=narrowest,
+        exposed=Figure.of(len(known), "count"),
+    )

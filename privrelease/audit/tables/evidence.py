@@ -1,0 +1,235 @@
+"""What the audit of a table has to judge: the parked rows, the source's cells counted anew, and what an attacker makes of both.
+
+Other tables of the same rows that are out are looked at together with it, as far as what they print still holds of the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from privrelease.audit.tables.published_tables import others_out
+from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
+from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
+from privrelease.errors import InputError
+from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.tables.published_tables import TableOut
+    from privrelease.disclosure.tables.attack_assessment import Weakness
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.disclosure.tables.linked import Linked
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import Plan
+    from privrelease.plan.tables.plan import MeasurePlan, TablePlan
+    from privrelease.relational.schema import Sink
+    from privrelease.relational.tables import Contributions, TableCells, TableQuery
+    from privrelease.release.manifest import InternalStatistics, Manifest
+
+__all__ = ["TableEvidence", "TableTarget", "agrees", "cell_value", "table_evidence"]
+
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TableTarget:
+    """The parked release: its files in the plan's order, what the run says of itself, whether the source may be read; ``altered``:
+    what of the run is no longer as it was decided upon; ``internal``: what the run keeps to itself, digests of what it read among it.
+    """
+
+    files: tuple[Sink, ...]
+    manifest: Manifest | None = None
+    run: str | None = None
+    without_source: bool = False
+    altered: tuple[str, ...] = ()
+    internal: InternalStatistics | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableEvidence:
+    """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
+    ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``: earlier releases that were looked at together
+    with it; ``unlinked``: those of the same rows that have too many cells for that.
+    """
+
+    plan: TablePlan
+    target: TableTarget
+    tables: tuple[tuple[TableRow, ...] | None, ...]
+    cells: TableCells | None
+    judged: ProtectedTable | None = None
+    suppressed: NDArray[np.bool_] | None = None
+    weak: tuple[Weakness, ...] = ()
+    attack: Attack | None = None
+    own: NDArray[np.int64] | None = None
+    beside: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    rows_of_one: int = 1
+    source_rows: int | None = None
+
+    @property
+    def rows(self) -> tuple[TableRow, ...]:
+        """The rows of the first file that can be read."""
+        return next((table for table in self.tables if table is not None), ())
+
+    @property
+    def places(self) -> list[tuple[tuple[str, ...], str]]:
+        """Keys and totals of every cell, in order."""
+        return places_of(self.plan)
+
+    @property
+    def all_suppressed(self) -> bool:
+        """Whether nothing with somebody in it is printed, by this table or those beside it."""
+        return (
+            self.attack is not None
+            and not (self.attack.table.contributors[~(self.attack.suppressed | self.attack.table.silent)]).any()
+        )
+
+    def named(self, cells: Iterable[int]) -> str:
+        """The first cells by their keys, which the policy declares."""
+        every = list(cells)
+        words = []
+        for cell in every[:_NAMED]:
+            keys, over = self.places[cell]
+            totals = over.split(" ")
+            words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
+        more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+        return "; ".join(words) + more
+
+    def exposed(self, kind: str, *, inside: bool | None = None) -> str | None:
+        """The cells of weaknesses of a kind; those that are none of this table are only counted. ``inside``: only those that contributors
+        of other cells have found, or only those that anybody has.
+        """
+        assert self.own is not None
+        place = {int(number): cell for cell, number in enumerate(self.own)}
+        weak = [one for one in self.weak if one.kind == kind and inside in {None, bool(one.held)}]
+        mine = dict.fromkeys(place[cell] for one in weak for cell in one.cells if cell in place)
+        if not weak:
+            return None
+        others = sum(not any(cell in place for cell in one.cells) for one in weak)
+        names = ", ".join((self.plan.id, *(self.linked or self.beside)))
+        beside = f"what follows from {names} together ({others})" if others else ""
+        return "; ".join(text for text in (self.named(mine), beside) if text)
+
+
+def table_evidence(
+    plan: TablePlan, policy: Plan, target: TableTarget, engine: AuditEngine, earlier: Sequence[EarlierRelease]
+) -> TableEvidence:
+    """Read the files and, unless that is not wanted, the source. Raises InputError where the source cannot be read."""
+    tables = tuple(read_table(plan, sink) for sink in target.files)
+    rows = next((table for table in tables if table is not None), None)
+    evidence = TableEvidence(plan, target, tables, None)
+    if target.without_source:
+        return evidence
+    out = others_out(plan, policy, earlier)
+    staged = engine.stage(joint_source((plan, *(other for one in out for other, _ in one.readings))))
+    found = engine.contributions(staged, plan.query)
+    most = _rows_of_one(found)
+    declared = 1 if plan.unit is None else plan.unit.max_rows
+    at_most = declared if declared is not None and most <= declared else float("inf")
+
+    def fetch(asked: TableQuery) -> TableCells:
+        return cells_of(engine.contributions(staged, asked), asked)
+
+    alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
+    cells = cells_of(found, plan.query)
+    judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
+    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most, source_rows=staged.n_rows)
+    if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
+        return evidence
+    suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
+    read = [_reading(one, lambda other: joined((other,), most=at_most, fetch=fetch)) for one in out]
+    others = [one for one in read if one is not None]
+    listed = tables_of_same_rows(plan, policy)
+    try:
+        every = _by_plan(plan, suppressed, others)
+        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        unlinked: tuple[str, ...] = ()
+    except InputError:  # too many cells: tables that no policy here describes are left to a person
+        every = _by_plan(plan, suppressed, [one for one in others if one[1] in listed])
+        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        unlinked = tuple(one.name for one, other, _ in others if other not in listed)
+    attack = Attack(together.table, together.hidden([pattern for _, pattern in every]))
+    return replace(
+        evidence,
+        suppressed=suppressed,
+        weak=tuple(weaknesses(together.table, attack.suppressed, attack)),
+        attack=attack,
+        own=together.places[0],
+        beside=tuple(other.id for other, _ in every[1:] if other in listed),
+        linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
+        unlinked=unlinked,
+    )
+
+
+_Other: TypeAlias = "tuple[EarlierRelease, TablePlan, NDArray[np.bool_]]"
+
+
+def _reading(out: TableOut, alone: Callable[[TablePlan], Linked]) -> _Other | None:
+    """The plan that a table that is out was made by, and what it suppresses; None where it is of other rows than those that are there now."""
+    for other, rows in out.readings:
+        if _is_of(other, rows, alone(other)):
+            return out.release, other, np.array([row.status != "shown" for row in rows], np.bool_)
+    return None
+
+
+def _by_plan(
+    plan: TablePlan, suppressed: NDArray[np.bool_], others: Sequence[_Other]
+) -> list[tuple[TablePlan, NDArray[np.bool_]]]:
+    """Every table once, the audited one first, with the cells that no version of it prints."""
+    found = [(plan, suppressed)]
+    for _, other, pattern in others:
+        place = next((i for i, (one, _) in enumerate(found) if one == other), None)
+        if place is None:
+            found.append((other, pattern))
+        else:
+            found[place] = other, found[place][1] & pattern
+    return found
+
+
+def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], alone: Linked) -> bool:
+    """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
+    return all(
+        figure is None or agrees(figure, cell_value(plan, one, alone.names, alone.cells, int(mine)))
+        for row, mine in zip(rows, alone.places[0], strict=True)
+        for one, figure in zip(plan.measures, row.figures, strict=True)
+    )
+
+
+def _rows_of_one(found: Contributions) -> int:
+    """The most rows of one person."""
+    if not len(found.persons):
+        return 0
+    _, code = np.unique(found.persons, return_inverse=True)
+    return int(np.bincount(code, weights=found.rows).max())
+
+
+def cell_value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: TableCells, cell: int) -> Fraction | None:
+    """What should be printed in a cell; None for the mean of no value."""
+    if one.column is None:
+        steps = -(-int(cells.rows[cell]) // plan.round_up)
+        return Fraction(steps * plan.round_up)
+    column = names.index(one.column)
+    value = int(cells.sums[column, cell]) * one.grid
+    rows = int(cells.known_rows[column, cell])
+    if one.kind == "mean":
+        return round_half_up(value / rows, one.unit) if rows else None
+    return value
+
+
+def agrees(printed: Fraction, value: Fraction | None) -> bool:
+    """Whether a printed figure is the value, exactly or as the nearest double.
+
+    >>> agrees(Fraction("0.1"), Fraction(0.1)), agrees(Fraction(1), None)
+    (True, False)
+    """
+    return value is not None and (printed == value or float(printed) == float(value))

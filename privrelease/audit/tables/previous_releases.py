@@ -1,0 +1,229 @@
+"""A table beside tables of the same persons that were published before it: cells that one prints and the other hides, and small differences.
+
+A cell is known by the keys that it is of, in whatever table it stands; a table without totals prints a total where it prints all of its parts.
+Tables agree where they print the same figures for the cells that both print: they are of one state of the data, and what the earlier one
+prints is known in this one too. Its suppressed cells are then judged anew, with the rules and the attacker of the table itself. Where tables do
+not agree, the data changed, or they left out other rows: then the differences of what both print are counts of those rows, and a difference below the
+minimum count is a cell that must not be printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from privrelease.audit.checks.aggregate_checks import cells_of_file
+from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
+from privrelease.audit.document.previous_releases import Beside
+from privrelease.audit.document.visibility import count
+from privrelease.disclosure.tables.attack_assessment import weaknesses
+from privrelease.errors import PrivreleaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.comparison.combine import Across
+    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+    from privrelease.audit.document.model import CheckResult
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.plan.tables.plan import TablePlan
+    from privrelease.relational.schema import Sink
+
+__all__ = ["CellKeys", "PrintedCells", "beside_tables", "printed_in"]
+
+#: What a cell is of: (column, key) pairs; a column that is summed over has none.
+CellKeys: TypeAlias = "frozenset[tuple[str, str]]"
+
+#: Figures of cells by name; None where one is suppressed.
+PrintedCells: TypeAlias = "Mapping[CellKeys, Mapping[str, Fraction | None]]"
+
+_TOTAL, _STATUS, _COUNT = "total_over", "status", "count"
+_CELLS, _DIFFERENCE = "AUDIT-EARLIER-CELLS", "AUDIT-EARLIER-DIFFERENCE"
+
+
+def printed_in(sink: Sink) -> tuple[tuple[str, ...], dict[CellKeys, dict[str, Fraction | None]]]:
+    """Read a table that this tool made: its group columns and its cells. Raises OSError, or ValueError where it is none."""
+    names, lines = cells_of_file(sink)
+    if _TOTAL not in names or names[-1:] != [_STATUS]:
+        message = "no table of this tool"
+        raise ValueError(message)
+    by = tuple(names[: names.index(_TOTAL)])
+    figures = names[len(by) + 1 : -1]
+    found: dict[CellKeys, dict[str, Fraction | None]] = {}
+    for line in lines:
+        totals = str(line[len(by)] or "").split(" ")
+        keys = frozenset((name, str(key)) for name, key in zip(by, line, strict=False) if name not in totals)
+        cells = line[len(by) + 1 : -1]
+        found[keys] = {
+            name: None if cell is None or cell == "" else Fraction(str(cell)) for name, cell in zip(figures, cells, strict=True)
+        }
+    return by, found
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    beside: Beside
+    given: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
+
+
+def beside_tables(
+    plan: TablePlan,
+    printed: PrintedCells,
+    judged: ProtectedTable | None,
+    suppressed: NDArray[np.bool_] | None,
+    earlier: EarlierReleases,
+    linked: Collection[str] = (),
+) -> Across:
+    """Compare a table with every earlier one.
+
+    ``printed``: its cells in the order of its layout. ``judged``, ``suppressed``: what its own audit made of it; None where the source was
+    not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
+    those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare.
+    """
+    found = [_compared(plan, printed, judged, suppressed, one, linked=one.name in linked) for one in earlier.releases]
+    combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
+    checks: tuple[CheckResult, ...] = ()
+    if combined:
+        names = named([one.beside.release for one in combined])
+        given = [fault for one in found for fault in one.given]
+        small = [fault for one in found for fault in one.small]
+        checks = (
+            earlier_check(_CELLS, given, f"no suppressed cell follows from {names}"),
+            earlier_check(_DIFFERENCE, small, f"no small group is the difference to {names}"),
+        )
+    return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
+
+
+def _compared(
+    plan: TablePlan,
+    printed: PrintedCells,
+    judged: ProtectedTable | None,
+    suppressed: NDArray[np.bool_] | None,
+    one: EarlierRelease,
+    *,
+    linked: bool,
+) -> _Found:
+    aside = set_aside(one, "table")
+    if aside is not None:
+        return _Found(aside[0], remaining=tuple(aside[1]))
+    try:
+        by, before = printed_in(one.file)
+    except (OSError, ValueError, PrivreleaseError):
+        why = f"What {one.name} tells beside this table: its file could not be read."
+        return _Found(Beside(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
+    if one.run is None and plan.by and not set(plan.by) & set(by):
+        why = f"What {one.name} tells beside this table: {NO_COLUMN}, so nothing was compared."
+        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
+    known = _known(plan, printed, by, before)
+    both = [
+        (cell, name, figure, known[cell][name])
+        for cell, figures in printed.items()
+        for name, figure in figures.items()
+        if figure is not None and known[cell].get(name) is not None
+    ]
+    if not any(known.values()) and linked:
+        return _Found(Beside(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
+    if not any(known.values()):
+        why = f"What {one.name} tells beside this table: they have no cell in common."
+        return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
+    differ = [
+        (cell, ours - theirs) for cell, name, ours, theirs in both if name == _COUNT and theirs is not None and ours != theirs
+    ]
+    agree = all(ours == theirs for _, _, ours, theirs in both)
+    given: tuple[str, ...] = ()
+    if agree:
+        given = tuple(_given(plan, list(printed), known, judged, suppressed))
+    small = [cell for cell, gap in differ if abs(gap) < plan.rules.min_count] if plan.round_up == 1 else []
+    faults = (f"counts differ from {one.name} by fewer than {plan.rules.min_count}: {_named(plan, small)}",) if small else ()
+    rest = f"Whether cells that only {one.name} has can be worked out from both: this table does not have them."
+    remaining = () if linked else (rest,)
+    beside = Beside(
+        release=one.name,
+        run=one.run,
+        looked="combined",
+        figures={"cells_in_both": count(len(both)), "small_differences": count(len(small))},
+        note="of one state of the data" if agree else "of another state of the data",
+    )
+    return _Found(beside, tuple(f"with {one.name}: {fault}" for fault in given), faults, remaining)
+
+
+def _known(
+    plan: TablePlan, printed: PrintedCells, by: Sequence[str], before: PrintedCells
+) -> dict[CellKeys, dict[str, Fraction]]:
+    """What the earlier table says of each cell: printed as such, or as the sum of parts that are all there and all printed."""
+    keys_of = {name: {key for cell in before for column, key in cell if column == name} for name in by}
+    sizes = {name: len(keys) for name, keys in keys_of.items()} | {
+        name: len(keys) for name, keys in zip(plan.by, plan.keys, strict=True) if name in keys_of
+    }
+    parts: dict[frozenset[str], dict[CellKeys, list[Mapping[str, Fraction | None]]]] = {}
+    known: dict[CellKeys, dict[str, Fraction]] = {}
+    for cell in printed:
+        columns = frozenset(name for name, _ in cell)
+        known[cell] = {}
+        if not columns <= set(by):
+            continue
+        if columns not in parts:
+            groups = parts[columns] = {}
+            for keys, figures in before.items():
+                if len(keys) == len(by):
+                    groups.setdefault(frozenset(pair for pair in keys if pair[0] in columns), []).append(figures)
+        known[cell] = {name: figure for name, figure in before.get(cell, {}).items() if figure is not None}
+        found = parts[columns].get(cell, [])
+        if len(found) != prod(size for name, size in sizes.items() if name not in columns):
+            continue
+        for name in found[0] if found else ():
+            values = [figures[name] for figures in found]
+            if name not in known[cell] and all(value is not None for value in values):
+                known[cell][name] = sum((value for value in values if value is not None), Fraction(0))
+    return known
+
+
+def _given(
+    plan: TablePlan,
+    cells: Sequence[CellKeys],
+    known: Mapping[CellKeys, Mapping[str, Fraction]],
+    judged: ProtectedTable | None,
+    suppressed: NDArray[np.bool_] | None,
+) -> Iterator[str]:
+    """Say which suppressed cells the earlier table gives: those it prints where they are unsafe, and those that follow from what it prints."""
+    if judged is None or suppressed is None:
+        return
+    every = [one.name for one in plan.measures]
+    primary = judged.primaries()
+    counted = np.array([_COUNT in known[cell] for cell in cells], np.bool_)
+    summed = np.array([bool(known[cell].keys() - {_COUNT}) for cell in cells], np.bool_)
+    printed = {"min_count": counted | summed}
+    direct = [
+        int(cell)
+        for rule, unsafe in primary.items()
+        for cell in np.flatnonzero(unsafe & suppressed & printed.get(rule, summed))
+    ]
+    if direct:
+        yield f"it prints suppressed cells: {_named(plan, [cells[cell] for cell in dict.fromkeys(direct)])}"
+    whole = np.array([all(name in known[cell] for name in every) for cell in cells], np.bool_)
+    for table, seen in ((judged, whole), (replace(judged, sums=()), counted)):
+        learnt = suppressed & ~seen
+        if not (suppressed & seen).any() or not table.figures:
+            continue
+        alone = {weak.cells for weak in weaknesses(table, suppressed)}
+        more = [weak.cells for weak in weaknesses(table, learnt) if weak.cells not in alone]
+        if more:
+            names = _named(plan, [cells[cell] for cell in dict.fromkeys(cell for weak in more for cell in weak)])
+            yield f"what it prints gives suppressed cells back: {names}"
+            return
+
+
+def _named(plan: TablePlan, cells: Sequence[CellKeys]) -> str:
+    words = []
+    for cell in cells:
+        keys = dict(cell)
+        words.append(" / ".join(keys.get(name, "total") for name in plan.by))
+    return named(words)

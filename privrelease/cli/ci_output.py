@@ -1,0 +1,91 @@
+"""What commands that judge print for pipelines: ``--format sarif``, ``junit`` and ``github``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.cli.console import Format
+from privrelease.cli.exit import ending_of
+from privrelease.cli.json_values import finding_value
+from privrelease.errors import PrivreleaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.cli.console import Console
+    from privrelease.findings import Finding
+
+__all__ = ["SUMMARY", "check_summary", "for_pipeline", "stopped_in_form"]
+
+#: The file to which GitHub Actions takes a job's summary, by environment variable.
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def check_summary(console: Console) -> None:
+    """See before any work that the file of the job's summary can be written, where there will be one. Raises InputError (R101 to R105)."""
+    named = os.environ.get(SUMMARY)
+    if console.form is Format.GITHUB and named:
+        from privrelease.release.files import speaking
+
+        with speaking("looking at the file of the job summary"):
+            Path(named).open("a", encoding="utf-8").close()
+
+
+@contextmanager
+def stopped_in_form(verb: str, policy: Path, console: Console) -> Iterator[None]:
+    """Before anything is printed: what stops the command inside is printed in the console's form too, where that is one for machines, as
+    ``validate`` prints it. The error goes on.
+    """
+    try:
+        yield
+    except PrivreleaseError as error:
+        findings = ending_of(error).findings
+        if console.json:
+            console.document({"policy": str(policy), "findings": [*map(finding_value, findings)]})
+        for_pipeline(verb, policy, (), findings, console)
+        raise
+
+
+def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:
+    """Print audits, and findings that belong to none (of the policy, or what stopped a release), in the console's form, if it is one.
+
+    ``verb`` and ``policy``, the file as it was named: by them a viewer tells one command's results from another's.
+    With ``github`` annotations go to stdout, and the summary to the file that GitHub names.
+    """
+    if console.form not in {Format.SARIF, Format.JUNIT, Format.GITHUB}:
+        return
+    from privrelease.report.forms.github import render_annotations
+    from privrelease.report.forms.junit import render_junit
+    from privrelease.report.forms.markdown import render_markdown, render_results_markdown
+    from privrelease.report.forms.results import cases_of, results_of, results_of_policy
+    from privrelease.report.forms.sarif import render_sarif
+    from privrelease.report.view.edition import Edition
+
+    edition = Edition.INTERNAL
+    others = results_of_policy(findings)
+    results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
+    if console.form is Format.SARIF:
+        sys.stdout.write(render_sarif(results, (verb, *((policy.name,) if policy.is_absolute() else policy.parts))))
+    elif console.form is Format.JUNIT:
+        sys.stdout.write(render_junit([case for audit in audits for case in cases_of(audit, edition)], others))
+    else:
+        sys.stdout.write(render_annotations(results))
+        summary = render_markdown(audits, edition)
+        if others or not audits:
+            summary += ("\n" if summary else "") + render_results_markdown(others)
+        _append_summary(summary)
+
+
+def _append_summary(text: str) -> None:
+    named = os.environ.get(SUMMARY)
+    if not named:
+        return
+    from privrelease.release.files import speaking
+
+    with speaking("writing the job summary"), Path(named).open("a", encoding="utf-8") as stream:
+        stream.write(text + "\n")

@@ -1,0 +1,158 @@
+"""``privrelease diff``: what changed between two policies, or between the audits of two releases."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.cli.exit import Ending, ending_of
+from privrelease.cli.json_values import finding_value
+from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.findings import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from privrelease.cli.console import Console
+    from privrelease.policy.changes.diff import PolicyChange
+    from privrelease.report.forms.results import Result
+
+__all__ = ["DiffFormat", "StopAt", "diff"]
+
+
+class DiffFormat(StrEnum):
+    """Form of what goes to stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+
+
+class StopAt(StrEnum):
+    """What makes the exit code 1: ``breaking`` stops at what weakens, too."""
+
+    NEVER = "never"
+    WEAKER = "weaker"
+    BREAKING = "breaking"
+
+
+def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
+    """Compare two policies, or two audits (``audit.json`` or folders of runs)."""
+    if _are_audits(old, new, environment):
+        from privrelease.cli.commands.diff_audits import diff_audits
+
+        return diff_audits(old, new, form, stop, console)
+    from privrelease.policy.changes.diff import EFFECTS, environment_changes, policy_changes, sorted_changes
+    from privrelease.policy.loader import load_policy
+
+    with _stopped_in_form(old, new, form, console):
+        before, after = load_policy(old, env=environment), load_policy(new, env=environment)
+        found = policy_changes(before, after)
+        if environment is None:
+            over = [
+                {name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))
+            ]
+            found = sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
+    counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
+    match form:
+        case DiffFormat.JSON:
+            console.document({"old": str(old), "new": str(new), "counts": counts, "changes": [_value(one) for one in found]})
+        case DiffFormat.MARKDOWN:
+            console.data(_markdown(found))
+        case DiffFormat.GITHUB:
+            from privrelease.report.forms.github import render_annotations
+
+            if found:
+                console.data(render_annotations([_result(one) for one in found]))
+        case DiffFormat.TEXT:
+            for change in found:
+                console.data(str(change))
+    said = ", ".join(f"{number} {effect}" for effect, number in counts.items() if number) or "nothing changed"
+    stopped = (counts["weaker"] and stop is not StopAt.NEVER) or (counts["breaking"] and stop is StopAt.BREAKING)
+    return Ending(1 if stopped else 0, said)
+
+
+@contextmanager
+def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -> Iterator[None]:
+    """A policy that cannot be compared is told on stdout too, where a pipeline reads it. The error goes on."""
+    try:
+        yield
+    except PrivreleaseError as error:
+        findings = ending_of(error).findings
+        if form is DiffFormat.JSON:
+            console.document({"old": str(old), "new": str(new), "findings": [*map(finding_value, findings)]})
+        elif form is DiffFormat.GITHUB:
+            from privrelease.report.forms.github import render_annotations
+            from privrelease.report.forms.results import results_of_policy
+
+            console.data(render_annotations(results_of_policy(findings)))
+        elif form is DiffFormat.MARKDOWN:
+            from privrelease.report.forms.markdown import render_results_markdown
+            from privrelease.report.forms.results import results_of_policy
+
+            console.data(render_results_markdown(results_of_policy(findings)))
+        raise
+
+
+def _are_audits(old: Path, new: Path, environment: str | None) -> bool:
+    """Whether audits are compared, not policies. Raises UsageError (C142, C143), InputError (C301): one of each, or none of either."""
+    audits = [_is_audit(path) for path in (old, new)]
+    if not all(audits):
+        if any(audits):
+            audit, other = (old, new) if audits[0] else (new, old)
+            if not other.exists():
+                raise InputError(
+                    code="C301",
+                    message="there is no such file or folder",
+                    hint="name an audit.json, or the folder of a run that holds internal/audit.json",
+                    location=Location(str(other)),
+                )
+            raise UsageError(
+                code="C142",
+                message=f"{audit} is read as an audit, {other} as a policy: they cannot be compared",
+                hint="name two policies, or two audits (an audit.json or the folder of a run each)",
+            )
+        return False
+    if environment is not None:
+        raise UsageError(code="C143", message="--env is for policies: an audit is of one environment", hint="leave out --env")
+    return True
+
+
+def _is_audit(path: Path) -> bool:
+    return path.is_dir() or path.suffix == ".json"
+
+
+def _value(change: PolicyChange) -> dict[str, object]:
+    place = change.location
+    return {
+        "effect": change.effect,
+        "subject": change.subject,
+        "message": change.message,
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+    }
+
+
+def _result(change: PolicyChange) -> Result:
+    from privrelease.report.forms.results import Result
+
+    level: Literal["warn", "info"] = "warn" if change.effect in {"weaker", "breaking"} else "info"
+    place = change.location
+    return Result(change.effect, level, change.message, None, change.subject, place.file, place.line, place.column)
+
+
+def _markdown(changes: tuple[PolicyChange, ...]) -> str:
+    from privrelease.report.forms.markdown import escaped
+
+    if not changes:
+        return "The policy says the same."
+    marks = {"weaker": "⚠️", "breaking": "💥", "stricter": "🔒", "neutral": "▫️"}
+    lines = ["| Effect | Change | Where |", "|---|---|---|"]
+    lines += [
+        f"| {marks[one.effect]} {one.effect} | {escaped(one.message)} | {escaped(str(one.location))} |" for one in changes
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,230 @@
+"""``privrelease plan``: steps and the k that each threshold means; with ``--data`` also what a run would find and take."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.cli.ci_output import stopped_in_form
+from privrelease.cli.commands.plan_statistics import spendings
+from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, sweep, table_rows
+from privrelease.cli.exit import Ending
+from privrelease.cli.json_values import finding_value
+from privrelease.cli.progress import Steps
+from privrelease.cli.settings import chosen
+from privrelease.findings import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.cli.console import Console
+    from privrelease.cli.settings import Settings
+    from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.plan.model import MicrodataPlan
+
+__all__ = ["plan", "table"]
+
+_THREATS = ("threat", "k wanted", "smallest class", "classes", "alone", "below k", "highest risk", "average risk")
+_COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the column")
+
+
+def plan(
+    policy: Path,
+    settings: Settings,
+    ids: Sequence[str],
+    data: bool,
+    console: Console,
+    sweeping: str | None = None,
+    chart: Path | None = None,
+    *,
+    force: bool = False,
+) -> Ending:
+    """Explain every release, and forecast it on its data where that was asked for."""
+    from dataclasses import replace
+
+    from privrelease.cli.output_files import Writer, kept_of_policy
+    from privrelease.plan.explain import explain
+    from privrelease.plan.model import MicrodataPlan
+
+    epsilons = () if sweeping is None else read_sweep(sweeping)
+    check_chart(chart, epsilons)
+    with stopped_in_form("plan", policy, console):
+        loaded, planned = settings.load(policy)
+    for finding in loaded.warnings:
+        console.log(str(finding))
+    writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)
+    writer.check(chart)
+    releases = chosen(planned, ids)
+    explained = explain(replace(planned, releases=releases))
+    if not console.json:
+        console.data("\n".join(explained.as_lines()))
+    spent = spendings(planned, releases, settings)
+    for one in spent if not console.json else ():
+        console.data("\n".join(one.as_lines()))
+    swept = sweep(releases, epsilons) if epsilons else ()
+    if swept and not console.json:
+        table(
+            header(epsilons),
+            table_rows(swept),
+            "standard deviations, if the query had that epsilon and the release's delta",
+            console,
+        )
+    if chart is not None:
+        draw(swept, epsilons, chart, writer)
+    forecasts: list[Forecast] = []
+    for release in releases if data else ():
+        if not isinstance(release, MicrodataPlan):
+            console.log(f"release {release.id}: nothing is read beforehand; its forecast stands above")
+            continue
+        forecasts.append(_forecast(release, settings, console))
+        _tell(forecasts[-1], console)
+    if console.json:
+        document = {**explained.as_data(), "forecasts": [_value(one) for one in forecasts]}
+        console.document(
+            document
+            | ({"budgets": [one.as_data() for one in spent]} if spent else {})
+            | ({"sweep": [one.as_data() for one in swept]} if swept else {})
+        )
+    short = [one.release for one in forecasts if _would_fail(one)]
+    if short:
+        return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
+    written = "nothing was written" if chart is None else f"the chart stands in {chart}"
+    return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
+
+
+def _forecast(release: MicrodataPlan, settings: Settings, console: Console) -> Forecast:
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.microdata.forecast import forecast
+
+    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    with DuckDBEngine(settings.engine(limits)) as engine:
+        return forecast(release, engine, Steps(console, release.id))
+
+
+def _would_fail(found: Forecast) -> bool:
+    return not found.feasible or bool(found.unmet) or any(finding.severity is Severity.ERROR for finding in found.findings)
+
+
+def _tell(found: Forecast, console: Console) -> None:
+    from privrelease.report.view.numbers import count, part_of, percent, risk
+
+    for finding in found.findings:
+        console.say(str(finding))
+    if not found.feasible:
+        console.say(f"release {found.release}: the threats cannot all be met by suppressing cells")
+    for name in found.unmet:
+        console.say(
+            f"release {found.release}: the data as it is does not hold against threat {name}, and no step suppresses cells"
+        )
+    if console.json:
+        return
+    persons = "" if found.source_persons is None else f", {_many(found.source_persons, 'person')}"
+    console.data(
+        f"\nforecast for release {found.release}: {_many(found.source_rows, 'row')}{persons}, {_many(found.classes, 'class', 'classes')}"
+    )
+    table(
+        _THREATS,
+        [
+            (
+                threat.name,
+                count(threat.k),
+                "-" if threat.smallest is None else count(threat.smallest),
+                "-" if threat.classes is None else count(threat.classes),
+                count(threat.uniques),
+                count(threat.below_k),
+                "-" if threat.highest is None else risk(threat.highest),
+                "-" if threat.average is None else percent(threat.average),
+            )
+            for threat in found.threats
+        ],
+        "risk before, by threat",
+        console,
+    )
+    rows = max(found.source_rows, 1)
+    table(
+        _COLUMNS,
+        [
+            (
+                column.column,
+                count(column.suppressed),
+                count(column.in_dropped_rows),
+                percent(Fraction(column.suppressed + column.in_dropped_rows, rows)),
+            )
+            for column in found.columns
+        ],
+        "cells that a run would take",
+        console,
+    )
+    console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {_many(found.rows_dropped, 'row')} dropped")
+
+
+def _many(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with separators, and its noun."""
+    from privrelease.report.view.numbers import count
+
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
+    """Print a table: drawn on a terminal, aligned by blanks elsewhere."""
+    from privrelease.cli.console import harmless
+
+    safe = [[harmless(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        from rich.console import Console as Terminal
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(title=title, title_justify="left")
+        for place, name in enumerate(header):
+            drawn.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        for row in safe:
+            drawn.add_row(*map(Text, row))
+        Terminal().print(drawn)
+        return
+    widths = [max(map(len, column)) for column in zip(header, *safe, strict=True)]
+    console.data(title)
+    for row in ([*header], *safe):
+        cells = [
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        console.data("  " + "  ".join(cells))
+
+
+def _value(found: Forecast) -> dict[str, object]:
+    return {
+        "release": found.release,
+        "source_rows": found.source_rows,
+        "source_persons": found.source_persons,
+        "classes": found.classes,
+        "feasible": found.feasible,
+        "unmet": found.unmet,
+        "cells_lost": found.cells_lost,
+        "cells_total": found.cells_total,
+        "rows_dropped": found.rows_dropped,
+        "threats": [
+            {
+                "name": threat.name,
+                "columns": threat.columns,
+                "counted": threat.counted,
+                "reading": threat.reading,
+                "k": threat.k,
+                "smallest": threat.smallest,
+                "classes": threat.classes,
+                "uniques": threat.uniques,
+                "below_k": threat.below_k,
+                "highest": None if threat.highest is None else str(threat.highest),
+                "average": None if threat.average is None else str(threat.average),
+            }
+            for threat in found.threats
+        ],
+        "columns": [
+            {"column": one.column, "suppressed": one.suppressed, "in_dropped_rows": one.in_dropped_rows}
+            for one in found.columns
+        ],
+        "findings": [finding_value(finding) for finding in found.findings],
+    }

@@ -1,0 +1,118 @@
+"""``privrelease report --index FOLDER``: one page over every audit below a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from privrelease.cli.exit import Ending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.cli.console import Console
+    from privrelease.report.pages.index import Entry
+    from privrelease.report.view.edition import Edition
+
+__all__ = ["index_bytes", "report_index"]
+
+#: How deep below the folder audits are looked for (a state folder: runs, the run, internal), and how many are named when unreadable.
+_DEEPEST, _MOST_NAMED = 5, 20
+
+
+def report_index(folder: Path, edition: Edition, output: Path | None, console: Console, *, force: bool = False) -> Ending:
+    """Write the index; an audit that cannot be read is told, counted on the page, and makes the exit code 3."""
+    from privrelease.cli.output_files import Kept, Writer
+    from privrelease.errors import InputError
+
+    audits = tuple(_audits(folder))
+    if not audits:
+        raise InputError(
+            code="C305",
+            message=f"there is no audit.json below {folder}",
+            hint="name a folder of reports, or a state folder (.privrelease)",
+        )
+    runs = tuple(Kept(audit.parent.parent, "the folder of a run") for audit in audits if _is_run(audit))
+    writer = Writer((*(Kept(audit, "an audit that is read") for audit in audits), *runs), force)
+    writer.check(output)
+    content, unreadable = index_bytes(folder, edition, (output or folder / "index.html").parent)
+    for fault in unreadable[:_MOST_NAMED]:
+        console.say(fault)
+    if output is None:
+        sys.stdout.buffer.write(content)
+    else:
+        writer.write(output, content)
+        console.log(f"wrote {output}")
+    if unreadable:
+        return Ending(3, f"{len(unreadable)} of {len(audits)} audits cannot be read; the index shows the others")
+    return Ending(0, f"the index shows {len(audits)} audits" if edition.value == "internal" else "the index is rendered")
+
+
+def index_bytes(folder: Path, edition: Edition, seen_from: Path) -> tuple[bytes, tuple[str, ...]]:
+    """Return the index of a folder, with links as seen from another, and what could not be read."""
+    from privrelease.errors import InputError
+    from privrelease.report.pages.html import render_index
+    from privrelease.report.pages.index import build_index
+    from privrelease.texts.catalogue import english
+
+    texts = english()
+    entries: list[Entry] = []
+    unreadable: list[str] = []
+    for path in _audits(folder):
+        try:
+            entry = _entry(path, folder, edition, seen_from)
+        except InputError as error:
+            unreadable.append(str(error))
+            continue
+        if entry is not None:
+            entries.append(entry)
+    page = build_index(entries, edition, texts, len(unreadable) if edition.value == "internal" else 0)
+    return render_index(page, texts).encode(), tuple(unreadable)
+
+
+def _entry(path: Path, folder: Path, edition: Edition, seen_from: Path) -> Entry | None:
+    from privrelease.report.forms.json_report import read_audit
+    from privrelease.report.pages.index import entry_of
+    from privrelease.texts.catalogue import english
+
+    audit = read_audit(path, str(path.relative_to(folder)))
+    if edition.value == "recipient" and not _left(path):
+        return None
+    page = next((one for one in _pages(path, edition) if one.is_file()), None)
+    link = None if page is None else quote(os.path.relpath(page, seen_from).replace(os.sep, "/"))
+    return entry_of(audit, edition, english(), link)
+
+
+def _is_run(audit: Path) -> bool:
+    return (audit.parent / "state.json").is_file()
+
+
+def _left(audit: Path) -> bool:
+    """Whether a run was published; an audit that is no run's is what whoever put it there shows."""
+    from privrelease.release.runs import RunFolder, RunState
+
+    if not _is_run(audit):
+        return True
+    return RunFolder(audit.parent.parent).record().state in {RunState.PUBLISHED, RunState.SUPERSEDED}
+
+
+def _pages(audit: Path, edition: Edition) -> Iterator[Path]:
+    """Where the page of an audit may be: beside it, or in the run's folder."""
+    if edition.value == "internal":
+        yield audit.with_name("report.html")
+        return
+    yield audit.with_name("report.recipient.html")
+    yield from sorted((audit.parent.parent / "outgoing").glob("*.report.html"))
+
+
+def _audits(folder: Path) -> Iterator[Path]:
+    """Every audit below a folder, in the order of its path; symbolic links are not followed."""
+    base = len(folder.parts)
+    for place, below, files in os.walk(folder):
+        here = Path(place)
+        below[:] = sorted(below) if len(here.parts) - base < _DEEPEST else []
+        if "audit.json" in files:
+            yield here / "audit.json"

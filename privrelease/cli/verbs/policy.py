@@ -1,0 +1,112 @@
+"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format.
+
+Their work is in modules of their own, imported when one is called.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privrelease.cli import options as o  # noqa: TC001 -- typer reads annotations at run time
+from privrelease.cli.commands.diff import DiffFormat, StopAt
+from privrelease.cli.console import Console, FailOn, Format, PlainFormat
+from privrelease.cli.exit import Ending, ended
+
+__all__ = ["diff", "init", "schema", "show", "validate"]
+
+
+def init(
+    data_file: Annotated[Path, typer.Argument(metavar="DATA_FILE", help="A CSV or Parquet file.", show_default=False)],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = Path("policy.yaml"),
+    *,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", metavar="SIGN", help='Between cells of a text file, e.g. ";" or tab.')
+    ] = None,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Write a commented starter policy from the header of a data file; what each column is remains for a person to decide.
+
+    Example: `privrelease init data/patients.csv -o policy.yaml`
+    """
+    from privrelease.cli.commands.init import init as work
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(data_file, output, console, delimiter))
+
+
+def validate(
+    policy: o.PolicyFile,
+    *,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
+    ] = None,
+    form: o.FormatOption = Format.TEXT,
+    fail_on: o.FailOnOption = FailOn.ERROR,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Check a policy, without any data: every error at once, each with its place, what is wrong and what to write.
+
+    Examples: `privrelease validate policy.yaml` · `privrelease validate policy.yaml --profile gdpr`
+    """
+    from privrelease.cli.commands.validate import validate as work
+
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(policy, env, data_root, profile, fail_on, console))
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A policy, an audit.json or a run's folder.", show_default=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another of the same kind.", show_default=False)],
+    *,
+    env: o.Environment = None,
+    form: Annotated[DiffFormat, typer.Option("--format", help="Form of what goes to stdout.")] = DiffFormat.TEXT,
+    fail_on: Annotated[
+        StopAt, typer.Option("--fail-on", help="What makes the exit code 1; breaking stops at what weakens, too.")
+    ] = StopAt.NEVER,
+) -> Ending:
+    """Say what changed: in a policy what is weaker, breaking, stricter or neutral, with the line; in audits what is worse.
+
+    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff RUN1 RUN2 --format markdown`
+    """
+    from privrelease.cli.commands.diff import diff as work
+
+    return ended(lambda: work(old, new, env, form, fail_on, Console()))
+
+
+def show(
+    policy: o.PolicyFile,
+    *,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="The policy with everything it extends and --env laid over.")
+    ] = True,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Print the policy that results from what it extends and from its environment.
+
+    Example: `privrelease show policy.yaml --resolved`
+    """
+    from privrelease.cli.commands.show import show as work
+
+    del resolved
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(policy, env, data_root, console))
+
+
+def schema(
+    of: Annotated[str, typer.Argument(metavar="policy|audit|manifest", help="Which format.")] = "policy",
+) -> Ending:
+    """Print the JSON Schema of a format, for editors and pipelines.
+
+    Example: `privrelease schema policy > policy-v1.schema.json`
+    """
+    from privrelease.cli.commands.schema import schema as work
+
+    return ended(lambda: work(of, Console()))

@@ -1,0 +1,134 @@
+"""Cell suppression: the cells to take away so that every requirement holds on what remains.
+
+Requirements are settled one after the other and again, until all hold at once on the same state: suppressing for one may break
+another, and only the final state counts.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.suppression.partition import factorise, first_members
+from privrelease.disclosure.suppression.problem import Solution
+from privrelease.disclosure.suppression.repair import PartRepair, PersonRepair, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from privrelease.disclosure.suppression.partition import Parts
+    from privrelease.disclosure.suppression.problem import Problem
+    from privrelease.disclosure.suppression.repair import Repair
+
+__all__ = ["suppress_cells"]
+
+
+def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] | None = None) -> Solution:
+    """Return the parts of ``problem``'s classes with the cells each loses, so that every requirement holds exactly.
+
+    ``progress`` is called with the name of a step and the share done. Deterministic: the same problem gives the same solution.
+    The solution is always feasible: with every cell of a requirement gone, its records are residual and out of its statistics.
+
+    >>> from fractions import Fraction
+    >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    >>> from privrelease.disclosure.suppression.problem import Problem, Requirement
+    >>> from privrelease.disclosure.risk.thresholds import Thresholds
+    >>> table = ClassTable(("sex", "zone"), np.array([[1, 1], [1, 2], [2, 1]], np.int32), np.array([1, 1, 3]))
+    >>> known = Requirement("neighbour", (0, 1), Thresholds(highest=Fraction(1, 2)))
+    >>> solution = suppress_cells(Problem(table, (known,), (Fraction(1), Fraction(1))))
+    >>> solution.suppressed.astype(int).tolist(), solution.lost_cells.tolist()
+    ([[0, 1], [0, 1], [0, 0]], [0, 2])
+    """
+    report = progress or (lambda _step, _share: None)
+    report("suppress", 0.0)
+    parts = _settled(problem, _repair(problem), lambda share: report("suppress", share / 2))
+    if len(problem.requirements) > 1:
+        repair = _repair(problem)
+        if repair.protect_union():
+            other = _settled(problem, repair, lambda share: report("suppress", 0.5 + share / 2), searched=True)
+            parts = min(parts, other, key=lambda candidate: _cost(candidate, problem))
+    report("suppress", 1.0)
+    return _by_person(parts) if problem.pair_rows is not None and problem.linkable else _solution(parts)
+
+
+def _repair(problem: Problem) -> Repair:
+    return PersonRepair(problem) if problem.linkable else PartRepair(problem)
+
+
+def _settled(problem: Problem, repair: Repair, report: Callable[[float], None], *, searched: bool = False) -> Parts:
+    """Settle the requirements in turn until all hold on the same parts; ``searched``: a search for all of them went ahead."""
+    held, visited, count = 0, 0, len(problem.requirements)
+    refined = False
+    while held < count:
+        held = held + 1 if settle(repair, visited % count, first=visited < count and not searched) else 1
+        visited += 1
+        report(min(visited / (3 * count), 0.99))
+        if held == count and not refined and repair.refine():
+            refined, held = True, 0
+    _take_back(problem, repair)
+    return repair.parts
+
+
+def _take_back(problem: Problem, repair: Repair) -> None:
+    """Put dropped records back with nothing shown, where all of them together are as many as every requirement asks of such a group.
+
+    Rounds for several requirements can each drop a few records, which together need not be dropped. A residual group only grows with what
+    comes back, so where all records together are too few, any number of them is. What stays dropped is then fewer records than some
+    requirement's class size, and that requirement has no residual group.
+    """
+    parts = repair.parts
+    dropped = np.flatnonzero(parts.dropped)
+    if not len(dropped):
+        return
+    suppressed, gone = parts.suppressed.copy(), parts.dropped.copy()
+    where = np.zeros(suppressed.shape, np.bool_)
+    columns = sorted({column for requirement in problem.requirements for column in requirement.columns})
+    where[np.ix_(dropped, np.array(columns, np.int64))] = True
+    parts.suppress(where)
+    parts.dropped[dropped] = False
+    if not all(repair.measure(number).holds for number in range(len(problem.requirements))):
+        parts.suppressed, parts.dropped = suppressed, gone
+    elif problem.pair_rows is None:
+        parts.set(parts.class_index, parts.records, parts.suppressed, parts.dropped)
+
+
+def _cost(parts: Parts, problem: Problem) -> Fraction:
+    lost = _solution(parts).lost_cells.tolist()
+    return sum((cells * weight for cells, weight in zip(lost, problem.weights, strict=True)), Fraction(0))
+
+
+def _solution(parts: Parts) -> Solution:
+    order = np.argsort(parts.class_index, kind="stable")
+    present = parts.table.codes[parts.class_index] > 0
+    gone = (parts.suppressed | parts.dropped[:, None]) & present
+    return Solution(
+        class_index=parts.class_index[order].astype(np.uint32),
+        records=parts.records[order],
+        suppressed=parts.suppressed[order],
+        dropped=parts.dropped[order],
+        lost_cells=(gone * parts.records[:, None]).sum(axis=0).astype(np.int64),
+    )
+
+
+def _by_person(parts: Parts) -> Solution:
+    """Join the pairs of a class that are treated alike; pairs stand in the table's order, by class."""
+    alike = factorise(np.column_stack([parts.class_index, parts.suppressed, parts.dropped]).astype(np.int64))
+    first, number = first_members(alike), alike
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(first), np.int64)
+    place[order] = np.arange(len(first))
+    pair_part = place[number]
+    records = np.zeros(len(first), np.int64)
+    np.add.at(records, pair_part, parts.records)
+    chosen = first[order]
+    gone = (parts.suppressed | parts.dropped[:, None]) & (parts.table.codes[parts.class_index] > 0)
+    return Solution(
+        class_index=parts.class_index[chosen].astype(np.uint32),
+        records=records,
+        suppressed=parts.suppressed[chosen],
+        dropped=parts.dropped[chosen],
+        lost_cells=(gone * parts.records[:, None]).sum(axis=0).astype(np.int64),
+        pair_part=pair_part.astype(np.uint32),
+    )

@@ -1,0 +1,172 @@
+"""How a released class is counted: records, distinct persons, or the population's records that agree with it.
+
+A crowd answers two questions about a group of parts: its size f in the file and its size F in the population. Both are integers;
+where F comes from sampling weights, it counts in units of ``1/scale`` and each weight is rounded down, against us.
+"""
+
+from __future__ import annotations
+
+from math import floor, log2
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from privrelease.disclosure.suppression.partition import factorise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.disclosure.suppression.partition import Parts
+    from privrelease.disclosure.suppression.problem import Requirement
+
+__all__ = ["Crowd", "PersonCrowd", "PopulationCrowd", "RecordCrowd", "WeightCrowd", "crowd_of"]
+
+
+class Crowd(Protocol):
+    """Sizes of groups of parts. ``members`` (m,) are indices of parts, ``group`` (m,) their group ids, ``codes`` (m, q) theirs."""
+
+    scale: int
+    is_file: bool
+
+    def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return f of each member's group, (m,)."""
+        ...
+
+    def in_population(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Return F of each member's group in units of ``1/scale``, (m,)."""
+        ...
+
+
+class RecordCrowd:
+    """Every record is its own person: f is the number of records, F = f."""
+
+    scale = 1
+    is_file = True
+
+    def __init__(self, parts: Parts) -> None:
+        self._records = parts.records
+
+    def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count records."""
+        totals = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+        np.add.at(totals, group, self._records[members])
+        return totals[group]
+
+    def in_population(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """F = f."""
+        del codes
+        return self.in_file(members, group)
+
+
+class PersonCrowd:
+    """Classes count distinct persons, over all the classes of the source that were merged into one."""
+
+    scale = 1
+    is_file = True
+
+    def __init__(self, parts: Parts) -> None:
+        table = parts.table
+        if table.pairs_class is None or table.pairs_person is None:
+            msg = "a person crowd needs the pairs of classes and persons"
+            raise ValueError(msg)
+        bounds = np.searchsorted(table.pairs_class, np.arange(table.n_classes + 1))
+        self._start = bounds[:-1][parts.class_index]
+        self._length = np.diff(bounds)[parts.class_index]
+        self._person = table.pairs_person.astype(np.int64)
+        self._span = int(self._person.max(initial=0)) + 1
+
+    def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count distinct persons."""
+        length = self._length[members]
+        ends = np.cumsum(length)
+        offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
+        person = self._person[np.repeat(self._start[members], length) + offset]
+        seen = np.unique(np.repeat(group, length) * self._span + person) // self._span
+        return np.bincount(seen, minlength=int(group.max(initial=-1)) + 1).astype(np.int64)[group]
+
+    def in_population(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """F = f."""
+        del codes
+        return self.in_file(members, group)
+
+
+class WeightCrowd:
+    """F is the class's sum of sampling weights, kept as integers in units of ``1/scale``, each class rounded down."""
+
+    is_file = False
+
+    def __init__(self, parts: Parts, inner: Crowd) -> None:
+        weights = parts.table.weights
+        if weights is None:
+            msg = "the class table holds no weights"
+            raise ValueError(msg)
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            msg = "weights are finite and not negative"
+            raise ValueError(msg)
+        total = max(1.0, float(weights.sum()), float(parts.table.n_records))
+        self.scale = 1 << max(0, 60 - floor(log2(total)) - 1)
+        units = np.floor(weights * float(self.scale)).astype(np.int64)
+        self._units = units[parts.class_index]
+        self._inner = inner
+
+    def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count as the file does."""
+        return self._inner.in_file(members, group)
+
+    def in_population(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Sum the weights; at least f, since the sample is part of the population."""
+        del codes
+        totals = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+        np.add.at(totals, group, self._units[members])
+        return np.maximum(totals[group], self.in_file(members, group) * self.scale)
+
+
+class PopulationCrowd:
+    """F is the number of the population's records that agree on the columns that the released class still shows."""
+
+    scale = 1
+    is_file = False
+
+    def __init__(self, population: ClassTable, inner: Crowd) -> None:
+        self._population = population
+        self._inner = inner
+
+    def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count as the file does."""
+        return self._inner.in_file(members, group)
+
+    def in_population(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Count the population once per pattern of shown columns; at least f, since the sample is part of the population."""
+        sizes = np.zeros(len(codes), np.int64)
+        pattern = factorise((codes > 0).astype(np.int32))
+        for which in range(int(pattern.max(initial=-1)) + 1):
+            rows = np.flatnonzero(pattern == which)
+            shown = np.flatnonzero(codes[rows[0]] > 0)
+            both = factorise(np.concatenate([codes[rows][:, shown], self._population.codes[:, shown]]))
+            totals = np.zeros(int(both.max()) + 1, np.int64)
+            np.add.at(totals, both[len(rows) :], self._population.counts)
+            sizes[rows] = totals[both[: len(rows)]]
+        return np.maximum(sizes, self.in_file(members, group))
+
+
+def crowd_of(parts: Parts, requirement: Requirement) -> Crowd:
+    """Return the crowd that counts classes for ``requirement`` on ``parts``."""
+    inner: Crowd = RecordCrowd(parts) if parts.table.pairs_class is None else PersonCrowd(parts)
+    if requirement.attacker == "prosecutor":
+        return inner
+    if requirement.use_weights:
+        return WeightCrowd(parts, inner)
+    if requirement.population is not None:
+        return PopulationCrowd(requirement.population, inner)
+    return inner

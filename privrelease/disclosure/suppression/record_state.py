@@ -1,0 +1,228 @@
+"""Arrays of a record search: packed classes, column sets, parts and nodes, and the compiled moves on them."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.suppression import kernels as grouping
+from privrelease.disclosure.suppression.candidate_sets import candidate_sets
+from privrelease.disclosure.suppression.kernels import Classes, Nodes, Places, Sets, Waiting
+from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Figures", "RecordState", "Step"]
+
+
+_UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a schedule: work through the sets of ``band`` with this class size; classes of ``safe`` are not broken into."""
+
+    band: int
+    need: int
+    safe: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a target limits: released classes, released records, and those in classes below ``safe``."""
+
+    classes: int
+    records: int
+    exposed: int
+
+
+class RecordState:
+    """Where every record of the classes ``codes`` (m, q) stands: which columns it loses and with whom it then agrees.
+
+    At most 62 columns. Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
+    about one cell's cost.
+    """
+
+    def __init__(self, codes: NDArray[np.int32], records: NDArray[np.int64], costs: tuple[int, ...]) -> None:
+        self._codes = codes
+        self._records = records.astype(np.int64)
+        self.columns, nominal = candidate_sets(codes, costs)
+        column_cost = 2 * np.array(costs, np.int64)
+        self._half_cell = int(column_cost[column_cost > 0].min(initial=1 << 40)) // 2
+        bit = np.int64(1) << np.arange(len(costs))
+        keys, fields = pack(codes)
+        self._classes = Classes(keys, ((codes > 0) * bit).sum(axis=1).astype(np.int64))
+        set_bits = (self.columns * bit).sum(axis=1).astype(np.int64)
+        self._sets = Sets(kept_bits(fields, self.columns), set_bits, 2 * nominal, column_cost)
+        band_of = self._sets.cost[:-1] // (2 * self._half_cell)
+        self.bands = [np.flatnonzero(band_of == band) for band in np.unique(band_of)]
+
+    def _start(self) -> None:
+        """Let every record wait, nothing released."""
+        items = len(self._records)
+        room = items + items // 2 + 1024
+        self.places = Places(
+            item=np.concatenate([np.arange(items), np.zeros(room - items, np.int64)]),
+            records=np.concatenate([self._records, np.zeros(room - items, np.int64)]),
+            set=np.full(room, len(self.columns) - 1, np.int32),
+            node=np.zeros(room, np.int32),
+            cost=np.zeros(room, np.int64),
+        )
+        self._nodes = Nodes(
+            slots=np.full(1 << (2 * room).bit_length(), -1, np.int32),
+            marks=np.zeros(1 << max(4, room.bit_length() - 4), np.uint64),
+            key=np.zeros(room, np.uint64),
+            size=np.zeros(room, np.int64),
+            used=np.array([items, 1, items], np.int64),
+        )
+        work = 1 << max(4, (2 * items).bit_length())
+        self._waiting = Waiting(
+            part=np.arange(items),
+            key=self._classes.key.copy(),
+            records=self._records.copy(),
+            masked=np.empty(items, np.uint64),
+            table=np.empty(work, np.uint64),
+            totals=np.empty(work, np.int64),
+            slot=np.empty(items, np.int32),
+        )
+        self._count = items
+
+    @property
+    def parts(self) -> Places:
+        """The parts in use that have records."""
+        live = np.flatnonzero(self.places.records[: self._nodes.used[0]] > 0)
+        at = self.places
+        return Places(at.item[live], at.records[live], at.set[live], at.node[live], at.cost[live])
+
+    def run(self, steps: Sequence[Step], *, donors: bool = True) -> None:
+        """Start anew and follow a schedule; at the end what still waits costs all its columns."""
+        self._start()
+        for step in steps:
+            if not self._count:
+                break
+            self._greedy(self.bands[step.band], step.need)
+            if donors and self._count:
+                highest = int(self._sets.cost[self.bands[step.band]].max())
+                self.places.cost[self._waiting.part[: self._count]] = highest + self._half_cell
+                near = self.bands[step.band] if not step.band else np.concatenate(self.bands[step.band - 1 : step.band + 1])
+                self._complete(near, step.need, step.safe)
+                self._drop_placed()
+        left = self._waiting.part[: self._count]
+        self.places.cost[left] = (self._codes[self.places.item[left]] > 0) @ self._sets.column_cost
+
+    def figures(self, safe: int) -> Figures:
+        """Count classes, records and exposed records."""
+        size = self._nodes.size[1 : self._nodes.used[1]]
+        return Figures(int(np.count_nonzero(size)), int(size.sum()), int(size[size < safe].sum()))
+
+    def cost(self) -> int:
+        """Return the cost of all records as they stand (twice the cells' cost)."""
+        p = int(self._nodes.used[0])
+        return int((self.places.cost[:p] * self.places.records[:p]).sum())
+
+    def _greedy(self, band: NDArray[np.int64], need: int) -> None:
+        for cost in np.unique(self._sets.cost[band]):
+            heap = [(-(1 << 62), int(row)) for row in band[self._sets.cost[band] == cost]]
+            while heap and self._count:
+                _, row = heapq.heappop(heap)
+                reached = grouping.count_reached(self._waiting, self._count, row, need, self._sets)
+                if reached and heap and -reached > heap[0][0]:
+                    heapq.heappush(heap, (-reached, row))
+                elif reached:
+                    self._count = grouping.release_reached(
+                        self._waiting, self._count, row, need, self._classes, self._sets, self.places, self._nodes
+                    )
+
+    def _drop_placed(self) -> None:
+        still = self.places.node[self._waiting.part[: self._count]] == 0
+        count = int(np.count_nonzero(still))
+        for values in (self._waiting.part, *self._waiting.key, self._waiting.records):
+            values[:count] = values[: self._count][still]
+        self._count = count
+
+    def spend(self, slack: tuple[int, int], need: int, safe: int) -> None:
+        """Open cheaper classes while ``slack`` (classes, exposed records) leaves room, the most gainful first."""
+        chosen = np.arange(len(self.columns) - 1)
+        budget = np.array(slack, np.int64)
+        for price in (4 * self._half_cell, 0):
+            self._complete(chosen, need, safe, price, budget)
+
+    def _complete(
+        self, chosen: NDArray[np.int64], need: int, safe: int, price: int = 0, budget: NDArray[np.int64] | None = None
+    ) -> int:
+        p = int(self._nodes.used[0])
+        self._nodes.used[2] = self._count
+        node = self.places.node[:p]
+        size = self._nodes.size[node]
+        records = self.places.records[:p]
+        free = (node == 0) | (records == size) | (size > np.where(size >= safe, max(safe, need), need))
+        movable = np.flatnonzero(free & (records > 0))
+        movable = movable[_dearest_first(self.places.cost[movable])]
+        return int(
+            grouping.complete_groups(
+                movable,
+                chosen,
+                need,
+                max(need, safe),
+                price,
+                np.array([_UNLIMITED, _UNLIMITED]) if budget is None else budget,
+                self._classes,
+                self._sets,
+                self.places,
+                self._nodes,
+            )
+        )
+
+    def close(self, excess: tuple[int, int], need: int, safe: int) -> bool:
+        """Close classes, the least dear per relief first, until ``excess`` (classes, exposed records) is gone; whether any closed."""
+        least = safe if excess[1] > 0 else need
+        closing = np.flatnonzero(self._nodes.size[: self._nodes.used[1]] > 0)
+        size = self._nodes.size[closing]
+        if excess[1] > 0:
+            closing = closing[size < safe]
+        else:
+            closing = closing[np.argsort(size, kind="stable")[: 4 * excess[0] + 64]]
+        p = int(self._nodes.used[0])
+        order_of = np.full(int(self._nodes.used[1]), -1, np.int64)
+        order_of[closing] = np.arange(len(closing))
+        parts = np.flatnonzero((order_of[self.places.node[:p]] >= 0) & (self.places.records[:p] > 0))
+        other_set = np.zeros(len(parts), np.int32)
+        other_node = np.zeros(len(parts), np.int32)
+        other_cost = np.zeros(len(parts), np.int64)
+        grouping.find_alternatives(
+            parts, least, self._classes, self._sets, self.places, self._nodes, other_set, other_node, other_cost
+        )
+        loss = np.zeros(len(closing), np.int64)
+        which = order_of[self.places.node[parts]]
+        np.add.at(loss, which, (other_cost - self.places.cost[parts]) * self.places.records[parts])
+        rank = np.argsort(loss / self._nodes.size[closing] if excess[1] > 0 else loss, kind="stable")
+        place = np.empty(len(closing), np.int64)
+        place[rank] = np.arange(len(closing))
+        line = np.argsort(place[which], kind="stable")
+        before = self.figures(safe)
+        grouping.close_classes(
+            closing[rank],
+            np.searchsorted(place[which][line], np.arange(len(closing) + 1)),
+            parts[line],
+            least,
+            safe,
+            other_set[line],
+            other_node[line],
+            other_cost[line],
+            self.places,
+            self._nodes,
+            np.array(excess, np.int64),
+        )
+        return self.figures(safe) != before
+
+
+def _dearest_first(cost: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order by falling cost, stable; costs below 2^15 take numpy's radix sort."""
+    narrow = int(cost.max(initial=0)) < 1 << 15
+    return np.argsort((-cost).astype(np.int16) if narrow else -cost, kind="stable")

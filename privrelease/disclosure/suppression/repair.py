@@ -1,0 +1,241 @@
+"""Steps towards the requirements: a search proposes, exact measurement decides, and what does not hold is repaired.
+
+Cells and records are only ever taken away, so repairing ends, at the latest with every cell gone, where everything holds.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
+from privrelease.disclosure.suppression.distribution import cut_alike
+from privrelease.disclosure.suppression.evaluation import take_standing
+from privrelease.disclosure.suppression.joint_restore import restore_jointly
+from privrelease.disclosure.suppression.layered_greedy import PartItems, layered_greedy
+from privrelease.disclosure.suppression.linkable_persons import Links, PersonItems, take_linked_standing
+from privrelease.disclosure.suppression.partition import Parts, factorise, first_members
+from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_rare_values, search_records
+from privrelease.disclosure.suppression.target import Target
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.suppression.evaluation import Standing
+    from privrelease.disclosure.suppression.problem import Problem
+
+__all__ = ["PartRepair", "PersonRepair", "Repair", "settle"]
+
+
+class Repair(Protocol):
+    """The parts as they stand, and what moves them towards one requirement."""
+
+    parts: Parts
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number`` on the parts."""
+        ...
+
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+        """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
+        ...
+
+    def protect_union(self) -> bool:
+        """Search once for an attacker who knows the columns of all requirements, if that can help; return whether that was done."""
+        ...
+
+    def refine(self) -> bool:
+        """Once all requirements hold, give cells back that are not needed; return whether any came back."""
+        ...
+
+
+def settle(repair: Repair, number: int, *, first: bool) -> bool:
+    """Take steps until requirement ``number`` holds; return whether it held already.
+
+    On the ``first`` visit a search goes ahead of measuring: where all holds it changes nothing, and measuring is not free.
+    """
+    if first:
+        repair.search(number, None)
+    steps, searched = 0, first
+    while True:
+        standing = repair.measure(number)
+        if standing.holds:
+            return not (first or steps)
+        steps += 1
+        if standing.stray.any():
+            # Residual records that elimination would find.
+            repair.parts.dropped |= standing.stray
+        else:
+            # A second search in a row means that the first was deceived by folded keys.
+            repair.search(number, standing, exactly=searched)
+            searched = True
+
+
+class _Targets:
+    """What each requirement aims at, and what a cell of each column costs, in whole numbers."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
+        self.all_costs = _integer_costs(problem.weights)
+
+    def costs(self, columns: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.all_costs[column] for column in columns)
+
+    def target(self, number: int) -> Target:
+        return self._targets[number]
+
+    def need(self, number: int, standing: Standing | None) -> int:
+        """Return the class size to ask for; once only average or share fail, the one that implies all limits."""
+        if standing is not None and not standing.below.any():
+            self._targets[number] = self._targets[number].sufficient()
+        return self._targets[number].need
+
+
+class PartRepair:
+    """Records in classes; a class is split only where every record is its own person and only classes of records are counted."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._targets = _Targets(problem)
+        self.parts = Parts.untouched(problem.classes)
+        self._splits = problem.classes.pairs_class is None and not any(
+            requirement.use_weights and requirement.attacker != "prosecutor" for requirement in problem.requirements
+        )
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number``."""
+        requirement = self._problem.requirements[number]
+        return take_standing(self.parts, requirement, crowd_of(self.parts, requirement), self._problem.residual)
+
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+        """Search all records that still show something to the requirement; ``exactly``: by the search that folds no keys."""
+        requirement = self._problem.requirements[number]
+        columns = requirement.columns
+        crowd = crowd_of(self.parts, requirement)
+        shown = self.parts.codes(columns)
+        members = np.flatnonzero(~self.parts.dropped & (shown > 0).any(axis=1))
+        if not len(members):
+            return
+        if self._splits and isinstance(crowd, RecordCrowd) and len(columns) <= MOST_COLUMNS and not exactly:
+            self._split(columns, members, self._targets.target(number))
+            return
+        need = self._targets.need(number, standing) * crowd.scale
+        items = PartItems(crowd, members, shown[members], self.parts.records[members], need)
+        where = np.zeros(self.parts.suppressed.shape, np.bool_)
+        where[np.ix_(members, np.array(columns, np.int64))] = layered_greedy(items, self._targets.costs(columns))
+        self.parts.suppress(where)
+
+    def refine(self) -> bool:
+        """Give cells back that several requirements together turned out not to need; return whether any came back."""
+        requirements = self._problem.requirements
+        if len(requirements) < 2 or not self._plain():
+            return False
+        targets = [self._targets.target(number) for number in range(len(requirements))]
+        drops = self._problem.residual == "drop"
+        return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
+
+    def protect_union(self) -> bool:
+        """Where requirements overlap, search once for an attacker who knows the columns of all; return whether that was done.
+
+        Classes of at least the largest class size on all columns are as large on any of them, so every highest risk then holds.
+        """
+        requirements = self._problem.requirements
+        seen = [column for one in requirements for column in one.columns]
+        columns = tuple(sorted(set(seen)))
+        if not self._plain() or len(seen) == len(columns) or len(columns) > MOST_COLUMNS:
+            return False
+        members = np.flatnonzero((self.parts.codes(columns) > 0).any(axis=1))
+        need = max(self._targets.target(number).need for number in range(len(requirements)))
+        if need > 1 and len(members):
+            self._split(columns, members, Target(need))
+        return True
+
+    def _plain(self) -> bool:
+        requirements = self._problem.requirements
+        return self._splits and all(isinstance(crowd_of(self.parts, one), RecordCrowd) for one in requirements)
+
+    def _split(self, columns: tuple[int, ...], members: NDArray[np.int64], target: Target) -> None:
+        own = self.parts.records[members]
+        codes = hide_rare_values(self.parts.codes(columns)[members], own, target.need)
+        item = factorise(codes)
+        first = first_members(item)
+        records = np.zeros(len(first), np.int64)
+        np.add.at(records, item, own)
+        found = search_records(codes[first], records, target=target, costs=self._targets.costs(columns))
+        line = np.argsort(item, kind="stable")
+        assigned_line = np.argsort(found.item, kind="stable")
+        origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
+        origin = line[origin]
+        suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
+        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
+        self.parts.replace(members, members[origin], sizes, suppressed)
+
+
+class PersonRepair:
+    """Persons whose rows stay linkable. By person where the rows of each pair are known, else by whole classes."""
+
+    def __init__(self, problem: Problem) -> None:
+        table = problem.classes
+        if table.pairs_class is None or table.pairs_person is None:
+            msg = "linkable persons need the pairs of classes and persons"
+            raise ValueError(msg)
+        by_person = problem.pair_rows is not None
+        rows = np.ones(len(table.pairs_class), np.int64) if problem.pair_rows is None else problem.pair_rows
+        if int(rows.sum()) != table.n_records and (by_person or problem.knows_rows):
+            msg = "the rows of the (class, person) pairs do not make up the records"
+            raise ValueError(msg)
+        self._problem = problem
+        self._targets = _Targets(problem)
+        self.parts = Parts.by_pair(table, rows) if by_person else Parts.untouched(table)
+        person = np.unique(table.pairs_person, return_inverse=True)[1].astype(np.int64)
+        order = np.argsort(person, kind="stable")
+        pair = np.arange(len(person)) if by_person else table.pairs_class.astype(np.int64)
+        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows)
+
+    def measure(self, number: int) -> Standing:
+        """Measure requirement ``number``."""
+        return take_linked_standing(self.parts, self._links, self._problem.requirements[number], self._problem.residual)
+
+    def protect_union(self) -> bool:
+        """Requirements on linkable persons are settled one by one."""
+        return False
+
+    def refine(self) -> bool:
+        """Nothing comes back."""
+        return False
+
+    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+        """Search all persons that still show something to the requirement; it is always exact."""
+        del exactly
+        links = self._links
+        columns = self._problem.requirements[number].columns
+        codes = self.parts.codes(columns)
+        shows = np.zeros(links.persons, np.bool_)
+        shows[links.person[~self.parts.dropped[links.part] & (codes[links.part] > 0).any(axis=1)]] = True
+        chosen = np.flatnonzero(shows[links.person] & ~self.parts.dropped[links.part])
+        if not len(chosen):
+            return
+        person = np.unique(links.person[chosen], return_inverse=True)[1]
+        start = np.searchsorted(person, np.arange(int(person[-1]) + 2))
+        rows = links.rows[chosen]
+        items = PersonItems(
+            codes=codes[links.part[chosen]],
+            start=start,
+            rows=rows if links.multiset else None,
+            records=np.add.reduceat(rows, start[:-1]),
+            need=self._targets.need(number, standing),
+        )
+        masks = layered_greedy(items, self._targets.costs(columns))
+        where = np.zeros(self.parts.suppressed.shape, np.bool_)
+        for place, column in enumerate(columns):
+            where[links.part[chosen[masks[person, place]]], column] = True
+        self.parts.suppress(where)
+
+
+def _integer_costs(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
+    scale = lcm(*(weight.denominator for weight in weights)) if weights else 1
+    return tuple(int(weight * scale) for weight in weights)

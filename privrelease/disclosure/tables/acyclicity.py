@@ -1,0 +1,64 @@
+"""Tables that are linked in a ring (region by sex, sex by age, age by region), and how many cells of all columns they need together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from privrelease.relational.filters import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.disclosure.tables.published_table import PrintedTable
+
+__all__ = ["MOST_TOGETHER", "cells_together", "is_tree"]
+
+#: The most cells of all columns of linked tables together.
+MOST_TOGETHER: Final = 400
+
+
+def is_tree(columns: Sequence[set[str]]) -> bool:
+    """Whether sets of columns are linked without a ring: again and again a column of one set only, or a set within another, goes (Graham)."""
+    left = [set(one) for one in columns]
+    while True:
+        before = [set(one) for one in left]
+        for one in left:
+            for name in tuple(one):
+                if sum(name in other for other in left) == 1:
+                    one.discard(name)
+        left = [
+            one
+            for i, one in enumerate(left)
+            if not any(one <= other and (one != other or i < j) for j, other in enumerate(left) if i != j)
+        ]
+        if left == before:
+            return all(not one for one in left)
+
+
+def cells_together(tables: Sequence[PrintedTable]) -> int | None:
+    """Return how many cells of all columns the tables need, as far as is known before any row is read; None: they are linked in no ring.
+
+    Filters are taken to leave rows out, and lists of keys to leave none out: with rows of other keys there can be more cells.
+
+    >>> from privrelease.disclosure.tables.published_table import PrintedTable
+    >>> keys = {"a": ("x", "y"), "b": ("x", "y"), "c": ("x", "y", "z")}
+    >>> sides = [("a", "b"), ("b", "c"), ("c", "a")]
+    >>> ring = [PrintedTable(one, tuple(keys[name] for name in one)) for one in sides]
+    >>> cells_together(ring), cells_together(ring[:2])
+    (36, None)
+    """
+    keys: dict[str, set[str]] = {}
+    for table in tables:
+        for name, listed in zip(table.by, table.keys, strict=True):
+            keys.setdefault(name, set()).update(listed)
+    members = [frozenset() if table.where is None else frozenset({repr(table.membership)}) for table in tables]
+    read = [frozenset() if table.where is None else columns_of(table.where) & keys.keys() for table in tables]
+    columns = [{*table.by, *mine, *side} for table, mine, side in zip(tables, read, members, strict=True)]
+    for (first, one), (second, other) in combinations(zip(tables, members, strict=True), 2):
+        if one != other:
+            columns.append({*first.by} & {*second.by} | one | other)
+    if is_tree(columns):
+        return None
+    return prod(len(listed) + 1 for listed in keys.values()) * (1 << len(frozenset().union(*members)))

@@ -1,0 +1,297 @@
+"""Whether a pattern of suppressed cells holds: every unsafe figure stays uncertain enough, and no unsafe group of suppressed cells is known.
+
+A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell nobody asked for, and must be as safe
+as a printed one (case t01), also where it takes several totals to work it out, as far as pairs and threes of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
+unsafe cells as contributors of others see them.
+A class: where all of a group share one key and the other keys are known to be empty, whoever is in the group has that key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
+from privrelease.disclosure.tables.basic_moves import exchanges
+from privrelease.disclosure.tables.contributor_attack import insiders, known_to_insider, parts_within
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
+from privrelease.disclosure.tables.implied_sums import known_sums
+from privrelease.disclosure.tables.layout import Relation
+from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.tables.rules import Magnitude
+
+__all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
+
+_TOLERANCE = 1e-6
+#: Which way unsafe cells are moved to see that contributors of others do not know them: all up, all down, and at random a few times.
+_SIGNS = (np.ones(1), -np.ones(1))
+_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """What an attacker learns too well: the sum of a figure over ``cells`` lies in [low, high].
+
+    ``kind``: ``cell`` (an unsafe cell), ``group`` (a sum of suppressed cells) or ``class`` (``cells`` are known to be empty). ``width`` and
+    ``upper``: how wide the interval, and how far above the true value its end should be, at least. ``held``: cells of which the attacker knows a
+    part, being a contributor: all of it, if the only one.
+    """
+
+    kind: Literal["cell", "group", "class"]
+    figure: int
+    cells: tuple[int, ...]
+    low: float
+    high: float
+    width: int
+    upper: int = 0
+    held: tuple[int, ...] = ()
+
+
+class Attack:
+    """What is printed under a pattern, (n,) bool, and what follows from it: all figures of all cells together.
+
+    ``changes``: by figure, differences (n,) of tables that may fit from the true one.
+    """
+
+    def __init__(
+        self,
+        table: ProtectedTable,
+        suppressed: NDArray[np.bool_],
+        changes: Mapping[int, Sequence[NDArray[np.float64]]] | None = None,
+    ) -> None:
+        self.table, self.suppressed = table, suppressed & ~table.silent
+        size = table.layout.size
+        every = range(-1, len(table.sums))
+        truth = np.concatenate([table.values(figure) for figure in every]).astype(np.float64)
+        known = [known_of(table, figure, suppressed) for figure in every]
+        bounds = Knowledge(
+            np.concatenate([one.low for one in known]),
+            np.concatenate([one.high for one in known]),
+            np.repeat([bool(one.integral) for one in known], size),
+        )
+        relations = [
+            Relation(relation.total + start, tuple(part + start for part in relation.parts))
+            for start in range(0, size * len(known), size)
+            for relation in table.layout.relations
+        ]
+        self.polytope = Polytope(
+            relations,
+            bounds,
+            unimodular=table.layout.unimodular and not table.sums,
+            at_most=tuple(_between(table)),
+            truth=truth,
+        )
+        for figure, found in (changes or {}).items():
+            start = self.place(figure, 0)
+            for change in found:
+                other = truth.copy()
+                other[start : start + size] += change
+                self.polytope.remember(other)
+
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """Remember exchanges between the cells of all columns, which no total shows. With sums they would have to fit those too."""
+        table, atoms = self.table, self.table.layout.together
+        if atoms is None or table.sums:
+            return
+        there = atoms >= 0
+        counts, possible = np.where(there, table.rows[atoms], 0), there & ~table.known_empty[atoms]
+        more, less = exchanges(counts, possible)
+        silent = there & table.silent[atoms]
+        cells = atoms[silent]
+        self.polytope.highest[cells] = np.maximum(self.polytope.highest[cells], (counts + more)[silent])
+        self.polytope.lowest[cells] = np.minimum(self.polytope.lowest[cells], (counts - less)[silent])
+
+    def slack(self, figure: int) -> float:
+        """How far apart two values must be to be two."""
+        whole = figure < 0 or self.table.sums[figure].whole
+        return 0.5 if whole else max(1e-9, _TOLERANCE * self.polytope.scale)
+
+    def place(self, figure: int, cell: int) -> int:
+        """The number of a figure of a cell in the polytope."""
+        return cell + (figure + 1) * self.table.layout.size
+
+    def interval(self, figure: int, cells: Sequence[int], held: Mapping[int, float] | None = None) -> tuple[float, float]:
+        """Return the least and the largest sum of a figure over ``cells``; ``held`` cells are known."""
+        places = [self.place(figure, cell) for cell in cells]
+        return self.polytope.interval(
+            places, {self.place(figure, cell): (value, value) for cell, value in (held or {}).items()}
+        )
+
+    def narrowest(self, figure: int) -> float | None:
+        """Return the width of the narrowest interval of an unsafe figure that is not printed; None where there is none."""
+        primary = self.table.primaries()
+        unsafe = np.logical_or.reduce(list(primary.values())) & (self.suppressed | self.table.silent)
+        places = [self.place(figure, int(cell)) for cell in np.flatnonzero(unsafe)]
+        seen = self.polytope.highest - self.polytope.lowest
+        best: float | None = None
+        for place in sorted(places, key=lambda place: (seen[place], place)):
+            if best is None or self.polytope.highest[place] - self.polytope.lowest[place] < best:
+                low, high = self.polytope.interval((place,))
+                best = high - low if best is None else min(best, high - low)
+        return best
+
+
+def _between(table: ProtectedTable) -> Iterator[AtMost]:
+    """What the rows of a cell say of its sums, and the other way round."""
+    size = table.layout.size
+    for number, one in enumerate(table.sums):
+        for cell in range(size):
+            place = cell + (number + 1) * size
+            if one.highest is not None:
+                yield AtMost(place, float(one.highest), cell)
+            if one.lowest > 0:
+                yield AtMost(cell, 1 / one.lowest, place)
+
+
+def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Attack | None = None) -> Iterator[Weakness]:
+    """Yield every weakness of a pattern, (n,) bool; nothing where it holds. ``attack``: one on this pattern, to be asked more afterwards."""
+    hidden = (suppressed | table.silent) & ~table.known_empty
+    if not hidden.any() and not table.rules.class_disclosure:
+        return
+    attack = Attack(table, suppressed) if attack is None else attack
+    unsafe = np.logical_or.reduce(list(table.primaries().values())) & hidden
+    for figure in table.figures:
+        needed = {int(cell): needs(table, figure, int(cell)) for cell in np.flatnonzero(unsafe)}
+        slack = attack.slack(figure)
+        cells = np.flatnonzero(hidden | ~table.is_printed(figure))
+        widths = np.array([max(needed.get(int(cell), (0, 0))[0], 2 * slack) for cell in cells])
+        attack.polytope.explore(cells + attack.place(figure, 0), widths)
+        apart: set[int] = set()
+        for cell in map(int, (*cells[unsafe[cells]], *cells[~unsafe[cells]])):
+            place = attack.place(figure, cell)
+            width, upper = needed.get(cell, (0, 0))
+            value = float(table.values(figure)[cell])
+            wide, upto = max(width - min(slack, 0.5), slack * 1.01), value + upper - min(slack, 0.5)
+            low, high = attack.polytope.enough(place, wide, upto if cell in needed else -np.inf)
+            if high - low > slack:
+                apart.add(cell)
+            if cell in needed and (high - low < width - min(slack, 0.5) or high < upto):
+                del needed[cell]
+                yield Weakness("cell", figure, (cell,), low, high, width, upper)
+        groups = [weak for relation in table.layout.relations for weak in _groups(attack, figure, relation, apart)]
+        groups += _crossing(attack, figure, apart, {weak.cells for weak in groups})
+        yield from groups
+        if needed:
+            said = {(weak.cells, weak.held) for weak in groups}
+            yield from (weak for weak in _insiders(attack, figure, needed) if (weak.cells, weak.held) not in said)
+    if table.rules.class_disclosure:
+        yield from _classes(attack)
+
+
+def _insiders(attack: Attack, figure: int, needed: Mapping[int, tuple[int, int]]) -> Iterator[Weakness]:
+    """What contributors of other cells learn of the unsafe ones. What holds against everybody may not hold against them."""
+    table = attack.table
+    least, alone = known_to_insider(table, figure)
+    hidden = (attack.suppressed | table.silent) & ~table.known_empty
+    for cell, unsafe in insiders(table, figure, list(needed), hidden):
+        most = float(least[cell]) if alone[cell] else np.inf
+        inside = _Inside(attack, figure, needed, {attack.place(figure, cell): (float(least[cell]), most)})
+        for other in inside.unseen(unsafe):
+            low, high = attack.polytope.interval((attack.place(figure, other),), inside.held)
+            if inside.is_short(other, low, high):
+                yield Weakness("cell", figure, (other,), low, high, *needed[other], held=(cell,))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Inside:
+    """Who knows the bounds ``held`` of a cell, and which cells are ``needed`` how uncertain."""
+
+    attack: Attack
+    figure: int
+    needed: Mapping[int, tuple[int, int]]
+    held: Mapping[int, tuple[float, float]]
+
+    def is_short(self, cell: int, low: float, high: float) -> bool:
+        """Whether an interval is narrower than needed."""
+        width, upper = self.needed[cell]
+        slack = self.attack.slack(self.figure)
+        value = float(self.attack.table.values(self.figure)[cell])
+        return high - low < max(width - min(slack, 0.5), slack * 1.01) or high < value + upper - min(slack, 0.5)
+
+    def unseen(self, cells: Sequence[int]) -> list[int]:
+        """Return those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
+        left = self._left(cells)
+        for signs in (*_SIGNS, *np.random.default_rng(0).choice((-1.0, 1.0), (_TRIES, len(cells)))):
+            if len(left) > 1:
+                self._towards(left, np.resize(signs, len(left)).tolist())
+                left = self._left(left)
+        for cell in left:
+            self._towards([cell], [1.0])
+            self._towards([cell], [-1.0])
+        return self._left(left)
+
+    def _left(self, cells: Sequence[int]) -> list[int]:
+        if not cells:
+            return []
+        low, high = self.attack.polytope.seen([self.attack.place(self.figure, cell) for cell in cells], self.held)
+        return [
+            cell for cell, one, other in zip(cells, low.tolist(), high.tolist(), strict=True) if self.is_short(cell, one, other)
+        ]
+
+    def _towards(self, cells: Sequence[int], signs: Sequence[float]) -> None:
+        start, size = self.attack.place(self.figure, 0), self.attack.table.layout.size
+        places = [start + cell for cell in cells]
+        self.attack.polytope.towards(places, signs, self.held, range(start, start + size))
+
+
+def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) -> Iterator[Weakness]:
+    table, slack = attack.table, attack.slack(figure)
+    parts = tuple(part for part in relation.parts if part in apart)
+    if relation.total in apart or not parts:
+        return
+    cases: list[tuple[tuple[int, ...], tuple[int, ...]]] = [(parts, ())]
+    if figure >= 0 and (table.rules.largest or not (table.sums[figure].whole or table.sums[figure].weights)):
+        alone = [part for part in parts if table.persons(figure)[part] == 1]
+        cases += [(tuple(other for other in parts if other != part), (part,)) for part in alone if len(parts) > 1]
+    for cells, held in cases:
+        sums = [] if figure < 0 or table.sums[figure].whole else [_together(table.sums[figure].magnitude, cells)]
+        if group_is_safe(table.rules, table.together(figure, cells), sums):
+            continue
+        values = table.values(figure)
+        low, high = attack.interval(figure, cells, {cell: float(values[cell]) for cell in held})
+        if high - low <= slack:
+            yield Weakness("group", figure, cells, low, high, 1, held=held)
+
+
+def _crossing(attack: Attack, figure: int, apart: set[int], said: set[tuple[int, ...]]) -> Iterator[Weakness]:
+    """Groups of cells that nobody is in twice, whose sum several totals give together. ``said``: groups that one total gives."""
+    table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
+    magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
+    only_few = magnitude is None or table.rules.zero_sums_shown
+    cells = [cell for cell in sorted(apart) if persons[cell] > 0 and (persons[cell] < table.rules.min_count or not only_few)]
+    unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
+    for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
+        sums = [] if magnitude is None else [_together(magnitude, group)]
+        if group in said or group_is_safe(table.rules, table.together(figure, group), sums):
+            continue
+        within = parts_within(relations, group).values()
+        there = [{part for part in parts if table.contributors[part]} for parts in within]
+        if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
+            continue
+        low, high = attack.interval(figure, group)
+        if high - low <= attack.slack(figure):
+            yield Weakness("group", figure, group, low, high, 1)
+
+
+def _together(magnitude: Magnitude, cells: Sequence[int]) -> tuple[int, list[int]]:
+    largest = sorted((int(x) for cell in cells for x in magnitude.largest[cell]), reverse=True)
+    return int(magnitude.values[list(cells)].sum()), largest
+
+
+def _classes(attack: Attack) -> Iterator[Weakness]:
+    table = attack.table
+    for empty in shared_keys(table.layout.relations, table.contributors, table.known_empty):
+        high = attack.interval(-1, empty)[1]
+        if high < 1:
+            yield Weakness("class", -1, empty, 0, 0, 1, 1)

@@ -1,0 +1,1 @@
+"""Queries of the auditor: source comparison, release pairs, identifiers, expectations, residual metadata."""

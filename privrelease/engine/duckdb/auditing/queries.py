@@ -1,0 +1,361 @@
+"""The auditor's own questions, each one aggregate: rows that did not leave, files that differ, identifiers in disguise, persons, weights.
+
+Like :mod:`privrelease.engine.duckdb.measuring.released_file`, nothing here is shared with coding and writing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.grouping import packed_words, row_order
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
+from privrelease.engine.duckdb.auditing.rows import coded_columns, mapped_rows
+from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
+from privrelease.engine.duckdb.measuring.opening import Opened
+from privrelease.engine.duckdb.measuring.released_file import joined
+from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
+from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.protocol.audit import CodedColumn
+    from privrelease.engine.protocol.base import ReleasedFile, Staged
+    from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
+    from privrelease.relational.schema import Sink
+
+__all__ = ["AuditQueries", "unit_facts"]
+
+Expr = exp.Expr
+
+#: Sums of weights are exact: floats added in the order of threads differ in their last digits.
+_WEIGHT = "DECIMAL(38, 12)"
+_SHORTEST_HASH = 16
+
+
+def _missing(cell: Expr) -> Expr:
+    return exp.Is(this=cell.copy(), expression=exp.null())
+
+
+def _there(cell: Expr) -> Expr:
+    return exp.Not(this=_missing(cell))
+
+
+def _distinct(*cells: Expr, where: Expr | None = None) -> Expr:
+    count = exp.Count(this=exp.Distinct(expressions=[cell.copy() for cell in cells]))
+    return count if where is None else exp.Filter(this=count, expression=exp.Where(this=where.copy()))
+
+
+def _text(cell: Expr) -> Expr:
+    return sql.cast(cell, "VARCHAR")
+
+
+def held(connection: Connection, released: Opened, source: Opened) -> Opened:
+    """Copy a released file into memory, texts as codes of the source's enumerations where that loses none: asked many questions, read once.
+
+    A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text.
+    """
+    alike = {name: source.enums[name] for name in released.names if name in source.enums and name not in released.enums}
+    given = dict(zip(alike, _counts(connection, released, alike), strict=True))
+    while True:
+        copy = _copied(connection, released, alike)
+        kept = dict(zip(alike, _counts(connection, copy, alike), strict=True))
+        lossy = [name for name in alike if kept[name] != given[name]]
+        if not lossy:
+            return copy
+        connection.drop("TABLE", copy.rows("t", False).name)
+        alike = {name: enum for name, enum in alike.items() if name not in lossy}
+
+
+def _counts(connection: Connection, of: Opened, names: Iterable[str]) -> list[int]:
+    figures = [exp.Count(this=of.key(name, "t")) for name in names]
+    return [int(found) for found in connection.row(exp.select(*figures).from_(of.rows("t", False)))] if figures else []
+
+
+def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) -> Opened:
+    name = connection.fresh("h")
+    cells = [
+        sql.aliased(
+            sql.try_cast_enum(released.key(column, "t"), enums[column]) if column in enums else released.key(column, "t"),
+            f"c{place}",
+        )
+        for place, column in enumerate(released.names)
+    ]
+    connection.run(sql.create_table(name, exp.select(*cells).from_(released.rows("t", False))))
+    return Opened(
+        lambda alias, _: sql.table(name, alias=alias),
+        {column: f"c{place}" for place, column in enumerate(released.names)},
+        released.texts | frozenset(enums),
+        "rowid",
+        released.n_rows,
+        {**released.enums, **enums},
+    )
+
+
+def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
+    """Count the source rows that the row map does not name."""
+    on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = exp.Select().from_(source.rows("s", True)).join(scan_parquet([row_map], alias="m"), on=on, join_type="anti")
+    figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
+    if unit is not None:
+        figures.append(_distinct(source.key(unit, "s")))
+    found = [int(figure) for figure in connection.row(rows.select(*figures))]
+    cells = tuple(zip(columns, found[1 : 1 + len(columns)], strict=True))
+    return LeftRows(found[0], found[-1] if unit is not None else None, cells)
+
+
+def unequal_rows(connection: Connection, first: Opened, second: Opened, columns: Sequence[str]) -> int:
+    """Count positions at which the files do not hold the same row."""
+    on = exp.EQ(this=sql.column(first.row_number, "a"), expression=sql.column(second.row_number, "b"))
+    rows = exp.Select().from_(first.rows("a", True)).join(second.rows("b", True), on=on, join_type="inner")
+    same = [exp.NullSafeEQ(this=first.cell(name, "a"), expression=second.cell(name, "b")) for name in columns]
+    (equal,) = connection.row(rows.select(sql.count_all(where=sql.all_of(same))))
+    return max(first.n_rows, second.n_rows) - int(equal)
+
+
+def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
+    """Compare tokens with the values they stand for: once per distinct pair, so hashing costs by person, not by row."""
+    before, after = _text(source.cell(column, "s")), _text(released.cell(column, "t"))
+    rows = joined(released, row_map, source).select(
+        sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")
+    )
+    pairs = rows.group_by(before.copy(), after.copy())
+    value, token = sql.column("v", "p"), sql.column("t", "p")
+    both = exp.and_(_there(value), _there(token))
+    one = exp.NEQ(this=exp.paren(_missing(value)), expression=exp.paren(_missing(token)))
+    long_enough = exp.GTE(this=sql.call("length", token), expression=sql.integer(_SHORTEST_HASH))
+    hashes = [
+        sql.call("starts_with", sql.call(name, value.copy()), sql.call("lower", token.copy()))
+        for name in ("md5", "sha1", "sha256")
+    ]
+    figures = [
+        _distinct(value, where=both),
+        _distinct(token, where=both),
+        sql.count_all(where=both.copy()),
+        sql.call(
+            "coalesce", exp.Filter(this=exp.Sum(this=sql.column("n", "p")), expression=exp.Where(this=one)), sql.integer(0)
+        ),
+        sql.count_all(where=exp.EQ(this=value.copy(), expression=token.copy())),
+        sql.count_all(where=exp.and_(both.copy(), long_enough, sql.any_of(hashes))),
+    ]
+    found = connection.row(exp.select(*figures).from_(pairs.subquery("p")))
+    return TokenFacts(column, *(int(figure) for figure in found))
+
+
+def unit_facts(connection: Connection, source: Opened, unit: str) -> UnitFacts:
+    """Count rows and persons."""
+    person = source.key(unit, "s")
+    rows = (
+        exp.select(sql.aliased(person, "u"), sql.aliased(sql.count_all(), "n"))
+        .from_(source.rows("s", False))
+        .group_by(person.copy())
+    )
+    name, n = sql.column("u", "p"), sql.column("n", "p")
+    missing = exp.Filter(this=exp.Sum(this=n), expression=exp.Where(this=_missing(name)))
+    most = exp.Filter(this=exp.Max(this=n.copy()), expression=exp.Where(this=_there(name)))
+    figures = [sql.call("coalesce", figure, sql.integer(0)) for figure in (exp.Sum(this=n.copy()), missing, most)]
+    total, without, largest, persons = connection.row(
+        exp.select(*figures, exp.Count(this=name.copy())).from_(rows.subquery("p"))
+    )
+    return UnitFacts(int(total), int(persons), int(without), int(largest))
+
+
+def _grouped(
+    connection: Connection,
+    source: Opened,
+    released: Opened | None,
+    row_map: Path | None,
+    columns: Sequence[str],
+    **figures: Expr,
+) -> Any:  # noqa: ANN401 - Arrow has no types
+    """Group released rows (source rows) by ``columns`` as they are stored; ``figures`` are keys where they aggregate nothing."""
+    if released is None or row_map is None:
+        rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
+    else:
+        rows, side, alias = joined(released, row_map, source), released, "t"
+    keys = [side.key(name, alias) for name in columns]
+    named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+    keys += [figure for figure in figures.values() if not list(figure.find_all(exp.AggFunc))]
+    named += [sql.aliased(figure.copy(), name) for name, figure in figures.items()]
+    query = rows.select(*named, sql.aliased(sql.count_all(), "n"))
+    return connection.arrow(query.group_by(*(key.copy() for key in keys)) if keys else query)
+
+
+def _coded(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    """Codes of an Arrow column: 0 missing, 1..v in ascending order of the value (enumerations are stored in that order)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        parts = [np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in column.chunks]
+        found = np.concatenate(parts) + 1 if parts else np.zeros(0, np.int64)
+        used = np.bincount(found) > 0
+        used[:1] = False
+        ranks: NDArray[np.int32] = np.cumsum(used, dtype=np.int32)
+        ranks[:1] = 0
+        return np.asarray(ranks[found], np.int32)
+    values = pc.unique(column).drop_null()
+    order = pc.sort_indices(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
+    found = pc.index_in(column, value_set=values.take(order)).fill_null(-1)
+    return np.asarray(found, np.int32) + np.int32(1)
+
+
+def _numbered(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    """Number the values of an Arrow column in any order, missing is 0: persons need no order."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return _coded(column)
+    whole = column.combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return np.asarray(whole.dictionary_encode().indices.fill_null(-1), np.int32) + np.int32(1)
+
+
+def _codes(block: Any, columns: int) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
+    coded = [_coded(block.column(place)) for place in range(columns)]
+    return np.stack(coded, axis=1) if coded else np.zeros((len(block), 0), np.int32)
+
+
+def person_classes(
+    connection: Connection,
+    source: Opened | None,
+    released: Opened | None,
+    row_map: Path | None,
+    columns: Sequence[str],
+    unit: str,
+) -> PersonClasses:
+    """Group by the columns and the person; classes are then runs of equal codes."""
+    if source is None:
+        assert released is not None
+        source, released, row_map = released, None, None
+    block = _grouped(connection, source, released, row_map, columns, person=source.key(unit, "s"))
+    codes, person, rows = (
+        _codes(block, len(columns)),
+        _numbered(block.column("person")),
+        np.asarray(block.column("n"), np.int64),
+    )
+    order = row_order(packed_words(np.column_stack([codes, person])))
+    codes, person, rows = codes[order], person[order], rows[order]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    counts = np.add.reduceat(rows, starts) if len(starts) else rows
+    of_pair = (np.cumsum(new) - 1).astype(np.uint32)
+    table = ClassTable(tuple(columns), np.ascontiguousarray(codes[starts]), counts, None, of_pair, person.astype(np.uint32))
+    return PersonClasses(table, rows)
+
+
+def weighted_classes(
+    connection: Connection, source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], weight: str
+) -> ClassTable:
+    """Group by the columns and add the weights of the source rows."""
+    added = sql.call("coalesce", exp.Sum(this=sql.cast(source.cell(weight, "s"), _WEIGHT)), sql.integer(0))
+    block = _grouped(connection, source, released, row_map, columns, w=sql.cast(added, "DOUBLE"))
+    codes = _codes(block, len(columns))
+    order = np.lexsort(codes.T[::-1]) if columns else np.arange(len(codes))
+    weights, counts = np.asarray(block.column("w"), np.float64), np.asarray(block.column("n"), np.int64)
+    return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order], weights[order])
+
+
+class AuditQueries(ABC):
+    """The auditor's half of the DuckDB engine; see :class:`privrelease.engine.protocol.audit.AuditEngine`."""
+
+    _connection: Connection
+    _released: dict[str, Opened]
+
+    @abstractmethod
+    def _opened(self, of: Staged | ReleasedFile) -> Opened: ...
+
+    def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
+        return None if of is None else self._opened(of)
+
+    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
+        """Copy a released file into memory, to be asked many questions."""
+        copy = replace(released, handle=f"{released.handle}-held")
+        self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source))
+        return copy
+
+    def leftovers(self, sink: Sink) -> tuple[str, ...]:
+        """Say what a file holds besides its rows."""
+        return leftovers(self._connection, sink)
+
+    def left_rows(self, source: Staged, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
+        """Count the source rows that did not leave."""
+        return left_rows(self._connection, self._opened(source), row_map, columns, unit)
+
+    def unequal_rows(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> int:
+        """Count positions at which two files hold different rows."""
+        return unequal_rows(self._connection, self._opened(first), self._opened(second), columns)
+
+    def same_cells(
+        self, source: Staged, released: ReleasedFile, row_map: Path, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SameCells, ...]:
+        """Compare pairs of columns row by row."""
+        if not pairs:
+            return ()
+        from privrelease.engine.duckdb.auditing.identifiers import same_cells
+
+        return same_cells(self._connection, self._opened(source), self._opened(released), row_map, pairs)
+
+    def identifier_matches(
+        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], form: str
+    ) -> tuple[IdentifierMatches, ...]:
+        """Look for identifiers in another form."""
+        from privrelease.engine.duckdb.auditing.identifiers import identifier_matches
+
+        return identifier_matches(self._connection, self._opened(source), self._opened(released), pairs, form)
+
+    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], form: str) -> tuple[OwnMatches, ...]:
+        """Compare columns of the source row by row in another form."""
+        from privrelease.engine.duckdb.auditing.identifiers import own_identifiers
+
+        return own_identifiers(self._connection, self._opened(source), pairs, form)
+
+    def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
+        """Compare a pseudonym column with its source."""
+        return token_facts(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def unit_facts(self, source: Staged, unit: str) -> UnitFacts:
+        """Count persons."""
+        return unit_facts(self._connection, self._opened(source), unit)
+
+    def person_classes(
+        self, source: Staged | None, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], unit: str
+    ) -> PersonClasses:
+        """Collapse rows to classes by persons."""
+        return person_classes(self._connection, self._side(source), self._side(released), row_map, columns, unit)
+
+    def weighted_classes(
+        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
+    ) -> ClassTable:
+        """Collapse rows to classes with sums of sampling weights."""
+        return weighted_classes(self._connection, self._opened(source), self._side(released), row_map, columns, weight)
+
+    def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count a numeric column by value."""
+        return number_counts(self._connection, self._opened(of), column)
+
+    def number_distances(
+        self, source: Staged, released: ReleasedFile, row_map: Path, column: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count distances of released numbers from their source."""
+        return number_distances(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
+        """Yield each column coded over all tables."""
+        return coded_columns(self._connection, [self._opened(one) for one in of], columns)
+
+    def mapped_rows(self, row_map: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the two sides of a row map."""
+        return mapped_rows(self._connection, row_map)

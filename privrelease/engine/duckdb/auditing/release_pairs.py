@@ -1,0 +1,332 @@
+"""Two releases of the same persons side by side: rows that belong together, classes by what both say, rows that only one has.
+
+Rows meet by joins and leave as class sizes; missing equals missing unless a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
+from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, SharedValues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.measuring.opening import Opened
+    from privrelease.engine.protocol.base import ReleasedFile, Staged
+    from privrelease.engine.protocol.release_pairs import LinkedPersons
+
+__all__ = ["AcrossQueries"]
+
+Expr = exp.Expr
+
+
+def _missing(cell: Expr) -> Expr:
+    return exp.Is(this=cell.copy(), expression=exp.null())
+
+
+def _same(one: Expr, other: Expr) -> Expr:
+    return exp.NullSafeEQ(this=one.copy(), expression=other.copy())
+
+
+def _agrees(one: Expr, other: Expr) -> Expr:
+    """Equal, or either is missing."""
+    return exp.paren(sql.any_of([exp.EQ(this=one.copy(), expression=other.copy()), _missing(one), _missing(other)]))
+
+
+def _number(of: Opened, alias: str) -> Expr:
+    return sql.column(of.row_number, alias)
+
+
+def _stored(connection: Connection, rows: exp.Select, *, complete: bool = True) -> Links:
+    name = connection.fresh("links")
+    connection.run(sql.create_table(name, rows))
+    (pairs,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    return Links(name, int(pairs), complete)
+
+
+def links_by_maps(connection: Connection, first_map: Path, second_map: Path) -> Links:
+    """Join two row maps on the source row."""
+    rows = exp.select(sql.aliased(sql.column("output_row", "a"), "r1"), sql.aliased(sql.column("output_row", "b"), "r2"))
+    on = exp.EQ(this=sql.column("source_row", "a"), expression=sql.column("source_row", "b"))
+    return _stored(
+        connection,
+        rows.from_(scan_parquet([first_map], alias="a")).join(scan_parquet([second_map], alias="b"), on=on, join_type="inner"),
+    )
+
+
+def links_by_place(connection: Connection, first: Opened, second: Opened) -> Links:
+    """Join on the row number."""
+    rows = exp.select(sql.aliased(_number(first, "a"), "r1"), sql.aliased(_number(second, "b"), "r2"))
+    on = exp.EQ(this=_number(first, "a"), expression=_number(second, "b"))
+    return _stored(connection, rows.from_(first.rows("a", True)).join(second.rows("b", True), on=on, join_type="inner"))
+
+
+def _both(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Subquery:
+    """Rows of both releases under each other: ``c0``…, and ``n1``, ``n2`` saying whose each is."""
+    parts = []
+    for of, mine in ((first, (1, 0)), (second, (0, 1))):
+        cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(columns)]
+        flags = [sql.aliased(sql.integer(flag), f"n{side}") for side, flag in zip((1, 2), mine, strict=True)]
+        parts.append(exp.select(*cells, *flags).from_(of.rows("t", False)))
+    return exp.union(*parts, distinct=False).subquery("both")
+
+
+def _grouped(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Select:
+    """Distinct rows on ``columns`` with their number in either release."""
+    keys = [sql.column(f"c{place}", "both") for place in range(len(columns))]
+    sums = [sql.aliased(exp.Sum(this=sql.column(f"n{side}", "both")), f"n{side}") for side in (1, 2)]
+    rows = exp.select(*keys, *sums).from_(_both(first, second, columns))
+    return rows.group_by(*(key.copy() for key in keys)) if keys else rows
+
+
+def links_by_columns(
+    connection: Connection, first: Opened, second: Opened, exact: Sequence[str], loose: Sequence[str], most_pairs: int
+) -> Links:
+    """Link what agrees with one row only."""
+    product = exp.Mul(this=sql.cast(sql.column("n1", "g"), "DOUBLE"), expression=sql.cast(sql.column("n2", "g"), "DOUBLE"))
+    (pairs,) = connection.row(
+        exp.select(sql.call("coalesce", exp.Sum(this=product), sql.integer(0))).from_(
+            _grouped(first, second, exact).subquery("g")
+        )
+    )
+    if pairs > most_pairs:
+        return _stored(connection, _alone(first, second, (*exact, *loose)), complete=not loose)
+    on = [_same(first.cell(name, "a"), second.cell(name, "b")) for name in exact]
+    on += [_agrees(first.cell(name, "a"), second.cell(name, "b")) for name in loose]
+    numbers = (_number(first, "a"), _number(second, "b"))
+    found = exp.select(*(sql.aliased(number, f"r{side}") for side, number in zip((1, 2), numbers, strict=True)))
+    found = found.from_(first.rows("a", True)).join(second.rows("b", True), on=sql.all_of(on), join_type="inner")
+    partners = [
+        sql.aliased(exp.Window(this=sql.count_all(), partition_by=[sql.column(f"r{side}", "p")]), f"n{side}") for side in (1, 2)
+    ]
+    counted = exp.select(sql.column("r1", "p"), sql.column("r2", "p"), *partners).from_(found.subquery("p"))
+    one = [exp.EQ(this=sql.column(f"n{side}", "q"), expression=sql.integer(1)) for side in (1, 2)]
+    rows = exp.select(sql.column("r1", "q"), sql.column("r2", "q")).from_(counted.subquery("q")).where(sql.all_of(one))
+    return _stored(connection, rows)
+
+
+def _alone(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Select:
+    """Rows that are alone with their cells in either release, and have the same."""
+    sides = []
+    for side, of in ((1, first), (2, second)):
+        cells = [of.cell(name, "t") for name in columns]
+        named = [sql.aliased(cell, f"c{place}") for place, cell in enumerate(cells)]
+        row = sql.aliased(exp.Min(this=_number(of, "t")), f"r{side}")
+        one = exp.EQ(this=sql.count_all(), expression=sql.integer(1))
+        rows = exp.select(*named, row).from_(of.rows("t", True)).having(one)
+        sides.append((rows.group_by(*(cell.copy() for cell in cells)) if cells else rows).subquery(f"s{side}"))
+    on = [_same(sql.column(f"c{place}", "s1"), sql.column(f"c{place}", "s2")) for place in range(len(columns))]
+    return (
+        exp.select(sql.column("r1", "s1"), sql.column("r2", "s2"))
+        .from_(sides[0])
+        .join(sides[1], on=sql.all_of(on), join_type="inner")
+    )
+
+
+def combined_classes(
+    connection: Connection,
+    first: Opened,
+    second: Opened,
+    links: Links,
+    known: tuple[Sequence[str], Sequence[str]],
+    persons: tuple[Opened, tuple[Path, Path], str] | None,
+    *,
+    unlinked: bool,
+) -> CombinedClasses:
+    """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, beside each."""
+    on_first = exp.EQ(this=_number(first, "a"), expression=sql.column("r1", "l"))
+    on_second = exp.EQ(this=_number(second, "b"), expression=sql.column("r2", "l"))
+    linked = exp.Select().from_(sql.table(links.handle, alias="l"))
+    linked = linked.join(first.rows("a", True), on=on_first, join_type="inner")
+    linked = linked.join(second.rows("b", True), on=on_second, join_type="inner")
+    counted = sql.count_all()
+    if persons is not None:
+        source, maps, unit = persons
+        linked = _with_source(linked, sql.column("r2", "l"), maps[1], source)
+        counted = _persons_of(source, unit)
+    sides = ((first, "a", "p", known[0]), (second, "b", "q", known[1]))
+    cells = [
+        (of.key(name, alias), f"{letter}{place}") for of, alias, letter, names in sides for place, name in enumerate(names)
+    ]
+    groups = linked.select(*(sql.aliased(cell, name) for cell, name in cells), sql.aliased(counted, "n"))
+    groups = groups.group_by(*(cell.copy() for cell, _ in cells)) if cells else groups
+    rows = exp.Select().from_(groups.subquery("t"))
+    for side, (of, _, letter, names) in enumerate(sides, start=1):
+        where = None if persons is None else (persons[0], persons[1][side - 1], persons[2])
+        rows = rows.join(
+            _classes(of, names, letter, where, None).subquery(f"f{side}"),
+            on=_alike(letter, names, f"f{side}"),
+            join_type="left",
+        )
+        if unlinked:
+            rows = rows.join(
+                _classes(of, names, letter, where, (links.handle, f"r{side}")).subquery(f"u{side}"),
+                on=_alike(letter, names, f"u{side}"),
+                join_type="left",
+            )
+    sizes = [
+        sql.aliased(sql.cast(sql.call("coalesce", sql.column("n", of), sql.integer(0)), "BIGINT"), f"n_{of}")
+        for of in ("t", "f1", "f2", *(("u1", "u2") if unlinked else ()))
+    ]
+    lost = sql.all_of([_missing(sql.column(name, "t")) for _, name in cells]) if cells else exp.false()
+    block = connection.arrays(rows.select(*sizes, sql.aliased(lost, "lost")).where(_positive(sql.column("n", "t"))))
+    none = np.zeros(len(block["lost"]), np.int64)
+    linked_, first_, second_, alone_first, alone_second = (
+        np.asarray(block.get(f"n_{of}", none), np.int64) for of in ("t", "f1", "f2", "u1", "u2")
+    )
+    return CombinedClasses(linked_, first_, second_, alone_first, alone_second, np.asarray(block["lost"], np.bool_))
+
+
+def _positive(number: Expr) -> Expr:
+    return exp.GT(this=number, expression=sql.integer(0))
+
+
+def _persons_of(source: Opened, unit: str) -> Expr:
+    return exp.Count(this=exp.Distinct(expressions=[source.key(unit, "s")]))
+
+
+def _with_source(rows: exp.Select, row: Expr, row_map: Path, source: Opened) -> exp.Select:
+    on_map = exp.EQ(this=sql.column("output_row", "m"), expression=row)
+    on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = rows.join(scan_parquet([row_map], alias="m"), on=on_map, join_type="inner")
+    return rows.join(source.rows("s", True), on=on_source, join_type="inner")
+
+
+def _alike(letter: str, names: Sequence[str], side: str) -> Expr:
+    return sql.all_of(
+        [_same(sql.column(f"{letter}{place}", "t"), sql.column(f"{letter}{place}", side)) for place in range(len(names))]
+    )
+
+
+def _classes(
+    of: Opened,
+    names: Sequence[str],
+    letter: str,
+    persons: tuple[Opened, Path, str] | None,
+    unlinked: tuple[str, str] | None,
+) -> exp.Select:
+    """Classes of one release alone; ``unlinked``: of the rows that a table of links (and its column) does not name."""
+    cells = [of.key(name, "t") for name in names]
+    rows = exp.Select().from_(of.rows("t", True))
+    if unlinked is not None:
+        on = exp.EQ(this=_number(of, "t"), expression=sql.column(unlinked[1], "l"))
+        rows = rows.join(sql.table(unlinked[0], alias="l"), on=on, join_type="anti")
+    counted = sql.count_all()
+    if persons is not None:
+        source, row_map, unit = persons
+        rows = _with_source(rows, _number(of, "t"), row_map, source)
+        counted = _persons_of(source, unit)
+    named = [sql.aliased(cell, f"{letter}{place}") for place, cell in enumerate(cells)]
+    rows = rows.select(*named, sql.aliased(counted, "n"))
+    return rows.group_by(*(cell.copy() for cell in cells)) if cells else rows
+
+
+def only_in_one(
+    connection: Connection, first: Opened, second: Opened, shared: Sequence[str], known: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Subtract the multisets of rows from each other, then group what is left by the known cells."""
+    keys = [sql.column(f"c{shared.index(name)}", "g") for name in known]
+    n1, n2 = sql.column("n1", "g"), sql.column("n2", "g")
+    more = [
+        sql.aliased(exp.Sum(this=sql.call("greatest", exp.Sub(this=one.copy(), expression=other.copy()), sql.integer(0))), name)
+        for one, other, name in ((n1, n2, "a"), (n2, n1, "b"))
+    ]
+    there = sql.any_of([exp.Not(this=_missing(key)) for key in keys]) if keys else exp.true()
+    rows = exp.select(*more).from_(_grouped(first, second, shared).subquery("g"))
+    rows = rows.where(exp.and_(exp.NEQ(this=n1.copy(), expression=n2.copy()), exp.paren(there)))
+    block = connection.arrays(rows.group_by(*(key.copy() for key in keys)) if keys else rows)
+    left = [np.ma.filled(np.ma.asarray(block[name]).astype(np.float64), 0).astype(np.int64) for name in ("a", "b")]
+    return left[0][left[0] > 0], left[1][left[1] > 0]
+
+
+def shared_values(
+    connection: Connection, first: Opened, second: Opened, pairs: Iterable[tuple[str, str]]
+) -> tuple[SharedValues, ...]:
+    """Join the distinct values of each pair of columns."""
+    found = []
+    for names in pairs:
+        sides = []
+        for side, (of, name) in enumerate(zip((first, second), names, strict=True), start=1):
+            cell = of.cell(name, "t")
+            rows = exp.select(sql.aliased(sql.cast(cell, "VARCHAR"), "v")).distinct().from_(of.rows("t", False))
+            sides.append(rows.where(exp.Not(this=_missing(cell))).subquery(f"s{side}"))
+        on = exp.EQ(this=sql.column("v", "s1"), expression=sql.column("v", "s2"))
+        figures = [exp.Count(this=sql.column("v", "s1")), exp.Count(this=sql.column("v", "s2")), sql.count_all()]
+        joined = exp.select(*figures).from_(sides[0]).join(sides[1], on=on, join_type="full")
+        ours, theirs, every = map(int, connection.row(joined))
+        found.append(SharedValues(ours, theirs, ours + theirs - every))
+    return tuple(found)
+
+
+def same_coding(connection: Connection, first: Opened, second: Opened, columns: Sequence[str]) -> tuple[str, ...]:
+    """Compare the values of each column."""
+    found = zip(columns, shared_values(connection, first, second, [(name, name) for name in columns]), strict=True)
+    return tuple(name for name, one in found if 2 * one.both >= min(one.first, one.second) > 0)
+
+
+class AcrossQueries(ABC):
+    """See :class:`privrelease.engine.protocol.release_pairs.AcrossEngine`."""
+
+    _connection: Connection
+
+    @abstractmethod
+    def _opened(self, of: Staged | ReleasedFile) -> Opened: ...
+
+    def links_by_maps(self, first_map: Path, second_map: Path) -> Links:
+        """Link rows of one source row."""
+        return links_by_maps(self._connection, first_map, second_map)
+
+    def links_by_place(self, first: ReleasedFile, second: ReleasedFile) -> Links:
+        """Link rows of one place."""
+        return links_by_place(self._connection, self._opened(first), self._opened(second))
+
+    def links_by_columns(
+        self, first: ReleasedFile, second: ReleasedFile, exact: Sequence[str], loose: Sequence[str], most_pairs: int
+    ) -> Links:
+        """Link rows that agree with each other alone."""
+        return links_by_columns(self._connection, self._opened(first), self._opened(second), exact, loose, most_pairs)
+
+    def combined_classes(
+        self,
+        first: ReleasedFile,
+        second: ReleasedFile,
+        links: Links,
+        known_first: Sequence[str],
+        known_second: Sequence[str],
+        persons: LinkedPersons | None = None,
+        *,
+        unlinked: bool = True,
+    ) -> CombinedClasses:
+        """Collapse linked rows by what both releases say."""
+        where = None
+        if persons is not None:
+            where = (self._opened(persons.source), (persons.first_map, persons.second_map), persons.unit)
+        sides = self._opened(first), self._opened(second)
+        return combined_classes(self._connection, *sides, links, (known_first, known_second), where, unlinked=unlinked)
+
+    def only_in_one(
+        self, first: ReleasedFile, second: ReleasedFile, shared: Sequence[str], known: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return class sizes of what only one release has."""
+        return only_in_one(self._connection, self._opened(first), self._opened(second), shared, known)
+
+    def shared_values(
+        self, first: Staged | ReleasedFile, second: ReleasedFile, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SharedValues, ...]:
+        """Compare the values of pairs of columns."""
+        return shared_values(self._connection, self._opened(first), self._opened(second), pairs)
+
+    def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns whose values are written alike."""
+        return same_coding(self._connection, self._opened(first), self._opened(second), columns)

@@ -1,0 +1,1 @@
+"""Measuring: codes, class tables, aggregates and table cells."""

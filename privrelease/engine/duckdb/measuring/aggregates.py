@@ -1,0 +1,396 @@
+"""Statistics as aggregates: one query each, or one scan for those of the same groups; a person's contribution is bounded before.
+
+Nothing of the data steers what is asked: the queries, their cells and their order follow from the plan alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.conditions import condition
+from privrelease.relational.aggregates import Aggregated, BinKey, ColumnKey
+from privrelease.relational.filters import columns_of
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.reading.staging import StagedTable
+    from privrelease.relational.aggregates import Aggregate, Bounding, Measure
+
+__all__ = ["aggregates"]
+
+_FAR: Final = 1 << 62
+_ROW: Final = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows that count: a table, or a query over the staged one; ``unit``: the column of the person, None where rows are persons."""
+
+    table: StagedTable
+    source: exp.Expr
+    unit: str | None
+    max_rows: int
+    salt: int
+
+    def select(self, *expressions: exp.Expr) -> exp.Select:
+        return exp.select(*expressions).from_(self.source.copy())
+
+
+def aggregates(
+    connection: Connection, table: StagedTable, bounding: Bounding, asked: Sequence[Aggregate]
+) -> tuple[Aggregated, ...]:
+    """Return what was asked; see :mod:`privrelease.relational.aggregates`."""
+    scans = _scans(asked, bounded=bounding.unit is not None)
+    kept: str | None = None
+    source: exp.Expr = sql.table(table.table)
+    unit = None
+    if bounding.unit is not None:
+        unit = f"c{table.ordinal(bounding.unit)}"
+        bounded = _bounded(table, bounding, unit, _needed(table, asked))
+        source = bounded.subquery("kept")
+        if len(scans) > 1:
+            kept = connection.fresh("k")
+            connection.run(sql.create_table(kept, bounded))
+            source = sql.table(kept)
+    rows = _Rows(table, source, unit, bounding.max_rows, bounding.salt)
+    found: dict[int, Aggregated] = {}
+    try:
+        for places in scans:
+            found |= dict(zip(places, _scan(connection, rows, [asked[i] for i in places]), strict=True))
+    finally:
+        if kept is not None:
+            connection.drop("TABLE", kept)
+    return tuple(found[place] for place in range(len(asked)))
+
+
+def _scans(asked: Sequence[Aggregate], *, bounded: bool) -> list[list[int]]:
+    """Group aggregates that one scan answers: the same declared keys, and no bounding of groups that depends on the filter."""
+    scans: list[list[int]] = []
+    shared: dict[object, list[int]] = {}
+    for place, one in enumerate(asked):
+        steps = any(measure.kind == "steps" for measure in one.measures)
+        if one.private or steps or (bounded and one.max_groups is not None):
+            scans.append([place])
+        elif one.keys in shared:
+            shared[one.keys].append(place)
+        else:
+            shared[one.keys] = [place]
+            scans.append(shared[one.keys])
+    return scans
+
+
+def _needed(table: StagedTable, asked: Iterable[Aggregate]) -> list[str]:
+    names: set[str] = set()
+    for one in asked:
+        names |= {key.column for key in one.keys} | set(one.complete)
+        names |= {measure.column for measure in one.measures if measure.column is not None}
+        names |= columns_of(one.where) if one.where is not None else frozenset()
+    return [f"c{place}" for place in sorted(table.ordinal(name) for name in names)]
+
+
+def _bounded(table: StagedTable, bounding: Bounding, unit: str, needed: list[str]) -> exp.Select:
+    """At most ``max_rows`` rows of each person, in the order of a hash that only this run knows.
+
+    The hash is of the rows themselves: what is kept of a person depends on that person's rows and the salt alone, so that another person
+    who comes or goes changes none of it, whatever the hash is worth.
+    """
+    own = [_hashed(table, name) for name in dict.fromkeys((unit, *needed))]
+    order = sql.call("hash", sql.cast(sql.text(str(bounding.salt)), "UBIGINT"), *own)
+    number = exp.Window(
+        this=sql.call("row_number"),
+        partition_by=[sql.column(unit)],
+        order=exp.Order(expressions=[exp.Ordered(this=order)]),
+    )
+    columns = [sql.column(name) for name in dict.fromkeys((unit, *needed))]
+    there = exp.Not(this=exp.Is(this=sql.column(unit), expression=exp.null()))
+    numbered = exp.select(*columns, sql.aliased(number, _ROW)).from_(sql.table(table.table)).where(there)
+    few = exp.LTE(this=sql.column(_ROW), expression=sql.integer(bounding.max_rows))
+    return exp.select(*(column.copy() for column in columns)).from_(numbered.subquery("numbered")).where(few)
+
+
+# ---------------------------------------------------------------------------------------------------------------------- one scan
+
+
+def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[Aggregated]:
+    first = asked[0]
+    keys = [_key(key, rows.table) for key in first.keys]
+    tests = [_test(one, rows.table) for one in asked]
+    common = tests[0] if len(asked) == 1 else None
+    source = rows.select(exp.Star())
+    if common is not None:
+        source = source.where(common)
+    if first.private:
+        source = source.where(*(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())) for key in keys))
+    if rows.unit is not None and first.max_groups is not None and keys:
+        source = _few_groups(source, rows, keys, first.max_groups)
+    if any(measure.kind == "steps" for measure in first.measures):
+        return [_by_steps(connection, rows, source, keys, first)]
+    figures = [
+        sql.aliased(_figure(measure, rows, None if common is not None else test), f"m{place}")
+        for place, (measure, test) in enumerate(
+            (measure, test) for one, test in zip(asked, tests, strict=True) for measure in one.measures
+        )
+    ]
+    grouped = exp.select(*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), *figures).from_(
+        source.subquery("r")
+    )
+    if keys:
+        grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))))
+    shown = [_shown(key, f"k{i}") for i, key in enumerate(first.keys)]
+    names = [sql.column(f"m{i}") for i in range(len(figures))]
+    found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g")))
+    width = len(keys)
+    if first.private:
+        ordered = sorted(found, key=lambda row: row[:width])
+        return [
+            Aggregated(
+                tuple(tuple(int(row[width + i]) for row in ordered) for i in range(len(figures))),
+                tuple(tuple(row[:width]) for row in ordered),
+            )
+        ]
+    dense = _dense(first, found, len(figures))
+    result, taken = [], 0
+    for one in asked:
+        result.append(Aggregated(tuple(dense[taken : taken + len(one.measures)])))
+        taken += len(one.measures)
+    return result
+
+
+def _test(one: Aggregate, table: StagedTable) -> exp.Expr | None:
+    tests: list[exp.Expr] = [
+        exp.Not(this=exp.Is(this=sql.column(f"c{table.ordinal(name)}"), expression=exp.null())) for name in one.complete
+    ]
+    if one.where is not None:
+        tests.append(condition(one.where, table))
+    return sql.all_of(tests) if tests else None
+
+
+def _hashed(table: StagedTable, name: str) -> exp.Expr:
+    """A column as it is hashed: a text, never its code, which other persons' texts decide."""
+    cell = sql.column(name)
+    return cell if table.coded[int(name.removeprefix("c"))] is None else sql.cast(cell, "VARCHAR")
+
+
+def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int) -> exp.Select:
+    """Keep the rows of at most ``most`` groups of each person, groups in the order of a hash that only this run knows."""
+    assert rows.unit is not None
+    texts = [sql.cast(key.copy(), "VARCHAR") for key in keys]
+    salt = sql.cast(sql.text(str(rows.salt ^ 0x9E3779B97F4A7C15)), "UBIGINT")
+    order = [sql.call("hash", salt, _hashed(rows.table, rows.unit), *texts), *(text.copy() for text in texts)]
+    rank = exp.Window(
+        this=sql.call("dense_rank"),
+        partition_by=[sql.column(rows.unit)],
+        order=exp.Order(expressions=[exp.Ordered(this=one) for one in order]),
+    )
+    ranked = exp.select(exp.Star(), sql.aliased(rank, "rank")).from_(source.subquery("p"))
+    few = exp.LTE(this=sql.column("rank"), expression=sql.integer(most))
+    return exp.select(exp.Star()).from_(ranked.subquery("ranked")).where(few)
+
+
+def _key(key: ColumnKey | BinKey, table: StagedTable) -> exp.Expr:
+    cell = sql.column(f"c{table.ordinal(key.column)}")
+    if isinstance(key, BinKey):
+        return _bin(key, table)
+    if key.other is None:
+        return cell
+    # one key for the rest before anything is grouped: a person of several such keys is in one cell, once
+    text = sql.cast(cell, "VARCHAR")
+    declared = exp.In(this=text, expressions=[sql.text(value) for value in key.values or ()])
+    missing = exp.Is(this=cell.copy(), expression=exp.null())
+    return sql.when((missing, exp.null()), (declared, text.copy()), otherwise=sql.text(key.other))
+
+
+def _shown(key: ColumnKey | BinKey, name: str) -> exp.Expr:
+    return sql.cast(sql.column(name), "VARCHAR") if isinstance(key, ColumnKey) else sql.column(name)
+
+
+def _bin(key: BinKey, table: StagedTable) -> exp.Expr:
+    """The number of the bin, from 0; NULL where the cell is missing. x >= edge exactly where its step >= the edge's, rounded up."""
+    starts = [max(-_FAR, min(_FAR, ceil(edge / key.grid))) for edge in key.edges]
+    low, high = starts[0], starts[-1]
+    if key.outside:
+        return _bin_or_outside(key, table, starts)
+    steps = _steps(key.column, table, low, high, key.grid)
+    widths = {right - left for left, right in pairwise(starts)}
+    last = len(starts) - 2
+    if len(widths) == 1 and (width := widths.pop()) > 0:
+        above = exp.Sub(this=steps, expression=_integer(low))
+        number = exp.IntDiv(this=exp.paren(above), expression=_integer(width))
+        there = exp.Not(this=exp.Is(this=steps.copy(), expression=exp.null()))
+        return sql.when((there, sql.call("least", number, sql.integer(last))))
+    branches = [(exp.LT(this=steps.copy(), expression=_integer(start)), sql.integer(i)) for i, start in enumerate(starts[1:-1])]
+    missing = exp.Is(this=steps.copy(), expression=exp.null())
+    return sql.when((missing, exp.null()), *branches, otherwise=sql.integer(last))
+
+
+def _bin_or_outside(key: BinKey, table: StagedTable, starts: list[int]) -> exp.Expr:
+    """The same with a bin 0 below the first edge, and one above the last."""
+    low, last = starts[0], len(starts) - 2
+    over = max(-_FAR, min(_FAR, floor(key.edges[-1] / key.grid) + 1)) if key.closed else starts[-1]
+    steps = _steps(key.column, table, low - 1, over, key.grid)
+    missing = (exp.Is(this=steps.copy(), expression=exp.null()), exp.null())
+    below = (exp.LT(this=steps.copy(), expression=_integer(low)), sql.integer(0))
+    above = (exp.GTE(this=steps.copy(), expression=_integer(over)), sql.integer(last + 2))
+    widths = {right - left for left, right in pairwise(starts)}
+    if len(widths) == 1 and (width := widths.pop()) > 0:
+        distance = exp.Sub(this=steps.copy(), expression=_integer(low))
+        number = exp.IntDiv(this=exp.paren(distance), expression=_integer(width))
+        inside = exp.Add(this=sql.call("least", number, sql.integer(last)), expression=sql.integer(1))
+        return sql.when(missing, below, above, otherwise=inside)
+    inner = [(exp.LT(this=steps.copy(), expression=_integer(s)), sql.integer(i)) for i, s in enumerate(starts[1:-1], 1)]
+    return sql.when(missing, below, above, *inner, otherwise=sql.integer(last + 1))
+
+
+def _integer(value: int) -> exp.Expr:
+    return sql.cast(sql.text(str(value)), "BIGINT")
+
+
+def _steps(column: str, table: StagedTable, low: int, high: int, grid: Fraction) -> exp.Expr:
+    """The cell in whole steps of the grid, rounded to the nearest, clamped to [low, high]; NULL where missing or not finite.
+
+    Within 2^40 steps the double quotient errs by less than 2^-10 of a step, so that a value on the grid gets its own step.
+    """
+    place = table.ordinal(column)
+    cell = sql.column(f"c{place}")
+    declared = table.columns[place]
+    if declared.type is ColumnType.INTEGER and grid == 1:
+        return sql.when((_there(cell), _clamped(cell.copy(), _integer(low), _integer(high))))
+    double = sql.cast(cell.copy(), "DOUBLE")
+    # a column with a grid is stored as a decimal, which is always finite
+    there = _there(cell) if declared.grid is not None else sql.call("isfinite", double.copy())
+    step = exp.Div(
+        this=sql.cast(sql.text(str(grid.numerator)), "DOUBLE"),
+        expression=sql.cast(sql.text(str(grid.denominator)), "DOUBLE"),
+    )
+    quotient = exp.Div(this=double, expression=exp.paren(step))
+    ends = (sql.cast(sql.text(str(low)), "DOUBLE"), sql.cast(sql.text(str(high)), "DOUBLE"))
+    return sql.when((there, sql.cast(sql.call("round", _clamped(quotient, *ends)), "BIGINT")))
+
+
+def _there(cell: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
+
+
+def _clamped(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """The value between the bounds. Only for a value that is there: DuckDB's ``least`` would skip NULL and give the bound."""
+    return sql.call("greatest", sql.call("least", value, high), low)
+
+
+def _figure(measure: Measure, rows: _Rows, test: exp.Expr | None) -> exp.Expr:
+    if measure.kind == "rows" or (measure.kind == "persons" and (rows.unit is None or rows.max_rows == 1)):
+        figure: exp.Expr = exp.Count(this=exp.Star())
+    elif measure.kind == "persons":
+        assert rows.unit is not None
+        figure = exp.Count(this=exp.Distinct(expressions=[sql.column(rows.unit)]))
+    else:
+        figure = exp.Sum(this=_term(measure, rows.table))
+    if test is not None:
+        figure = exp.Filter(this=figure, expression=exp.Where(this=test.copy()))
+    return sql.call("coalesce", figure, sql.integer(0))
+
+
+def _filled(measure: Measure, table: StagedTable) -> exp.Expr:
+    """The step of a row, that of a missing value being the measure's."""
+    assert measure.column is not None
+    steps = _steps(measure.column, table, measure.low, measure.high, measure.grid)
+    return steps if measure.fill is None else sql.call("coalesce", steps, _integer(measure.fill))
+
+
+def _term(measure: Measure, table: StagedTable) -> exp.Expr:
+    assert measure.column is not None
+    steps = _filled(measure, table)
+    distance = exp.paren(exp.Sub(this=steps, expression=_integer(measure.centre))) if measure.centre else steps
+    if measure.kind == "sum":
+        return distance
+    wide = sql.cast(distance, "HUGEINT")
+    square = exp.Mul(this=wide, expression=wide.copy())
+    return exp.Sub(this=square, expression=sql.cast(sql.text(str(measure.offset)), "HUGEINT"))
+
+
+# ----------------------------------------------------------------------------------------------------------------------- cells
+
+
+def _sizes(asked: Aggregate) -> list[int]:
+    return [len(key.edges) - 1 + 2 * key.outside if isinstance(key, BinKey) else len(_published(key)) for key in asked.keys]
+
+
+def _published(key: ColumnKey) -> tuple[str, ...]:
+    return (*(key.values or ()), *(() if key.other is None else (key.other,)))
+
+
+def _cell(positions: list[dict[str, int] | None], sizes: list[int], row: Sequence[object]) -> int | None:
+    """The number of a row's cell; None where a key is missing or not declared."""
+    cell = 0
+    for found, size, value in zip(positions, sizes, row, strict=False):
+        place = (
+            (None if value is None else int(str(value)))
+            if found is None
+            else found.get(str(value))
+            if value is not None
+            else None
+        )
+        if place is None:
+            return None
+        cell = cell * size + place
+    return cell
+
+
+def _positions(asked: Aggregate) -> list[dict[str, int] | None]:
+    return [None if isinstance(key, BinKey) else {text: i for i, text in enumerate(_published(key))} for key in asked.keys]
+
+
+def _dense(asked: Aggregate, found: list[tuple[object, ...]], figures: int) -> list[tuple[int, ...]]:
+    """Every declared cell, those without rows too."""
+    sizes, positions = _sizes(asked), _positions(asked)
+    cells = [[0] * prod(sizes) for _ in range(figures)]
+    for row in found:
+        cell = _cell(positions, sizes, row)
+        if cell is None:
+            continue
+        for figure, value in zip(cells, row[len(sizes) :], strict=True):
+            figure[cell] = int(value)  # type: ignore[call-overload]  # the engine's integers
+    return [tuple(figure) for figure in cells]
+
+
+def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: list[exp.Expr], asked: Aggregate) -> Aggregated:
+    """How many rows at each step, by cell: what scores of quantiles are made of."""
+    (measure,) = asked.measures
+    assert measure.column is not None
+    steps = _filled(measure, rows.table)
+    named = [*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), sql.aliased(steps, "s")]
+    grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source.subquery("r"))
+    grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))), sql.column("s"))
+    shown = [sql.aliased(_shown(key, f"k{i}"), f"k{i}") for i, key in enumerate(asked.keys)]
+    query = exp.select(*shown, sql.column("s"), sql.column("n")).from_(grouped.subquery("g")).order_by(sql.column("s"))
+    block = connection.arrow(query)
+    sizes, positions = _sizes(asked), _positions(asked)
+    step, count = (np.asarray(block.column(name), dtype=np.int64) for name in ("s", "n"))
+    if not keys:
+        return Aggregated((), steps=((step, count),))
+    codes = np.zeros(len(step), np.int64)
+    known = np.ones(len(step), np.bool_)
+    for i, (size, found) in enumerate(zip(sizes, positions, strict=True)):
+        column = block.column(f"k{i}").combine_chunks().dictionary_encode()
+        column = column if hasattr(column, "dictionary") else column.chunk(0)
+        texts = column.dictionary.to_pylist()
+        places = np.array([-1 if found is None else found.get(text, -1) for text in texts] or [-1], np.int64)
+        index = np.asarray(column.indices.fill_null(len(texts)))
+        place = np.append(places[: len(texts)], -1)[index]
+        known &= place >= 0
+        codes = codes * size + np.maximum(place, 0)
+    cells = []
+    for cell in range(prod(sizes)):
+        here = known & (codes == cell)
+        cells.append((step[here], count[here]))
+    return Aggregated((), steps=tuple(cells))

@@ -1,0 +1,251 @@
+"""Measuring what is about to leave: aggregates straight over the released file, and a comparison with its source row by row.
+
+Nothing here is shared with coding and writing: groups are formed by GROUP BY, classes are coded from its result, and rows meet their
+source through the row map, whatever their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.grouping import packed_words, row_order
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.rows import encoded_cells, mapped_rows
+from privrelease.engine.duckdb.errors import fault
+from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
+from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
+from privrelease.engine.protocol.base import ColumnChange, RowMapFaults, SizeHistogram
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.measuring.opening import Opened
+
+__all__ = [
+    "Persons",
+    "changes",
+    "class_table",
+    "class_tables",
+    "joined",
+    "row_map_faults",
+    "size_histogram",
+    "unsorted_rows",
+]
+
+Expr = exp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+
+    source: Opened
+    row_map: Path
+    unit: str
+
+
+# class sizes
+def _with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr | None]:
+    """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
+    if persons is None:
+        return exp.Select().from_(of.rows("t", False)), None
+    return joined(of, persons.row_map, persons.source), persons.source.cell(persons.unit, "s")
+
+
+def joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
+    """Every released row ``t`` beside its source row ``s``."""
+    rows = exp.Select().from_(released.rows("t", True))
+    on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
+    on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
+    rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
+    return rows.join(source.rows("s", True), on=on_source, join_type="inner")
+
+
+def size_histogram(
+    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None, residual: bool, persons: Persons | None
+) -> SizeHistogram:
+    """Return the class-size histogram by one aggregate; see :class:`privrelease.engine.protocol.base.Engine`."""
+    if unit is not None and persons is not None:
+        msg = "the unit is a column of the file or of the source, not both"
+        raise ValueError(msg)
+    base, person = _with_persons(of, persons)
+    person = of.key(unit, "t") if unit is not None else person
+    keys = [of.key(name, "t") for name in columns]
+    if person is not None:
+        named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+        base = base.select(*named, sql.aliased(person, "person")).distinct()
+        base = exp.Select().from_(base.subquery("pairs"))
+        keys = [sql.column(f"g{place}", "pairs") for place in range(len(columns))]
+    all_missing = sql.all_of([exp.Is(this=key.copy(), expression=exp.null()) for key in keys])
+    sizes = base.select(
+        sql.aliased(sql.count_all(), "n"), sql.aliased(all_missing if residual and keys else exp.false(), "apart")
+    )
+    if keys:
+        sizes = sizes.group_by(*keys)
+    counts = (
+        exp.select(sql.column("apart"), sql.column("n"), sql.aliased(sql.count_all(), "j"))
+        .from_(sizes.subquery("classes"))
+        .group_by(sql.column("apart"), sql.column("n"))
+        .order_by(sql.column("apart"), sql.column("n"))
+    )
+    block = connection.arrays(counts)
+    apart = np.asarray(block["apart"], np.bool_)
+    n = np.asarray(block["n"], np.int64)
+    left_out = (
+        int(n[apart].sum()) if not persons and unit is None else _residual_rows(connection, of, columns) if apart.any() else 0
+    )
+    there = ~apart & (n > 0)
+    return SizeHistogram(n[there], np.asarray(block["j"], np.int64)[there], left_out)
+
+
+def _residual_rows(connection: Connection, of: Opened, columns: Sequence[str]) -> int:
+    missing = sql.all_of([exp.Is(this=of.key(name, "t"), expression=exp.null()) for name in columns])
+    return int(connection.row(exp.select(sql.count_all(where=missing)).from_(of.rows("t", False)))[0])
+
+
+# class tables
+def class_table(
+    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None = None, persons: Persons | None = None
+) -> ClassTable:
+    """Return the class table; with a unit also the distinct (class, person) pairs."""
+    base, person = _with_persons(of, persons)
+    person = of.cell(unit, "t") if unit is not None else person
+    block = _groups(connection, base, of, columns, person)
+    codes = _codes([[block.column(place)] for place in range(len(columns))])[0]
+    counts = np.asarray(block.column("n"), np.int64)
+    if person is None:
+        order = row_order(packed_words(codes))
+        return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order])
+    return _by_person(tuple(columns), codes, counts, _codes([[block.column("person")]])[0][:, 0])
+
+
+def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Sequence[str], person: Expr | None) -> Any:  # noqa: ANN401 - Arrow has no types
+    """Groups by the stored keys; enumerations stay dictionaries."""
+    keys = [of.key(name, "t") for name in columns]
+    named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
+    if person is not None:
+        keys = [*keys, person]
+        named.append(sql.aliased(person.copy(), "person"))
+    groups = base.select(*named, sql.aliased(sql.count_all(), "n"))
+    if keys:
+        groups = groups.group_by(*(key.copy() for key in keys))
+    return connection.arrow(groups)
+
+
+def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
+    """Codes of columns given in parts, one coding over the parts: a matrix (rows, columns) for each part."""
+    coded = [in_one_coding([encoded(piece) for piece in pieces])[0] for pieces in columns]
+    if not coded:
+        return [np.zeros((1, 0), np.int32)]
+    return [np.stack(part, axis=1, dtype=np.int32) for part in zip(*coded, strict=True)]
+
+
+def _by_person(
+    columns: tuple[str, ...], codes: NDArray[np.int32], counts: NDArray[np.int64], person: NDArray[np.int32]
+) -> ClassTable:
+    order = np.lexsort((person, *codes.T[::-1]))
+    codes, counts, person = codes[order], counts[order], person[order]
+    new = np.ones(len(counts), np.bool_)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    class_ = (np.cumsum(new) - 1).astype(np.uint32)
+    totals = np.add.reduceat(counts, starts) if len(starts) else counts
+    known = person > 0
+    return ClassTable(
+        columns, np.ascontiguousarray(codes[starts]), totals, None, class_[known], (person[known] - 1).astype(np.uint32)
+    )
+
+
+def class_tables(connection: Connection, of: Sequence[Opened], columns: Sequence[str]) -> tuple[ClassTable, ...]:
+    """Return one class table each, in one common coding."""
+    blocks = [_groups(connection, _with_persons(one, None)[0], one, columns, None) for one in of]
+    matrices = _codes([[block.column(place) for block in blocks] for place in range(len(columns))])
+    tables = []
+    for codes, block in zip(matrices, blocks, strict=True):
+        order = row_order(packed_words(codes))
+        tables.append(
+            ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), np.asarray(block.column("n"), np.int64)[order])
+        )
+    return tuple(tables)
+
+
+# rows against their source
+def changes(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
+) -> tuple[ColumnChange, ...]:
+    """Compare every released row with its source row, column by column."""
+    alike = [name for name in columns if name in source.enums and source.enums[name] == released.enums.get(name)]
+    rest = [name for name in columns if name not in alike]
+    found: dict[str, ColumnChange] = {}
+    if alike:
+        of_source, of_output = mapped_rows(connection, row_map)
+        inside = (of_source >= 0) & (of_source < source.n_rows) & (of_output >= 0) & (of_output < released.n_rows)
+        if not inside.all():
+            of_source, of_output = of_source[inside], of_output[inside]
+        for name in alike:  # one enumeration, so that a code means the same in both
+            before = encoded_cells(connection, source, name)[0][of_source]
+            after = encoded_cells(connection, released, name)[0][of_output]
+            there, left = before != 0, after != 0
+            both = there & left
+            counts = (there, left, both, both & (before == after))
+            found[name] = _change(name, len(before), *(int(np.count_nonzero(one)) for one in counts))
+    if rest:
+        figures: list[Expr] = [sql.count_all()]
+        for name in rest:
+            before_cell, after_cell = source.cell(name, "s"), released.cell(name, "t")
+            same = exp.EQ(this=before_cell.copy(), expression=after_cell.copy())  # NULL where either is missing
+            figures += [exp.Count(this=part) for part in (before_cell, after_cell, same)]
+            figures.append(sql.count_all(where=same.copy()))
+        n_rows, *cells = map(int, connection.row(joined(released, row_map, source).select(*figures)))
+        found |= {name: _change(name, n_rows, *cells[4 * i : 4 * i + 4]) for i, name in enumerate(rest)}
+    return tuple(found[name] for name in columns)
+
+
+def _change(name: str, n_rows: int, before: int, after: int, both: int, same: int) -> ColumnChange:
+    """From rows, cells with a value before, after and in both, and cells with the same value."""
+    neither = n_rows - before - after + both
+    return ColumnChange(name, same + neither, before - both, both - same, after - both)
+
+
+def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
+    """Check that every output row comes from exactly one source row and no source row leaves twice."""
+    sides = []
+    for rows, size in zip(mapped_rows(connection, row_map), (source.n_rows, released.n_rows), strict=True):
+        inside = rows[(rows >= 0) & (rows < size)]
+        times = np.bincount(inside, minlength=size)
+        sides.append((len(rows) - len(inside), int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))))
+    (beyond_source, twice_source, absent), (beyond_output, twice_output, unmapped) = sides
+    return RowMapFaults(beyond_source + beyond_output, twice_source, twice_output, unmapped, absent)
+
+
+def unsorted_rows(connection: Connection, released: Opened) -> int:
+    """Return the number of rows that come before a row they should follow (column by column, NULLs last)."""
+    keys: list[Expr] = []
+    for name in released.names:
+        keys += [released.key(name, "t"), sql.text("ASC NULLS LAST")]
+    row = sql.column(released.row_number, "t")
+    ordered = exp.select(sql.aliased(sql.call("create_sort_key", *keys), "k"), sql.aliased(row, "r")).from_(
+        released.rows("t", True)
+    )
+    before = [
+        sql.aliased(exp.Window(this=sql.call("lag", sql.column(name))), f"{name}0") for name in ("k", "r")
+    ]  # over the rows as they are scanned, without a sort
+    pairs = exp.select(sql.column("k"), sql.column("r"), *before).from_(ordered.subquery("ordered"))
+    behind = exp.LT(this=sql.column("k"), expression=sql.column("k0"))
+    apart = exp.NEQ(this=sql.column("r"), expression=exp.Add(this=sql.column("r0"), expression=sql.integer(1)))
+    unsorted, strayed = connection.row(
+        exp.select(sql.count_all(where=behind), sql.count_all(where=apart)).from_(pairs.subquery("pairs"))
+    )
+    if strayed:
+        message = "the engine did not scan a file in the order of its rows"
+        raise fault(message)
+    return int(unsorted)

@@ -1,0 +1,1 @@
+"""Strict reading: from a source to a typed table of the engine."""

@@ -1,0 +1,297 @@
+"""Staging: a source becomes a typed table of the engine, rows in source order, or an error that holds every kind of misfit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.errors import raise_all
+from privrelease.engine.duckdb.reading.conversion import conversion_of
+from privrelease.engine.duckdb.reading.domains import outside_domain
+from privrelease.engine.duckdb.reading.text_cells import whitespace
+from privrelease.engine.duckdb.storage_types import storage_type
+from privrelease.engine.protocol.base import Staged
+from privrelease.findings import Finding, Location, Severity
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.reading.converted import Conversion
+    from privrelease.engine.duckdb.reading.raw_source import Raw
+    from privrelease.relational.schema import Column, TableSource
+
+__all__ = ["StagedTable", "stage"]
+
+#: (first rows that are looked at, most distinct values of a column of few).
+_SAMPLES = ((20_480, 2_560), (122_880, 30_000))
+_COUNTED_TOGETHER = 32
+_OUTSIDE, _NUL = -1, -2
+_FURTHER = {
+    _OUTSIDE: (
+        "D209",
+        "is outside the declared domain",
+        "add the value to `domain`, correct the source, or write `outside: drop` to leave such rows out",
+    ),
+    _NUL: ("D113", "holds a NUL character", "remove it in the source: a CSV file cannot carry it"),
+}
+#: A text column with more distinct values is stored as text, not as codes.
+MOST_CODED = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTable:
+    """A typed table: declared column ``i`` is ``c{i}``; ``coded[i]`` names its enumeration (values in ascending order), or is None.
+
+    ``few[i]``: the column seems to have few distinct values, so that rows may be held as codes.
+    """
+
+    table: str
+    columns: tuple[Column, ...]
+    coded: tuple[str | None, ...]
+    few: tuple[bool, ...]
+    n_rows: int
+
+    def floating(self, stored: str) -> bool:
+        """Tell whether a stored column (``c{i}``) holds doubles, where -0.0 and 0.0 are one value."""
+        return storage_type(self.columns[int(stored.removeprefix("c"))]) == "DOUBLE"
+
+    def ordinal(self, name: str) -> int:
+        """Return the ordinal of the column of that exact name; KeyError where there is none."""
+        for place, column in enumerate(self.columns):
+            if column.name == name:
+                return place
+        raise KeyError(name)
+
+
+def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:
+    """Convert, check and store. Raises InputError D115 (physical type), D201-D209 (cells), all columns at once."""
+    conversions = _conversions(source, raw, any_digits=any_digits)
+    coded, few, warnings, clean = _enumerations(connection, source, raw, conversions)
+    name = connection.fresh("s")
+    values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
+    connection.run(sql.create_table(name, exp.select(*values).from_(_present(raw, conversions, range(len(conversions))))))
+    staged = StagedTable(
+        name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
+    )
+    suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
+    marks = _checked(connection, source, raw, conversions, staged, suspects)
+    dropped = 0
+    drops = [test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "drop")) is not None]
+    if drops:
+        staged, dropped = _without(connection, staged, drops)
+    return staged, Staged(staged.table, source.columns, staged.n_rows, dropped, tuple(warnings), marks)
+
+
+def _present(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
+    """The present cells of some columns as ``p{i}``, of all rows or the first ``rows``."""
+    cells = exp.select(*(sql.aliased(conversions[i].present.copy(), f"p{i}") for i in places)).from_(raw.rows.copy())
+    return (cells if rows is None else cells.limit(rows)).subquery("present")
+
+
+def _conversions(source: TableSource, raw: Raw, *, any_digits: bool) -> list[Conversion]:
+    conversions: list[Conversion] = []
+    findings: list[Finding] = []
+    for i, column in enumerate(source.columns):
+        one = conversion_of(
+            column, raw.cells[i], raw.physical[i], f"p{i}", empty_is_null=raw.empty_is_null, any_digits=any_digits
+        )
+        if isinstance(one, str):
+            bare = raw.physical[i].partition("(")[0]
+            message = f"the column {column.name} holds {bare}, which does not become {column.type.value} without loss"
+            findings.append(Finding("D115", message, location=Location(source.label), hint=one, subject=column.name))
+        else:
+            conversions.append(one)
+    raise_all(findings)
+    return conversions
+
+
+def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> exp.Expr:
+    if coded is not None:
+        return sql.try_cast_enum(sql.column(f"p{place}"), coded)
+    return one.value.copy() if one.text else sql.cast(one.value.copy(), storage_type(column))
+
+
+# texts: enumerations, and texts that look alike
+def _enumerations(
+    connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]
+) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding], set[int]]:
+    """Make enumerations; return their names, which columns have few values, warnings, and the columns known to hold no NUL."""
+    clean: set[int] = set()
+    coded: list[str | None] = [None] * len(conversions)
+    warnings: list[Finding] = []
+    few = _few(connection, raw, conversions)
+    for i in (i for i, one in enumerate(conversions) if one.text):
+        column = source.columns[i]
+        watched = column.role is Role.QUASI and set(column.format.normalise) != {"nfc", "trim"}
+        if not few[i] and not watched:
+            continue
+        values = connection.fresh("values")
+        distinct = exp.select(sql.aliased(sql.column(f"p{i}"), "v")).distinct().from_(_present(raw, conversions, [i]))
+        connection.run(
+            sql.create_table(values, distinct.where(exp.Not(this=exp.Is(this=sql.column(f"p{i}"), expression=exp.null()))))
+        )
+        (n_values, n_nul) = connection.row(
+            exp.select(sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v")))).from_(sql.table(values))
+        )
+        if not n_nul:
+            clean.add(i)
+        if watched and (warning := _look_alike(connection, column, values, int(n_values))) is not None:
+            warnings.append(warning)
+        if n_values <= MOST_CODED:
+            coded[i] = connection.fresh("e")
+            connection.run(
+                sql.create_enum(str(coded[i]), exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v")))
+            )
+        few[i] = coded[i] is not None
+        connection.drop("TABLE", values)
+    return tuple(coded), tuple(few), warnings, clean
+
+
+def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> list[bool]:
+    """Guess from the first rows which columns have few values: a glance settles most, only the others are looked at longer."""
+    few = [False] * len(conversions)
+    open_ = list(range(len(conversions)))
+    for rows, most in _SAMPLES:
+        for start in range(0, len(open_), _COUNTED_TOGETHER):
+            places = open_[start : start + _COUNTED_TOGETHER]
+            numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
+            counts = connection.row(exp.select(*numbers).from_(_present(raw, conversions, places, rows=rows)))
+            for i, count in zip(places, counts, strict=True):
+                few[i] = count <= most
+        open_ = [i for i in open_ if not few[i]]
+    return few
+
+
+def _holds_nul(text: exp.Expr) -> exp.Expr:
+    """Whether a text holds a NUL character, which no CSV file carries and many readers take for an end."""
+    return sql.call("contains", text, sql.call("chr", sql.integer(0)))
+
+
+def _look_alike(connection: Connection, column: Column, values: str, n_values: int) -> Finding | None:
+    alike = sql.call("trim", sql.call("nfc_normalize", sql.column("v")), sql.text(whitespace))
+    (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
+    if merged == n_values:
+        return None
+    form = (
+        exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n"))
+        .from_(sql.table(values))
+        .group_by(sql.column("a"))
+    )
+    several = exp.select(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), sql.count_all()).from_(
+        form.subquery("forms")
+    )
+    (many, few) = connection.row(several.where(exp.GT(this=sql.column("n"), expression=sql.integer(1))))
+    return Finding(
+        "D210",
+        f"the column {column.name} holds {many} distinct texts that become {few} under nfc + trim",
+        severity=Severity.WARN,
+        hint="declare `normalise: [nfc, trim]` if they mean the same; until then they are different values",
+        subject=column.name,
+    )
+
+
+# checks
+def _checked(
+    connection: Connection,
+    source: TableSource,
+    raw: Raw,
+    conversions: list[Conversion],
+    staged: StagedTable,
+    suspects: list[int],
+) -> tuple[tuple[str, int], ...]:
+    """Compare what was present with what was stored, and values with their domains; look for NUL in the texts of ``suspects``; return
+    the suppressed marks per column.
+    """
+    typed = [i for i, one in enumerate(conversions) if not one.text and one.faults]
+    marked = [i for i, one in enumerate(conversions) if one.mark is not None]
+    outside = {
+        i: test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "error")) is not None
+    }
+    faulty: dict[int, exp.Expr] = {}
+    before: tuple[int, ...] = ()
+    if typed or marked:
+        counts: list[exp.Expr] = [exp.Count(this=conversions[i].present.copy()) for i in typed]
+        counts += [sql.count_all(where=mark.copy()) for i in marked if (mark := conversions[i].mark) is not None]
+        before = connection.row(exp.select(*counts).from_(raw.rows.copy()))
+    nul = {i: _holds_nul(sql.cast(sql.column(f"c{i}"), "VARCHAR")) for i in suspects}
+    if typed or outside or nul:
+        stored: list[exp.Expr] = [exp.Count(this=sql.column(f"c{i}")) for i in typed]
+        stored += [sql.count_all(where=test.copy()) for test in (*outside.values(), *nul.values())]
+        after = connection.row(exp.select(*stored).from_(sql.table(staged.table)))
+        for place, i in enumerate(typed):
+            if after[place] != before[place]:
+                faulty[i] = sql.when(
+                    *(
+                        (
+                            exp.and_(
+                                exp.Not(this=exp.Is(this=sql.column(f"p{i}"), expression=exp.null())),
+                                exp.Is(this=sql.column(f"c{i}"), expression=exp.null()),
+                                fault.test.copy(),
+                            ),
+                            sql.integer(rank),
+                        )
+                        for rank, fault in enumerate(conversions[i].faults)
+                    )
+                )
+        beyond = [i for place, i in enumerate(outside) if after[len(typed) + place]]
+        holding = [i for place, i in enumerate(nul) if after[len(typed) + len(outside) + place]]
+        if faulty or beyond or holding:
+            tests = [*((i, _OUTSIDE, outside[i]) for i in beyond), *((i, _NUL, nul[i]) for i in holding)]
+            _raise(connection, source, raw, conversions, staged, faulty, tests)
+    return tuple((source.columns[i].name, int(before[len(typed) + place])) for place, i in enumerate(marked))
+
+
+def _raise(
+    connection: Connection,
+    source: TableSource,
+    raw: Raw,
+    conversions: list[Conversion],
+    staged: StagedTable,
+    faulty: dict[int, exp.Expr],
+    further: list[tuple[int, int, exp.Expr]],
+) -> None:
+    """``faulty``: per column the rank of its fault; ``further``: (column, key of :data:`_FURTHER`, condition)."""
+    findings: list[Finding] = []
+    for i in sorted({*faulty, *(place for place, _, _ in further)}):
+        column = source.columns[i]
+        kinds: list[tuple[int, int, str, str, str]] = []
+        tests = [sql.when((test, sql.integer(key))) for place, key, test in further if place == i]
+        for test in [*tests, *([faulty[i]] if i in faulty else [])]:
+            numbered = exp.select(
+                sql.aliased(exp.Window(this=exp.RowNumber()), "r"), sql.column(f"p{i}"), sql.column(f"c{i}")
+            ).from_(_present(raw, conversions, [i]))
+            joined = sql.positional(numbered, sql.table(staged.table))
+            kind = exp.select(sql.column("r"), sql.aliased(test.copy(), "kind")).from_(joined.subquery("both"))
+            totals = exp.select(sql.column("kind"), exp.Min(this=sql.column("r")), sql.count_all()).from_(
+                kind.subquery("kinds")
+            )
+            totals = totals.where(exp.Not(this=exp.Is(this=sql.column("kind"), expression=exp.null()))).group_by(
+                sql.column("kind")
+            )
+            for rank, first, cells in connection.rows(totals):
+                if rank < 0:
+                    kinds.append((int(first) - 1, int(cells), *_FURTHER[int(rank)]))
+                else:
+                    fault = conversions[i].faults[int(rank)]
+                    kinds.append((int(first) - 1, int(cells), fault.code, fault.message, fault.hint))
+        for row, cells, code, message, hint in sorted(kinds):
+            place, words = raw.place(row, i)
+            many = f"; {cells} cells in all, this is the first" if cells > 1 else ""
+            text = f"the column {column.name}{words}: a cell {message}{many}"
+            findings.append(Finding(code, text, location=place, hint=hint, subject=column.name))
+    raise_all(findings)
+
+
+def _without(connection: Connection, staged: StagedTable, drops: list[exp.Expr]) -> tuple[StagedTable, int]:
+    """Leave out the rows that meet one of the conditions (unknown counts as inside)."""
+    keep = exp.Not(this=sql.call("coalesce", exp.or_(*drops), exp.false()))
+    name = connection.fresh("s")
+    connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(staged.table)).where(keep)))
+    connection.drop("TABLE", staged.table)
+    (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    return StagedTable(name, staged.columns, staged.coded, staged.few, int(rows)), staged.n_rows - int(rows)

@@ -1,0 +1,1 @@
+"""Writing of outputs: released rows, pseudonyms and files whose bytes repeat."""

@@ -1,0 +1,117 @@
+"""Writing an output: every sink and the row map, each a new file, completely or not at all, its bytes the same every time."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.errors import refusal
+from privrelease.engine.duckdb.writing.database_file import write_database
+from privrelease.engine.duckdb.writing.released_rows import BLOCK_ROWS, ReleasedRows
+from privrelease.engine.protocol.base import WrittenOutput
+from privrelease.errors import PrivreleaseError
+from privrelease.relational.schema import SinkKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.measuring.coding import Codes
+    from privrelease.engine.duckdb.reading.staging import StagedTable
+    from privrelease.engine.protocol.base import OutputTable
+    from privrelease.relational.schema import Sink
+
+__all__ = ["write"]
+
+
+def write(connection: Connection, staged: StagedTable, output: OutputTable, cache: dict[int, Codes]) -> WrittenOutput:
+    """Write every sink and the row map, each completely or not at all; see :class:`privrelease.engine.protocol.base.Engine`."""
+    if len(output.dropped) != staged.n_rows or output.masks.shape[0] != staged.n_rows:
+        msg = "masks and dropped have one entry per staged row"
+        raise ValueError(msg)
+    released = ReleasedRows(connection, staged, output, cache)
+    written: list[Path] = []
+    try:
+        for sink in output.sinks:
+            _new_file(connection, sink.path, sink.label, partial(_write_sink, connection, released, sink), written)
+        _new_file(connection, output.row_map, "the row map", partial(_write_row_map, released, output.row_map), written)
+    except BaseException:
+        for path in written:
+            for left in (path, path.with_name(f"{path.name}.wal")):
+                left.unlink(missing_ok=True)
+        raise
+    finally:
+        released.close()
+    return WrittenOutput(len(released.rows), tuple(sink.path for sink in output.sinks))
+
+
+def _new_file(connection: Connection, path: Path, label: str, make: Callable[[], None], written: list[Path]) -> None:
+    if not connection.writable(path.parent):
+        message = f"{label} leads outside the folders that may be written"
+        raise refusal(message, "D131", hint="keep outputs below the output root")
+    if path.exists() or path.is_symlink():
+        message = f"{label} exists already"
+        raise refusal(message, "D132", hint="an output is always a new file")
+    written.append(path)
+    try:
+        make()
+        for place, flags in ((path, os.O_RDWR), (path.parent, os.O_RDONLY)):
+            handle = os.open(place, flags)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+    except OSError as error:
+        message = f"{label} cannot be written: {error.strerror or type(error).__name__}"
+        raise refusal(message, "D130", hint="check space and permissions of the output folder") from None
+    except PrivreleaseError as error:
+        if error.code != "D121":
+            raise
+        message = f"{label} cannot be written"
+        raise refusal(message, "D130", hint="check space and permissions of the output folder") from None
+
+
+# sinks
+def _write_sink(connection: Connection, released: ReleasedRows, sink: Sink) -> None:
+    if sink.kind is SinkKind.PARQUET:
+        _write_parquet(released.stream(), sink.path)
+    elif sink.kind is SinkKind.CSV:
+        given = connection.fresh("given")
+        connection.register(given, released.stream())
+        options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(","), "NULL": sql.text("")}
+        try:
+            connection.run(sql.copy_to(exp.select(exp.Star()).from_(sql.table(given)), str(sink.path), options))
+        finally:
+            connection.unregister(given)
+    else:
+        write_database(connection, released.stream(), sink.path, sink.table)
+
+
+def _write_parquet(blocks: pa.RecordBatchReader, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    with (
+        path.open("xb") as file,
+        pq.ParquetWriter(file, blocks.schema, compression="zstd", store_schema=False, write_page_index=False) as writer,
+    ):
+        for block in blocks:
+            writer.write_batch(block, row_group_size=BLOCK_ROWS)
+
+
+def _write_row_map(released: ReleasedRows, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = released.rows
+    output = np.argsort(rows, kind="stable").astype(np.uint32)
+    table = pa.table({"source_row": pa.array(rows[output]), "output_row": pa.array(output)})
+    with path.open("xb") as file:
+        pq.write_table(table, file, compression="zstd", store_schema=False, use_dictionary=False, row_group_size=BLOCK_ROWS)

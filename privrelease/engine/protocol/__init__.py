@@ -1,0 +1,1 @@
+"""The protocols of an engine over plain values: making, measuring, auditing."""

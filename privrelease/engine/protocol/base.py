@@ -1,0 +1,256 @@
+"""What an engine does for the executor (making) and for the auditor (measuring), as protocols over plain values.
+
+The two halves share reading (a source is staged with its declared types) and nothing else: the auditor's queries are written apart
+from the executor's, so that a fault of one is not repeated by the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.findings import Finding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
+    from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
+    from privrelease.relational.tables import TableCells, TableQuery
+
+__all__ = [
+    "ColumnChange",
+    "Engine",
+    "EngineSettings",
+    "OutputColumn",
+    "OutputTable",
+    "PersonsFrom",
+    "ReleasedFile",
+    "RowClasses",
+    "RowMapFaults",
+    "SizeHistogram",
+    "Staged",
+    "WrittenOutput",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """Limits of an engine: DuckDB memory limit (e.g. ``1GiB``), threads, a temporary folder, folders it may read and write."""
+
+    memory_limit: str = "1GiB"
+    threads: int | None = None
+    temp_folder: Path | None = None
+    max_temp_size: str | None = None
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A source that was read, with declared types, rows numbered 0..n-1 in source order. ``handle`` is the engine's own.
+
+    ``dropped_outside``: rows left out because a value was outside a domain that says ``drop``. ``warnings``: e.g. texts that would
+    be equal after normalisation. ``suppressed_marks``: cells per column that held the declared suppression mark.
+    """
+
+    handle: str
+    columns: tuple[Column, ...]
+    n_rows: int
+    dropped_outside: int = 0
+    warnings: tuple[Finding, ...] = ()
+    suppressed_marks: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowClasses:
+    """A class table and, for every row in source order, the index of its class: (n,) uint32."""
+
+    table: ClassTable
+    row_class: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column of an output. ``pseudonym_key``: the secret key bytes where the column leaves as a keyed pseudonym."""
+
+    name: str
+    type: ColumnType
+    pseudonym_key: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OutputTable:
+    """What is to be written.
+
+    ``masks``: (n, w) uint64 words, bit b (word b // 64) set where the cell of ``masked[b]`` becomes NULL; ``dropped``: (n,) bool rows
+    that do not leave. ``order``: by the released values, column by column in output order, NULLs last; or as in the source.
+    ``row_map``: where the map (source_row, output_row) goes as Parquet; it never leaves.
+    """
+
+    columns: tuple[OutputColumn, ...]
+    masked: tuple[str, ...]
+    masks: NDArray[np.uint64]
+    dropped: NDArray[np.bool_]
+    sinks: tuple[Sink, ...]
+    row_map: Path
+    order: Literal["values", "source"] = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOutput:
+    """What was written: rows, and per sink its path."""
+
+    rows: int
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFile:
+    """A file that is about to leave (or came from elsewhere), opened for measuring. ``columns``: (name, type) as the file has them,
+    types in the policy's terms (for CSV all types are as declared, and the cells were checked to fit).
+    """
+
+    handle: str
+    columns: tuple[tuple[str, ColumnType], ...]
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SizeHistogram:
+    """``sizes`` ascending (int64), ``classes`` of each size; ``residual``: records whose every column is missing, where set apart."""
+
+    sizes: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    residual: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A released column against its source through the row map: cells equal (missing on both sides too), cells made NULL, cells
+    changed to another value, cells missing in the source that hold a value in the output.
+    """
+
+    column: str
+    equal: int
+    nulled: int
+    changed: int
+    invented: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsFrom:
+    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+
+    staged: Staged
+    row_map: Path
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowMapFaults:
+    """Whether a row map is a map from every output row to one source row, none used twice.
+
+    ``out_of_range``: entries beyond the rows of the source or of the output. ``sources_twice``, ``outputs_twice``: rows named more
+    than once. ``outputs_unmapped``: output rows that no entry names. ``sources_absent``: source rows that no entry names (they were
+    dropped, or lost).
+    """
+
+    out_of_range: int
+    sources_twice: int
+    outputs_twice: int
+    outputs_unmapped: int
+    sources_absent: int
+
+
+class Engine(Protocol):
+    """An engine; a context manager that frees what it holds. One thread at a time."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+    # reading
+    def stage(self, source: TableSource) -> Staged:
+        """Read a source strictly. Raises InputError holding every kind of misfit found, with file, line, column; never a cell."""
+        ...
+
+    # making
+    def classes(
+        self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
+    ) -> RowClasses:
+        """Collapse rows to equivalence classes over ``columns``; with ``unit`` also the distinct (class, person) pairs."""
+        ...
+
+    def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
+        """Return a code of the person of every row, in source order."""
+        ...
+
+    def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
+        """Write every sink (each a new file in an existing folder, completely or not at all) and the row map."""
+        ...
+
+    def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
+        """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
+        ...
+
+    def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
+        """Return the exact cells of a table with the contributors of each; nobody may see them before the table is protected."""
+        ...
+
+    # measuring
+    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
+        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found.
+
+        ``marked``: a cell that equals a mark of missing or suppressed values, declared in its column's ``format``, is missing.
+        """
+        ...
+
+    def size_histogram(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        residual: bool = False,
+        persons_from: PersonsFrom | None = None,
+    ) -> SizeHistogram:
+        """Return the class-size histogram by one aggregate query; sizes count rows, or distinct persons with ``unit`` (a column of
+        the file) or ``persons_from`` (the unit did not leave). ``residual``: records (rows, always) with every column missing are
+        set apart.
+        """
+        ...
+
+    def class_table(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+    ) -> ClassTable:
+        """Return the class table by a GROUP BY (codes local to the call); with a unit also the (class, person) pairs."""
+        ...
+
+    def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
+        """Return one class table each, all in one common coding, so that they can be compared."""
+        ...
+
+    def changes(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> tuple[ColumnChange, ...]:
+        """Compare every released row with its source row through the row map, column by column."""
+        ...
+
+    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
+        """Check that the row map is a map: every output row from one source row, no source row twice."""
+        ...
+
+    def unsorted_rows(self, released: ReleasedFile) -> int:
+        """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
+        ...

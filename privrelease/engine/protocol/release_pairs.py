@@ -1,0 +1,119 @@
+"""What an auditor asks of an engine about two releases of the same persons: which records belong together, and what both say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.engine.protocol.base import ReleasedFile, Staged
+
+__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links", "SharedValues"]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Pairs of rows of two releases that belong together: ``pairs`` of them, no row in two.
+
+    ``complete``: also rows that agree but for missing cells were looked at; False where there were too many such pairs.
+    """
+
+    handle: str
+    pairs: int
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPersons:
+    """Where the persons of both releases are found: in one source, through the row map of each."""
+
+    source: Staged
+    first_map: Path
+    second_map: Path
+    unit: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CombinedClasses:
+    """Classes of linked records, by what the first and the second release say together. (c,) int64 each.
+
+    ``linked``: records (persons) of the class; ``first``, ``second``: those of its class in either release alone; ``unlinked_first``,
+    ``unlinked_second``: those among them that no link leads to. ``residual``: (c,) bool, every known cell is missing in both.
+    """
+
+    linked: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    unlinked_first: NDArray[np.int64]
+    unlinked_second: NDArray[np.int64]
+    residual: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """Distinct values of a column of each of two sides, compared as text, and how many of them both have."""
+
+    first: int
+    second: int
+    both: int
+
+
+class AcrossEngine(Protocol):
+    """An engine that compares two releases. Files without a row are compared like any other."""
+
+    def links_by_maps(self, first_map: Path, second_map: Path) -> Links:
+        """Link rows that two row maps lead to the same source row."""
+        ...
+
+    def links_by_place(self, first: ReleasedFile, second: ReleasedFile) -> Links:
+        """Link rows that stand at the same place."""
+        ...
+
+    def links_by_columns(
+        self, first: ReleasedFile, second: ReleasedFile, exact: Sequence[str], loose: Sequence[str], most_pairs: int
+    ) -> Links:
+        """Link rows that agree with each other and with no other row: on ``exact``, missing equal to missing, and on ``loose``, where missing
+        agrees with anything. With more than ``most_pairs`` pairs that agree on ``exact``, rows that agree on all columns and are alone
+        in that in either release are linked.
+        """
+        ...
+
+    def combined_classes(
+        self,
+        first: ReleasedFile,
+        second: ReleasedFile,
+        links: Links,
+        known_first: Sequence[str],
+        known_second: Sequence[str],
+        persons: LinkedPersons | None = None,
+        *,
+        unlinked: bool = True,
+    ) -> CombinedClasses:
+        """Collapse linked rows by the known columns of both releases. ``persons``: count them for records. ``unlinked``: count what no link
+        leads to as well, else it is 0.
+        """
+        ...
+
+    def only_in_one(
+        self, first: ReleasedFile, second: ReleasedFile, shared: Sequence[str], known: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Compare the rows of two releases on ``shared`` as multisets; return the sizes of the classes, by ``known``, of what is left over in
+        the first and in the second. Rows with every known cell missing are left out.
+        """
+        ...
+
+    def shared_values(
+        self, first: Staged | ReleasedFile, second: ReleasedFile, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[SharedValues, ...]:
+        """Compare the values of pairs of columns, whatever rows they stand in."""
+        ...
+
+    def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns whose values are written alike: at least half of the values of the poorer side are in the other."""
+        ...

@@ -1,0 +1,1 @@
+"""Execution of every kind of release: inputs, persons, manifest, progress."""

@@ -1,0 +1,107 @@
+"""Persons: what the policy says of the unit, checked against the rows. Messages count persons and name none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.errors import InputError, InternalError
+from privrelease.findings import Finding, amount
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from privrelease.engine.protocol.base import Engine, Staged
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn, UnitPlan
+    from privrelease.relational.schema import TableSource
+
+__all__ = ["Persons", "check_persons", "person_sizes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """What is known of the persons.
+
+    ``number``: distinct persons, None without a unit. ``repeat``: some person has several rows. ``linkable``: and those rows can
+    still be brought together in the output, by the unit's column or by a pseudonym that repeats within the rows of one person.
+    """
+
+    number: int | None = None
+    repeat: bool = False
+    linkable: bool = False
+
+
+def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Persons:
+    """Count persons and the rows of each, and say whether the rows of one stay linkable.
+
+    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a column that leaves names persons several
+    times: its rows are linkable, and protecting them one by one would protect nobody (DESIGN semantics 2).
+    """
+    unit = plan.unit
+    naming = tuple(column for column in plan.columns if _names_persons(column))
+    if unit is None:
+        _refuse_repeats(plan, naming, engine, staged)
+        return Persons()
+    number, most = person_sizes(unit, plan.source, engine, staged)
+    if most <= 1:
+        return Persons(number)
+    leaves = any(column.name == unit.column for column in plan.columns)
+    linkable = leaves or any(_repeats_within(column.name, unit, engine, staged) for column in naming)
+    return Persons(number, repeat=True, linkable=linkable)
+
+
+def _names_persons(column: ReleasedColumn) -> bool:
+    return column.treatment == "pseudonym" or column.role is Role.DIRECT
+
+
+def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], engine: Engine, staged: Staged) -> None:
+    faults = []
+    for column in naming:
+        found = engine.size_histogram(staged, (column.name,), residual=True)
+        repeated = int(np.sum(found.classes[found.sizes > 1]))
+        if repeated:
+            message = (
+                f"{repeated} values of {column.name} stand in several rows, which their pseudonyms bring together in the output; "
+                "no unit is declared, so every row would be protected as a person of its own"
+            )
+            hint = f"declare `unit: {{column: …}}` in the dataset (the column that names the person), or drop {column.name}"
+            faults.append(Finding("D603", message, location=plan.source.location, hint=hint, subject=f"releases.{plan.id}"))
+    if faults:
+        first = faults[0]
+        raise InputError(first.code, first.message, hint=first.hint, location=first.location, findings=tuple(faults))
+
+
+def _repeats_within(column: str, unit: UnitPlan, engine: Engine, staged: Staged) -> bool:
+    """Whether some value stands in several rows of one person: there are fewer (value, person) pairs than rows with a value."""
+    table = engine.classes(staged, (column,), unit=unit.column).table
+    if table.pairs_class is None:
+        raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
+    there = table.codes[:, 0] > 0
+    return int(np.count_nonzero(there[table.pairs_class])) < int(table.counts[there].sum())
+
+
+def person_sizes(unit: UnitPlan, source: TableSource, engine: Engine, staged: Staged) -> tuple[int, int]:
+    """Return the number of persons and the most rows of one.
+
+    Raises InputError (D601 rows without a person, D602 persons with more rows than ``max_rows``).
+    """
+    sizes = engine.size_histogram(staged, (unit.column,), residual=True)
+    if sizes.residual:
+        raise InputError(
+            code="D601",
+            message=f"{amount(sizes.residual, 'row has', 'rows have')} no value in the unit column {unit.column}",
+            hint="give every row its person, or leave those rows out of the source",
+            location=source.location,
+        )
+    number = int(np.sum(sizes.classes))
+    most = int(sizes.sizes[-1]) if len(sizes.sizes) else 0
+    if unit.max_rows is not None and most > unit.max_rows:
+        over = int(np.sum(sizes.classes[sizes.sizes > unit.max_rows]))
+        raise InputError(
+            code="D602",
+            message=f"{over} of {amount(number, 'person')} {'has' if over == 1 else 'have'} more than max_rows = {amount(unit.max_rows, 'row')} (the most is {most})",
+            hint="raise `max_rows` in `unit`, or bring each person's rows down to it in the source",
+            location=source.location,
+        )
+    return number, most

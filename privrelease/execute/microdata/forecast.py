@@ -1,0 +1,183 @@
+"""``plan --data``: what a run would find and take, computed on the source by the same solver. Writes nothing.
+
+The figures are those that the run then shows, as long as the source stays the same; they are internal, like the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from privrelease.disclosure.classes.class_sizes import ClassSizes, SizeHistogram
+from privrelease.disclosure.classes.person_matches import person_match_sizes
+from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
+from privrelease.disclosure.classes.subsets import smallest_classes
+from privrelease.disclosure.classes.wildcard import match_sizes
+from privrelease.disclosure.risk.prosecutor import prosecutor_risk
+from privrelease.disclosure.risk.verdict import judge
+from privrelease.execute.common.progress import silent
+from privrelease.execute.microdata.protection import protect
+from privrelease.execute.microdata.suppression import nulled_cells
+from privrelease.execute.microdata.suppression_limit import limit_exceeded
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.engine.protocol.base import Engine
+    from privrelease.execute.common.progress import Progress
+    from privrelease.findings import Finding
+    from privrelease.plan.model import MicrodataPlan, ThreatPlan
+
+__all__ = ["ColumnForecast", "Counted", "Forecast", "ThreatForecast", "forecast", "leaving", "threat_sizes"]
+
+Counted = Literal["records", "persons", "person_sets"]
+Residual = Literal["lost", "class"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatForecast:
+    """Risk of the source for one threat, as a prosecutor meets it, before anything is suppressed.
+
+    ``k``: what the threshold demands; ``smallest``: size of the smallest class (None: no record). ``counted``: what a class
+    counts; where rows stay linkable, persons with the same set of rows. ``below_k``: records (or persons of a class) in classes smaller than ``k``.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    counted: Counted
+    reading: Literal["category", "wildcard"]
+    k: int
+    smallest: int | None
+    classes: int | None
+    uniques: int
+    below_k: int
+    highest: Fraction | None
+    average: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnForecast:
+    """Cells of one column that would become missing, and those that would go with dropped rows."""
+
+    column: str
+    suppressed: int
+    in_dropped_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run would find and take. ``findings``: warnings, and the limit if exceeded.
+
+    ``feasible``: suppression can meet every threshold. ``unmet``: threats of a release without a suppress step that the source as it
+    is does not hold against; threats of attackers other than the prosecutor are left to the audit.
+    """
+
+    release: str
+    source_rows: int
+    source_persons: int | None
+    classes: int
+    threats: tuple[ThreatForecast, ...]
+    columns: tuple[ColumnForecast, ...]
+    rows_dropped: int
+    cells_total: int
+    feasible: bool
+    unmet: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def cells_lost(self) -> int:
+        """Cells that would be lost, dropped rows included."""
+        return sum(column.suppressed + column.in_dropped_rows for column in self.columns)
+
+
+def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Forecast:
+    """Forecast one microdata release. Needs no pseudonym key. Raises InputError where the source is not as declared."""
+    protected = protect(plan, engine, progress)
+    table, solution = protected.rows.table, protected.solution
+    nulled = nulled_cells(solution)
+    names = table.columns
+    lost = dict(zip(names, solution.lost_cells.tolist(), strict=True))
+    total = protected.source.n_rows * len(names)
+    over = limit_exceeded(plan, lost, total)
+    residual = _residual(plan)
+    linkable = protected.persons.linkable
+    unmet = (
+        () if plan.suppress is not None else tuple(one.name for one in plan.threats if _unmet(one, table, linkable, residual))
+    )
+    return Forecast(
+        release=plan.id,
+        source_rows=protected.source.n_rows,
+        source_persons=protected.persons.number,
+        classes=table.n_classes,
+        threats=tuple(_before(threat, table, linkable, residual) for threat in plan.threats),
+        columns=tuple(
+            ColumnForecast(name, cells, lost[name] - cells) for name, cells in zip(names, nulled.tolist(), strict=True)
+        ),
+        rows_dropped=int(solution.records[solution.dropped].sum()),
+        cells_total=total,
+        feasible=solution.feasible,
+        unmet=unmet,
+        findings=(*protected.source.warnings, *(() if over is None else (over,))),
+    )
+
+
+def _residual(plan: MicrodataPlan) -> Residual:
+    """Say what a source record without any known value is: a class, unless the source marks suppressed cells (the audit's rule)."""
+    known = set(plan.quasi_identifiers)
+    marked = any(column.format.suppression_mark is not None for column in plan.source.columns if column.name in known)
+    return "lost" if marked else "class"
+
+
+def leaving(threat: ThreatPlan, table: ClassTable) -> tuple[str, ...]:
+    """Return the columns of a threat that leave: what does not leave cannot be matched."""
+    return tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
+
+
+def threat_sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> tuple[Counted, SizeHistogram]:
+    """Return class sizes as a threat reads them, and what they count: records, persons, or persons with the same set of rows."""
+    columns = leaving(threat, table)
+    if table.pairs_class is not None and linkable:
+        return "person_sets", linkable_class_sizes(table, columns, residual=residual)
+    if table.pairs_class is not None and threat.missing == "wildcard":
+        return "persons", person_match_sizes(table, columns, residual=residual)
+    if table.pairs_class is not None:
+        return "persons", person_class_sizes(table, columns, residual=residual)
+    if threat.missing == "wildcard":
+        return "records", match_sizes(table, columns, residual=residual)
+    return "records", ClassSizes.from_table(table, columns, residual=residual)
+
+
+def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> bool:
+    """Whether the source as it is misses a threshold of ``threat``."""
+    columns = leaving(threat, table)
+    if threat.attacker != "prosecutor" or not columns:
+        return False
+    _, sizes = threat_sizes(threat, table, linkable, residual)
+    at_risk = threat.thresholds.at_risk
+    risk = prosecutor_risk(sizes, above=None if at_risk is None else at_risk.above)
+    if risk.n_records == 0 or not all(one.holds for one in judge(risk, threat.thresholds).judgements):
+        return True
+    limit, persons = threat.subsets, table.pairs_class is not None
+    return limit is not None and bool(
+        smallest_classes(table, limit.up_to, limit.k, list(columns), persons=persons, residual=residual).failing
+    )
+
+
+def _before(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> ThreatForecast:
+    counted, sizes = threat_sizes(threat, table, linkable, residual)
+    risk = prosecutor_risk(sizes)
+    k = threat.thresholds.k
+    return ThreatForecast(
+        name=threat.name,
+        columns=leaving(threat, table),
+        counted=counted,
+        reading="category" if isinstance(sizes, ClassSizes) else "wildcard",
+        k=k,
+        smallest=sizes.smallest,
+        classes=sizes.n_classes if isinstance(sizes, ClassSizes) else None,
+        uniques=sizes.uniques,
+        below_k=sizes.records_below(k),
+        highest=risk.highest,
+        average=risk.average,
+    )

@@ -1,0 +1,292 @@
+"""From a plan's threats to a cell-suppression problem, and from its solution back to rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.grouping import group_rows
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.suppression.problem import Problem, Requirement, Solution
+from privrelease.engine.protocol.base import RowClasses
+from privrelease.errors import InputError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from privrelease.engine.protocol.base import Engine, Staged
+    from privrelease.plan.model import MicrodataPlan, SuppressStep, ThreatPlan
+
+__all__ = [
+    "MOST_SUBSETS",
+    "nothing_suppressed",
+    "nulled_cells",
+    "one_class",
+    "pairs_of_rows",
+    "population_classes",
+    "row_masks",
+    "suppression_problem",
+    "weight_column",
+]
+
+#: Combinations of columns of one threat that are protected one by one; the audit looks at them all.
+MOST_SUBSETS = 500
+_BLOCK_ROWS = 1 << 20
+
+
+def weight_column(plan: MicrodataPlan) -> str | None:
+    """Return the column of sampling weights that the threats name, None where none does.
+
+    Raises InputError (D630) where two threats name different columns: one class table holds one sum of weights.
+    """
+    named = {threat.population.weight for threat in plan.threats if threat.population is not None and threat.population.weight}
+    if len(named) > 1:
+        raise InputError(
+            code="D630",
+            message="two threats name different weight columns",
+            hint="protect against them in releases of their own",
+        )
+    return next(iter(named), None)
+
+
+def suppression_problem(
+    plan: MicrodataPlan,
+    step: SuppressStep,
+    classes: ClassTable,
+    populations: Mapping[str, ClassTable],
+    *,
+    linkable: bool = False,
+    pair_rows: NDArray[np.int64] | None = None,
+) -> Problem:
+    """Return the problem that protects ``plan``'s threats. ``populations``: by threat, see :func:`population_classes`.
+
+    ``pair_rows``: see :func:`pairs_of_rows`; with ``linkable`` rows of a class may then be treated differently by person.
+
+    A threat counts with those of its columns that leave: what does not leave cannot be matched. A population known only through an
+    estimator is left to the audit, and protected as by a prosecutor: F is at least f, so its risk is at most the prosecutor's.
+    """
+    names = classes.columns
+    requirements = []
+    for threat in plan.threats:
+        columns = tuple(names.index(column) for column in dict.fromkeys(threat.columns) if column in names)
+        if not columns:
+            continue
+        weights = threat.population is not None and threat.population.weight is not None
+        known = threat.name in populations or weights
+        requirements.append(
+            Requirement(
+                name=threat.name,
+                columns=columns,
+                thresholds=threat.thresholds,
+                missing=threat.missing,
+                attacker=threat.attacker if known else "prosecutor",
+                population=populations.get(threat.name),
+                use_weights=weights,
+            )
+        )
+        requirements.extend(_subset_requirements(threat, columns))
+    costs = dict(step.weights)
+    return Problem(
+        classes=classes,
+        requirements=tuple(requirements),
+        weights=tuple(costs.get(name, Fraction(1)) for name in names),
+        residual=step.residual,
+        linkable=linkable,
+        knows_rows=any(threat.knows_rows for threat in plan.threats),
+        pair_rows=pair_rows,
+    )
+
+
+def _subset_requirements(threat: ThreatPlan, columns: tuple[int, ...]) -> Iterator[Requirement]:
+    """Yield one requirement for each combination of ``up_to`` columns; smaller ones have larger classes, so they follow.
+
+    None where the threat as a whole demands classes of as many: fewer columns never make classes smaller.
+    """
+    limit = threat.subsets
+    if limit is None:
+        return
+    size = min(limit.up_to, len(columns))
+    if (threat.attacker == "prosecutor" and threat.thresholds.k >= limit.k) or comb(len(columns), size) > MOST_SUBSETS:
+        return
+    for number, chosen in enumerate(combinations(columns, size), 1):
+        yield Requirement(
+            name=f"{threat.name}, combination {number}",
+            columns=chosen,
+            thresholds=Thresholds(highest=Fraction(1, limit.k)),
+            missing=threat.missing,
+        )
+
+
+def population_classes(
+    plan: MicrodataPlan, engine: Engine, staged: Staged, classes: ClassTable, tables: Mapping[str, Staged]
+) -> dict[str, ClassTable]:
+    """Code the population table of every threat that has one (``tables``, by threat) in the coding of ``classes``.
+
+    Codes of values that the sample lacks continue after the sample's, ascending.
+    """
+    populations = {}
+    for threat in plan.threats:
+        columns = tuple(column for column in dict.fromkeys(threat.columns) if column in classes.columns)
+        if threat.name not in tables or not columns:
+            continue
+        sample, population = engine.class_tables((staged, tables[threat.name]), columns)
+        populations[threat.name] = _in_coding_of(classes, sample, population)
+    return populations
+
+
+def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTable) -> ClassTable:
+    """Recode ``population`` from the coding it shares with ``sample`` to that of ``classes``, of which ``sample`` is a projection.
+
+    Both codings ascend with the value, so the sample's codes correspond by rank; that the counts agree then is checked.
+    """
+    columns = [classes.columns.index(column) for column in sample.columns]
+    recoded_sample = np.empty_like(sample.codes)
+    recoded = np.empty_like(population.codes)
+    for here, there in enumerate(columns):
+        known = np.unique(sample.codes[:, here])
+        known = known[known > 0]
+        further = np.setdiff1d(population.codes[:, here], known)
+        further = further[further > 0]
+        size = max((int(part[-1]) for part in (known, further) if len(part)), default=0)
+        table = np.zeros(size + 1, np.int32)
+        table[known] = np.arange(1, len(known) + 1, dtype=np.int32)
+        table[further] = np.arange(len(known) + 1, len(known) + len(further) + 1, dtype=np.int32)
+        recoded_sample[:, here] = table[sample.codes[:, here]]
+        recoded[:, here] = table[population.codes[:, here]]
+        if len(known) != int(classes.codes[:, there].max(initial=0)):
+            raise InternalError(code="R181", message="the sample has another number of values beside the population than alone")
+    _check_same(classes.codes[:, columns], classes.counts, recoded_sample, sample.counts)
+    order = np.lexsort(recoded.T[::-1])
+    return ClassTable(population.columns, np.ascontiguousarray(recoded[order]), population.counts[order])
+
+
+def _check_same(
+    codes: NDArray[np.int32], counts: NDArray[np.int64], other_codes: NDArray[np.int32], other_counts: NDArray[np.int64]
+) -> None:
+    ours, theirs = group_rows(codes), group_rows(other_codes)
+    same = (
+        ours.n_groups == theirs.n_groups
+        and np.array_equal(codes[ours.first], other_codes[theirs.first])
+        and np.array_equal(ours.sums(counts), theirs.sums(other_counts))
+    )
+    if not same:
+        raise InternalError(code="R182", message="the sample's classes differ beside the population and alone")
+
+
+def one_class(n_rows: int) -> RowClasses:
+    """Return the classes of ``n_rows`` rows that have no quasi-identifier: all are alike."""
+    n_classes = 1 if n_rows else 0
+    table = ClassTable((), np.zeros((n_classes, 0), np.int32), np.full(n_classes, n_rows, np.int64))
+    return RowClasses(table, np.zeros(n_rows, np.uint32))
+
+
+def nothing_suppressed(classes: ClassTable) -> Solution:
+    """Return the solution that leaves every record as it is."""
+    q = len(classes.columns)
+    return Solution(
+        class_index=np.arange(classes.n_classes, dtype=np.uint32),
+        records=classes.counts.astype(np.int64),
+        suppressed=np.zeros((classes.n_classes, q), np.bool_),
+        dropped=np.zeros(classes.n_classes, np.bool_),
+        lost_cells=np.zeros(q, np.int64),
+    )
+
+
+def nulled_cells(solution: Solution) -> NDArray[np.int64]:
+    """Return how many cells of each column become missing in rows that stay: (q,) int64."""
+    stays = np.where(solution.dropped, 0, solution.records)
+    return np.asarray((solution.suppressed * stays[:, None]).sum(axis=0), np.int64)
+
+
+def pairs_of_rows(rows: RowClasses, persons: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the (class, person) pair of every row, (n,), and the rows of every pair, (m,), in the order of the table's pairs.
+
+    ``persons``: (n,) codes of the rows' persons, as in the table. Raises InternalError where a row's pair is not in the table.
+    """
+    table = rows.table
+    if table.pairs_class is None or table.pairs_person is None:
+        raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
+    known = _pair_key(table.pairs_class, table.pairs_person)
+    keys = _pair_key(rows.row_class, persons)
+    pair = np.searchsorted(known, keys).astype(np.uint32)
+    if len(keys) and (int(pair.max()) >= len(known) or not np.array_equal(known[pair], keys)):
+        raise InternalError(code="R185", message="a row's class and person are not among those of the class table")
+    return pair, np.bincount(pair, minlength=len(known)).astype(np.int64)
+
+
+def _pair_key(classes: NDArray[np.uint32], persons: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    key = classes.astype(np.uint64)
+    key <<= np.uint64(32)
+    key |= persons
+    return key
+
+
+def row_masks(
+    solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None = None
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Spread a solution's parts over the rows: a class's rows go to its parts in source order, or by person (``row_pair``, (n,)) where
+    the solution says which part each (class, person) pair is.
+
+    Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, and ``dropped`` (n,) bool.
+    Raises InternalError where the parts do not make up the classes.
+    """
+    counts = rows.table.counts
+    covered = np.zeros(len(counts), np.int64)
+    np.add.at(covered, solution.class_index, solution.records)
+    if (
+        np.any(solution.records < 0)
+        or not np.array_equal(covered, counts)
+        or np.any(np.diff(solution.class_index.astype(np.int64)) < 0)
+    ):
+        raise InternalError(code="R183", message="the solver's parts do not make up the classes")
+    words = _packed(solution.suppressed & ~solution.dropped[:, None])
+    part = _part_of_row(solution, rows) if solution.pair_part is None else _part_by_person(solution, rows, row_pair)
+    n_rows = len(part)
+    masks = np.empty((n_rows, words.shape[1]), np.uint64)
+    dropped = np.empty(n_rows, np.bool_)
+    for start in range(
+        0, n_rows, _BLOCK_ROWS
+    ):  # in blocks: indices take eight bytes a row, which tens of millions of rows notice
+        block = slice(start, start + _BLOCK_ROWS)
+        np.take(words, part[block], axis=0, out=masks[block])
+        np.take(solution.dropped, part[block], out=dropped[block])
+    return masks, dropped
+
+
+def _part_by_person(solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None) -> NDArray[np.uint32]:
+    if solution.pair_part is None or row_pair is None:
+        raise InternalError(code="R183", message="the solver treats persons apart, and rows are not led to theirs")
+    part = solution.pair_part[row_pair]
+    counted = np.bincount(part, minlength=len(solution.records))
+    if not np.array_equal(counted, solution.records) or not np.array_equal(solution.class_index[part], rows.row_class):
+        raise InternalError(code="R183", message="the rows of a part are not those that the solver counted")
+    return part
+
+
+def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    n, q = suppressed.shape
+    words = np.zeros((n, max(1, -(-q // 64))), np.uint64)
+    for column in range(q):
+        words[:, column // 64] |= suppressed[:, column].astype(np.uint64) << np.uint64(column % 64)
+    return words
+
+
+def _part_of_row(solution: Solution, rows: RowClasses) -> NDArray[np.uint32]:
+    n_classes = len(rows.table.counts)
+    if len(solution.records) == n_classes:
+        return rows.row_class
+    first = np.searchsorted(solution.class_index, np.arange(n_classes), side="left").astype(np.uint32)
+    part = first[rows.row_class]
+    several = np.bincount(solution.class_index, minlength=n_classes) > 1
+    split_rows = np.flatnonzero(several[rows.row_class])
+    in_order = split_rows[np.argsort(rows.row_class[split_rows], kind="stable")]
+    split_parts = np.flatnonzero(several[solution.class_index])
+    part[in_order] = np.repeat(split_parts, solution.records[split_parts])
+    return part

@@ -1,0 +1,244 @@
+"""From noisy integers to released figures with their intervals: post-processing, which sees no exact figure and costs nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import ceil, floor, inf
+from typing import TYPE_CHECKING, Final
+
+from privrelease.dp import estimates
+from privrelease.dp.consistency import NoisyTable, agree
+from privrelease.dp.noise_sums import Part, half_width
+from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
+from privrelease.plan.statistics.forecast import forecast_of
+from privrelease.plan.statistics.plan import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from privrelease.dp.consistency import Agreed
+    from privrelease.dp.draws import Draw
+    from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
+    from privrelease.plan.statistics.plan import StatisticPlan
+
+__all__ = ["Agreement", "Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
+
+#: What is added for agreed figures being written with six decimals.
+_WRITTEN: Final = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """What the draws of a query gave: for each draw its numbers by cell (None: a key that is not published); private keys in order."""
+
+    values: tuple[tuple[int | None, ...], ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFigure:
+    """A row of the output. ``value`` None: left blank, since too few were counted; ``low``, ``high`` None: no interval is known."""
+
+    query: str
+    group: str
+    value: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    mechanism: str
+    scale: float
+    epsilon: float
+    delta: float
+
+
+def group_text(names: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the group of a row as JSON with sorted names.
+
+    >>> group_text(("sex", "bin"), ("F", "[20, 30)"))
+    '{"bin": "[20, 30)", "sex": "F"}'
+    """
+    return json.dumps(dict(zip(names, keys, strict=True)), sort_keys=True, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A table's counts after agreement with others, and half of the 95 % interval of each."""
+
+    agreed: Agreed
+    half_width: Fraction
+
+
+def agreed(plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy]) -> dict[str, Agreement]:
+    """Return, by query, counts that agree across the margins of their tables, from their noisy ones alone."""
+    groups: dict[str, list[StatisticPlan]] = {}
+    for plan in plans:
+        if plan.agrees is not None:
+            groups.setdefault(plan.agrees, []).append(plan)
+    found: dict[str, Agreement] = {}
+    for members in groups.values():
+        noises = [plan.draws[0].noise for plan in members]
+        for plan, one in zip(members, agree([_table(plan, answers[plan.id]) for plan in members]), strict=True):
+            parts = tuple(Part(noise, w, count) for at, w, count in one.weights if (noise := noises[at]) is not None)
+            width = half_width(parts, CONFIDENCE)
+            found[plan.id] = Agreement(one, Fraction(ceil(width * 10**6), 10**6) + _WRITTEN)
+    return found
+
+
+def _table(plan: StatisticPlan, noisy: Noisy) -> NoisyTable:
+    (draw,) = plan.draws
+    assert draw.noise is not None
+    # keys of one name have the same values in every table; with a key for the rest they are others, and agree in what both add up to
+    keys = {f"key {column} {values}": len(values) for column, values in zip(plan.columns, _key_texts(plan), strict=False)}
+    if isinstance(plan.query, Histogram):
+        keys[f"bins of {plan.query.column} {plan.query.bins.labels}"] = plan.query.bins.size
+    values = tuple(value for value in noisy.values[0] if value is not None)
+    return NoisyTable(tuple(keys), tuple(keys.values()), values, draw.noise.standard_deviation() ** 2)
+
+
+def figures_of(
+    plan: StatisticPlan, noisy: Noisy, *, min_count: int | None = None, agreement: Agreement | None = None
+) -> tuple[ReleasedFigure, ...]:
+    """Return the rows of a query in the order of its keys. ``agreement``: counts that agree with other tables, in place of its own."""
+    first = forecast_of(plan.draws[0])
+    cost = plan.cost
+    names = (*plan.columns, *(("bin",) if isinstance(plan.query, Histogram) else ()))
+    rows = []
+    for cell, keys in enumerate(_cells(plan, noisy)):
+        drawn = [values[cell] for values in noisy.values]
+        if any(value is None for value in drawn):
+            continue
+        numbers = {str(draw.target.figure): value for draw, value in zip(plan.draws, drawn, strict=True) if value is not None}
+        estimate = _estimate(plan, numbers) if agreement is None else _agreeing(agreement, cell)
+        value, low, high = _post(plan, *estimate)
+        blank = min_count is not None and _counted(plan, numbers, value) < min_count
+        rows.append(
+            ReleasedFigure(
+                query=plan.id,
+                group=group_text(names, keys),
+                value=None if blank else value,
+                low=None if blank else low,
+                high=None if blank else high,
+                mechanism=plan.draws[0].mechanism,
+                scale=first.scale or 0.0,
+                epsilon=float(cost.epsilon.value),
+                delta=float(cost.delta.value),
+            )
+        )
+    return tuple(rows)
+
+
+def _counted(plan: StatisticPlan, numbers: Mapping[str, int], value: Fraction) -> Fraction | float:
+    """How many a figure is of, as far as it is known: a count as it would be published, else the noisy count beside it; a sum or a quantile
+    alone has none, and is never masked.
+    """
+    if isinstance(plan.query, Count | CountPersons | Histogram):
+        return value
+    count = numbers.get("rows", numbers.get("persons"))
+    return inf if count is None else count
+
+
+def _cells(plan: StatisticPlan, noisy: Noisy) -> list[tuple[str, ...]]:
+    if isinstance(plan.keys, PrivateKeys):
+        return list(noisy.keys)
+    return list(product(*_key_texts(plan)))
+
+
+def _key_texts(plan: StatisticPlan) -> list[tuple[str, ...]]:
+    """The declared keys of each column, then the bins."""
+    parts: list[tuple[str, ...]] = []
+    if isinstance(plan.keys, PublicKeys):
+        parts = [domain.labels for domain in plan.keys.domains]
+    if isinstance(plan.query, Histogram):
+        parts.append(plan.query.bins.labels)
+    return parts
+
+
+def value_of(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction:
+    """Return the figure that the numbers of a query's draws make, by name, before anything is done to it afterwards."""
+    return _estimate(plan, numbers)[0]
+
+
+def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    query = plan.query
+    if isinstance(query, Quantile):
+        return _quantile(query, numbers)
+    if isinstance(query, Mean | Variance):
+        return _ratio(plan, query, numbers)
+    draw = plan.draws[0]
+    exact = Fraction(numbers[draw.target.figure]) * draw.grid
+    width = _half_width(draw, 1) * draw.grid
+    return exact, exact - width, exact + width
+
+
+def _quantile(query: Quantile, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """The chosen candidate; where its ends were drawn, widened to hold it: a wider interval covers no less."""
+    first = query.domain.steps[0]
+    value = query.domain.value(first + numbers["quantile"])
+    if not query.interval:
+        return value, None, None
+    low, high = (query.domain.value(first + numbers[end]) for end in ("lower", "upper"))
+    return value, min(low, value), max(high, value)
+
+
+def _agreeing(agreement: Agreement, cell: int) -> tuple[Fraction, Fraction, Fraction]:
+    """A count after agreement, to six decimals, with the interval of its own sum of noises."""
+    value = Fraction(round(float(agreement.agreed.values[cell]), 6)).limit_denominator(10**6)
+    return value, value - agreement.half_width, value + agreement.half_width
+
+
+def _half_width(draw: Draw, parts: int) -> int:
+    """Half of the interval of one of ``parts`` draws, so that all of them are covered together."""
+    return 0 if draw.noise is None else _width(draw.noise, 1 - (1 - CONFIDENCE) / parts)
+
+
+@lru_cache(maxsize=1024)
+def _width(noise: DiscreteLaplace | DiscreteGaussian, confidence: Fraction) -> int:
+    """The same for every cell of a draw."""
+    return noise.half_width(confidence)
+
+
+def _ratio(plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction, Fraction]:
+    """A figure of several draws: its interval holds what the figure could be for any true values that the noise allows."""
+    widths = {str(draw.target.figure): _half_width(draw, len(plan.draws)) for draw in plan.draws}
+    counted = "rows" if "rows" in numbers else "persons"
+    count, total = numbers[counted], numbers["sum"]
+    counts = [max(1, count - widths[counted]), max(1, count + widths[counted])]
+    sums = [total - widths["sum"], total + widths["sum"]]
+    means = [Fraction(one, n) for one in sums for n in counts]
+    domain = query.domain
+    if isinstance(query, Mean):
+        value = estimates.mean(domain, noisy_sum=total, noisy_count=count)
+        ends = [min(max(domain.value(domain.centre + mean), domain.low), domain.high) for mean in means]
+        return value, min(ends), max(ends)
+    offset = next(draw.target.offset for draw in plan.draws if draw.target.figure == "squares")
+    squared = numbers["squares"]
+    value = estimates.variance(domain, noisy_sum=total, noisy_squares=squared, offset=offset, noisy_count=count)
+    squares = [Fraction(squared + sign * widths["squares"], n) for sign in (-1, 1) for n in counts]
+    least = Fraction(0) if min(means) <= 0 <= max(means) else min(mean * mean for mean in means)
+    most = max(mean * mean for mean in means)
+    largest = ((domain.high - domain.low) / 2) ** 2
+    unit = domain.grid**2
+    low = min(max((offset + min(squares) - most) * unit, Fraction(0)), largest)
+    high = min(max((offset + max(squares) - least) * unit, Fraction(0)), largest)
+    if not query.root:
+        return value, low, high
+    root = estimates.standard_deviation
+    return root(value), root(low), root(high)
+
+
+def _post(
+    plan: StatisticPlan, value: Fraction, low: Fraction | None, high: Fraction | None
+) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """Non-negative and integer figures; the interval is widened, never narrowed past what the noise allows."""
+    if "non_negative" in plan.post:
+        zero = Fraction(0)
+        value = max(value, zero)
+        low, high = (None if end is None else max(end, zero) for end in (low, high))
+    if "integer" in plan.post:
+        value = Fraction(floor(value + Fraction(1, 2)))
+        low = None if low is None else Fraction(floor(low))
+        high = None if high is None else Fraction(ceil(high))
+    return value, low, high

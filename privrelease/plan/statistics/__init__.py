@@ -1,0 +1,1 @@
+"""Plans of statistics releases: every draw with its law and scale."""

@@ -1,0 +1,149 @@
+"""The plan of a release of statistics: every draw with its law and scale, before any row is read.
+
+Every command asks of a release whether it is this kind; what computes with a plan imports the mechanisms where it does, so that those who
+only ask load none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from privrelease.dp.budget import Budget
+    from privrelease.dp.composition import Accounting, Apart, Composed
+    from privrelease.dp.draws import Draw
+    from privrelease.dp.queries import Noise, PrivateKeys, PublicKeys, Query, Setting
+    from privrelease.findings import Location
+    from privrelease.plan.model import CheckPlan, UnitPlan
+    from privrelease.relational.filters import Filter
+    from privrelease.relational.schema import Sink, TableSource
+
+__all__ = [
+    "CONFIDENCE",
+    "DEFAULT_POPULATION",
+    "StatisticPlan",
+    "StatisticsPlan",
+    "cells_of",
+]
+
+#: Released intervals cover the figure without noise with this probability.
+CONFIDENCE: Final = Fraction(95, 100)
+
+#: Datasets that name no population share this one, so that their budgets add up.
+DEFAULT_POPULATION: Final = "unnamed"
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticPlan:
+    """One query: what it asks, of which rows, every draw it takes, what is done to the noisy figures.
+
+    ``figure``: the policy's word for it. ``fresh``: drawn anew although an answer is stored. ``agrees``: counts of the same name are made to
+    agree.
+    """
+
+    id: str
+    figure: str
+    query: Query
+    where: Filter | None
+    budget: Budget
+    draws: tuple[Draw, ...]
+    noise: Noise = "laplace"
+    post: tuple[str, ...] = ()
+    fresh: bool = False
+    agrees: str | None = None
+    expected_rows: int | None = None
+    location: Location | None = None
+
+    @property
+    def cost(self) -> Budget:
+        """What its draws are charged, each by itself: at most its part of the budget."""
+        from privrelease.dp.budget import Budget, total
+
+        return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
+
+    @property
+    def keys(self) -> PublicKeys | PrivateKeys | None:
+        """Its group keys."""
+        return self.query.by
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its groups, without bins."""
+        return () if self.query.by is None else self.query.by.columns
+
+    def afterwards(self, min_count: int | None) -> tuple[str, ...]:
+        """What is done to its noisy figures, in this order; ``min_count``: of the release, which masks what has a noisy count."""
+        counted = any(draw.target.figure in {"rows", "persons"} for draw in self.draws)
+        masked = (f"masked below {min_count}",) if min_count is not None and counted else ()
+        return (*(() if self.agrees is None else ("consistent",)), *self.post, *masked)
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsPlan:
+    """One release of statistics. ``source``: without domains, since values outside are clamped, not refused.
+
+    ``checks``: they look at the source and warn; ``checked``: the source as they read it.
+    """
+
+    id: str
+    source: TableSource
+    queries: tuple[StatisticPlan, ...]
+    budget: Budget
+    setting: Setting
+    sinks: tuple[Sink, ...]
+    unit: UnitPlan | None = None
+    snapshot: str | None = None
+    population_id: str | None = None
+    min_count: int | None = None
+    rule: Accounting = "approximate"
+    apart: tuple[Apart, ...] = ()
+    checks: tuple[CheckPlan, ...] = ()
+    checked: TableSource | None = None
+    location: Location | None = None
+    columns: tuple[str, ...] = tuple(STATISTICS_COLUMNS)
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Every draw of the release, hidden ones included."""
+        return tuple(draw for query in self.queries for draw in query.draws)
+
+    @property
+    def composed(self) -> Composed:
+        """What all draws cost together, and by which rule."""
+        from privrelease.dp.composition import composed
+
+        return composed(self.draws, self.rule, self.budget, self.apart)
+
+    def composed_of(self, queries: Collection[str]) -> tuple[Composed, tuple[Apart, ...]]:
+        """Return what some of the queries cost together, and which of them are apart."""
+        from privrelease.dp.composition import composed
+
+        apart = tuple(left for one in self.apart if (left := one.of(queries)) is not None)
+        drawn = tuple(draw for draw in self.draws if draw.query in queries)
+        return composed(drawn, self.rule, self.budget, apart), apart
+
+    @property
+    def cost(self) -> Budget:
+        """What all draws cost together."""
+        return self.composed.cost
+
+    @property
+    def population(self) -> str:
+        """The population whose budget is spent."""
+        return self.population_id or DEFAULT_POPULATION
+
+
+def cells_of(query: StatisticPlan) -> int | None:
+    """Return how many rows of the output a query has; None where private keys decide."""
+    from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
+
+    if isinstance(query.query.by, PrivateKeys):
+        return None
+    cells = query.query.by.size if isinstance(query.query.by, PublicKeys) else 1
+    return cells * (query.query.bins.size if isinstance(query.query, Histogram) else 1)

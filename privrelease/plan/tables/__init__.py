@@ -1,0 +1,1 @@
+"""Plans of tables: cells, figures and rules."""

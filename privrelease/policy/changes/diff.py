@@ -1,0 +1,277 @@
+"""What a change of a policy means: weaker, breaking, stricter or neutral, with the line.
+
+``weaker``: a guarantee, a limit, a budget or a control promises less, or may; whatever is not known to be harmless counts here.
+``breaking``: what recipients and pipelines rely on changes (names, paths, columns, types). ``stricter``: it promises more. ``neutral``:
+it promises the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from privrelease.policy.changes.data_changes import left_columns
+from privrelease.policy.changes.directions import fits
+from privrelease.policy.changes.effects import EFFECTS, Effect, verdict
+from privrelease.policy.changes.environment_rules import changes, recodes
+from privrelease.policy.language.releases import DropStep, MicrodataRelease
+from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.output.dump import plain_values
+from privrelease.policy.text.messages import shown
+from privrelease.policy.text.nodes import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from privrelease.findings import Location
+    from privrelease.policy.changes.environment_rules import Changed
+    from privrelease.policy.language.kinds import Release
+    from privrelease.policy.loader import LoadedPolicy
+
+__all__ = ["EFFECTS", "Effect", "PolicyChange", "environment_changes", "policy_changes", "sorted_changes"]
+
+#: Entries of a list that are said one by one.
+_SAID = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """One change: what (dotted), its effect, in words, and where it is written (in the old policy where it is gone)."""
+
+    subject: str
+    effect: Effect
+    message: str
+    location: Location
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.effect}: {self.message}"
+
+
+def _always(_change: Changed) -> bool:
+    return True
+
+
+def _removed(change: Changed) -> bool:
+    return change.removed
+
+
+#: What changes names, paths, columns and types. The first line that fits decides, before strictness does.
+_BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
+    (("id",), _always),
+    (("releases", "*"), _removed),
+    (("datasets", "*"), _removed),
+    (("datasets", "*", "columns", "*"), _removed),
+    (("datasets", "*", "columns", "*", "type"), _always),
+    (("datasets", "**"), lambda change: recodes(change.names, change.old, change.new)),
+)
+#: What promises nothing that is measured.
+_NEUTRAL: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
+    (("version",), _always),
+    (("datasets", "*", "columns", "*", "unit"), _always),
+)
+
+
+def _names(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, ...]:
+    """Return every change from ``old`` to ``new``, what weakens first, then in the order of the files."""
+    found = [_change(change, old, new) for change in changes(old.policy, new.policy)]
+    return sorted_changes((*found, *_reordered(old, new), *_no_longer_stated(old, new)))
+
+
+def _reordered(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
+    """Queries or declared columns in another order: rows and columns leave in the policy's order."""
+    before = {release.id: release for release in old.policy.releases}
+    left = left_columns(old.policy), left_columns(new.policy)
+    for number, release in enumerate(new.policy.releases):
+        earlier = before.get(release.id)
+        if isinstance(release, StatisticsRelease) and isinstance(earlier, StatisticsRelease):
+            ids = [[query.id for query in one.queries] for one in (earlier, release)]
+            if not _in_one_order(*ids):
+                subject = f"releases.{release.id}.queries"
+                place = new.location("releases", number, "queries")
+                yield PolicyChange(subject, "breaking", f"{subject} are in another order", place)
+        undeclared = release.id in left[0] and release.id in left[1] and _all_columns(earlier) and _all_columns(release)
+        if undeclared and not _in_one_order(*(one[release.id] for one in left)):
+            subject = f"datasets.{release.from_}.columns"
+            place = new.location("datasets", release.from_, "columns")
+            yield PolicyChange(subject, "breaking", f"{subject} are in another order, and leave so in {release.id}", place)
+
+
+def _all_columns(release: Release | None) -> bool:
+    """Whether columns leave as the dataset declares them, none being selected."""
+    return isinstance(release, MicrodataRelease) and release.columns is None
+
+
+def _in_one_order(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether what both have stands in the same order in both."""
+    return [name for name in old if name in new] == [name for name in new if name in old]
+
+
+#: Legal fields of which null says that there is none, and nothing says nothing.
+_NONE_STATED = ("representative", "dpo")
+
+
+def _no_longer_stated(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
+    """That there is none: a statement that is new or gone."""
+    before, after = old.policy.legal, new.policy.legal
+    if before is None or after is None:
+        return
+    for name in _NONE_STATED:
+        stated = [name in side.model_fields_set for side in (before, after)]
+        if getattr(before, name) is None and getattr(after, name) is None and stated[0] != stated[1]:
+            subject = f"legal.{name}"
+            if stated[1]:
+                yield PolicyChange(subject, "neutral", f"{subject} is new: there is none", new.location("legal", name))
+            else:
+                yield PolicyChange(subject, "weaker", f"{subject} is gone, was: there is none", old.location("legal", name))
+
+
+def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:
+    """Return changes, what weakens first, then in the order of the files."""
+    return tuple(sorted(found, key=lambda one: (EFFECTS.index(one.effect), one.location, one.subject)))
+
+
+def environment_changes(
+    old: Mapping[str, LoadedPolicy], new: Mapping[str, LoadedPolicy], plain: LoadedPolicy, base: Sequence[PolicyChange]
+) -> tuple[PolicyChange, ...]:
+    """Return what changes in environments alone: policies by the environment that is laid over them.
+
+    A change that ``base`` tells already, of the policy itself, is not repeated for those that take it over. One that is gone breaks whoever
+    names it, and weakens where it was stricter than ``plain``, the new policy itself; one that is new may only tighten what is there.
+    """
+    known = {(one.subject, one.message) for one in base}
+    found = []
+    for name in sorted(old.keys() | new.keys()):
+        subject = f"environments.{name}"
+        if name not in new:
+            place = old[name].location("environments", name)
+            loses = any(
+                one.effect == "weaker" and (one.subject, one.message) not in known for one in policy_changes(old[name], plain)
+            )
+            found.append(PolicyChange(subject, "weaker" if loses else "breaking", f"{subject} is gone", place))
+        elif name not in old:
+            place = new[name].location("environments", name)
+            found.append(PolicyChange(subject, "neutral", f"{subject} is new", place))
+        else:
+            found += [
+                replace(one, subject=f"{subject}.{one.subject}", message=f"{subject}: {one.message}")
+                for one in policy_changes(old[name], new[name])
+                if (one.subject, one.message) not in known
+            ]
+    return tuple(found)
+
+
+def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChange:
+    gone = change.removed or (walk(new.tree, change.new_path) is None and walk(old.tree, change.old_path) is not None)
+    place = old.location(*change.old_path) if gone else new.location(*_entry(change, new))
+    subject = ".".join(change.names)
+    if change.added:
+        words = f"{subject} is new" + _value(change.new, ": ")
+    elif change.removed:
+        words = f"{subject} is gone" + _value(change.old, ", was ")
+    elif _both_listed(change):
+        words = f"{subject}: {_entries(change.old, change.new)}"
+    else:
+        words = f"{subject}: {_short(change.old)} becomes {_short(change.new)}"
+    return PolicyChange(subject, _effect(change), words, place)
+
+
+def _entry(change: Changed, new: LoadedPolicy) -> tuple[str | int, ...]:
+    """The path of the first new entry of a list that is written as one; else of what changed."""
+    if change.names[2:3] == ("pseudonymise",) and change.old is not None:
+        return (*change.new_path[:-1], "key")
+    if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
+        return change.new_path
+    added = next((number for number, item in enumerate(change.new) if item not in change.old), None)
+    if added is None:
+        return change.new_path
+    if change.names[0] == "releases" and change.names[2:] == ("drop",):
+        return _dropped(change, new, change.new[added])
+    path = (*change.new_path, added)
+    return path if walk(new.tree, path) is not None else change.new_path
+
+
+def _dropped(change: Changed, new: LoadedPolicy, column: object) -> tuple[str | int, ...]:
+    """The path of a column in the step that drops it; there may be several such steps."""
+    number = next(number for number, release in enumerate(new.policy.releases) if release.id == change.names[1])
+    release = new.policy.releases[number]
+    assert isinstance(release, MicrodataRelease)  # no other kind has steps
+    return next(
+        ("releases", number, "transform", index, "drop", step.drop.index(column))
+        for index, step in enumerate(release.transform)
+        if isinstance(step, DropStep) and column in step.drop
+    )
+
+
+def _effect(change: Changed) -> Effect:
+    if _fitting(_BREAKING, change):
+        return "breaking"
+    found = verdict(change)
+    if found is not None:
+        return found
+    if change.judged == "stricter":
+        return "stricter"
+    if change.judged == "free" or _fitting(_NEUTRAL, change):
+        return "neutral"
+    return "weaker"
+
+
+def _fitting(table: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...], change: Changed) -> bool:
+    return any(fits(pattern, change.names) and holds(change) for pattern, holds in table)
+
+
+def _both_listed(change: Changed) -> bool:
+    """Whether a change is told by what came and went: of two lists, or one and nothing, that are not said whole."""
+    sides = [() if side is None else side for side in (change.old, change.new)]
+    return all(isinstance(side, tuple) for side in sides) and any(map(_long, sides))
+
+
+def _long(value: object) -> bool:
+    """Whether a list is not said whole: it holds mappings, or many words."""
+    return isinstance(value, tuple) and (len(value) > _SAID or not all(isinstance(item, str) for item in value))
+
+
+def _entries(old: object, new: object) -> str:
+    """What was added to a list and what is gone from it; entries by their names where they have some."""
+    before, after = _names(old), _names(new)
+    added, gone = [one for one in after if one not in before], [one for one in before if one not in after]
+    parts = [f"{_named(items)} {what}" for items, what in ((added, "added"), (gone, "gone")) if items]
+    return "; ".join(parts) or "in another order"
+
+
+def _named(items: list[object]) -> str:
+    words = [item if isinstance(item, str) else _name_of(item) for item in items]
+    known = [shown(word) for word in words if word]
+    return ", ".join(known) if len(known) == len(words) <= _SAID else str(len(words))
+
+
+def _name_of(item: object) -> str | None:
+    for key in ("id", "name", "check", "country"):
+        found = getattr(item, key, None)
+        if isinstance(found, str):
+            return found
+    return None
+
+
+def _value(value: object, before: str) -> str:
+    """The value where it is short enough to say."""
+    text = _short(value)
+    return "" if text in {"a mapping", "a list", "nothing"} else f"{before}{text}"
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, BaseModel):
+        value = plain_values(value)
+    if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
+        return shown(f"[{', '.join(value)}]") if len(value) <= _SAID else f"a list of {len(value)}"
+    return shown(value)

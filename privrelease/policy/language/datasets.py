@@ -1,0 +1,252 @@
+"""Datasets: where rows come from, who the person is, what each column is and may hold."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from privrelease.policy.language.number_values import Count, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.values import (
+    CHOICE,
+    NAMED,
+    AnyText,
+    ColumnName,
+    Frozen,
+    Identifier,
+    PathText,
+    Text,
+    enumerated,
+)
+from privrelease.policy.text.messages import problem, shown
+from privrelease.relational.schema import ColumnType, Role
+
+__all__ = ["RANGED", "ColumnSpec", "Dataset", "DomainSpec", "FormatSpec", "SourceSpec", "UnitSpec"]
+
+
+_SIGN = "^[^A-Za-z0-9\\r\\n\\x00]$"
+
+
+def _one_sign(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(_SIGN, value):
+        return str(value)
+    message = "must be one character, no letter and no digit"
+    raise problem(message)
+
+
+Character = Annotated[str, BeforeValidator(_one_sign), WithJsonSchema({"type": "string", "pattern": _SIGN})]
+
+#: strptime directives whose reading depends on nothing but the text (no locale, no zone name).
+_DIRECTIVES = frozenset("YymdHMSfjBb%")
+
+
+def _date_format(value: object) -> object:
+    text = str(value) if isinstance(value, str) else ""
+    used = re.findall(r"%(.?)", text)
+    if not used or any(directive not in _DIRECTIVES for directive in used):
+        message = "must be a date format such as %d.%m.%Y"
+        raise problem(message, hint="allowed: %Y %y %m %d %H %M %S %f %j %b %B %%")
+    return text
+
+
+DateFormat = Annotated[str, BeforeValidator(_date_format), WithJsonSchema({"type": "string", "pattern": "%"})]
+
+
+def _texts(value: object) -> object:
+    """One text stands for a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[AnyText, ...], BeforeValidator(_texts, json_schema_input_type=tuple[AnyText, ...] | AnyText)]
+
+
+class FormatSpec(Frozen):
+    """How the cells of a CSV source are written; what a reader must not guess."""
+
+    delimiter: Character = ","
+    """Between two cells."""
+    quote: Character = '"'
+    """Around a cell that holds the delimiter or a line break."""
+    encoding: Text = "utf-8"
+    """Encoding of the file."""
+    decimal: Annotated[Literal[".", ","], CHOICE] = "."
+    """The decimal sign of numbers."""
+    thousands: Character | None = None
+    """The sign between groups of three digits."""
+    date: DateFormat | None = None
+    """Format of the date columns; ISO 8601 (`%Y-%m-%d`) where it is not given."""
+    datetime: DateFormat | None = None
+    """Format of the datetime columns; ISO 8601 where it is not given."""
+    missing: Texts | None = None
+    """Exact texts that mean a missing value; where not given, the empty text of a CSV source and none of another."""
+    suppression_mark: Text | None = None
+    """A text that means a suppressed value."""
+
+    @model_validator(mode="after")
+    def _readable(self) -> FormatSpec:
+        if self.thousands == self.decimal:
+            message = "decimal and thousands must differ"
+            raise problem(message, code="P401")
+        try:
+            "".encode(self.encoding)
+        except (LookupError, ValueError):
+            message = f"encoding is unknown: {shown(self.encoding)}"
+            raise problem(
+                message, code="P401", hint="write utf-8, latin-1, cp1252, utf-16 or another encoding of Python"
+            ) from None
+        if self.delimiter == self.quote:
+            message = "delimiter and quote must differ"
+            raise problem(message, code="P401")
+        return self
+
+
+class ColumnFormatSpec(Frozen):
+    """How the cells of one column are written; what is not given is as the dataset's format says."""
+
+    decimal: Annotated[Literal[".", ","], CHOICE] | None = None
+    """The decimal sign of numbers."""
+    thousands: Character | None = None
+    """The sign between groups of three digits."""
+    date: DateFormat | None = None
+    """Format of a date column."""
+    datetime: DateFormat | None = None
+    """Format of a datetime column."""
+    missing: Texts | None = None
+    """Exact texts that mean a missing value."""
+    suppression_mark: Text | None = None
+    """A text that means a suppressed value."""
+    aliases: dict[AnyText, AnyText] = Field(default_factory=dict)
+    """Texts of the source and what to read instead."""
+    normalise: tuple[Annotated[Literal["nfc", "trim"], CHOICE], ...] = ()
+    """Unicode normalisation form C and trimming of spaces, before anything else."""
+
+
+class SourceSpec(Frozen):
+    """A file: a path (the kind follows the suffix), or the kind named with the path, and the table of a database file."""
+
+    path: PathText | None = None
+    """A file or, for csv and parquet, a pattern of files; the kind follows the suffix."""
+    csv: PathText | None = None
+    """A CSV file or a pattern of CSV files, whatever the suffix."""
+    parquet: PathText | None = None
+    """A Parquet file or a pattern of Parquet files, whatever the suffix."""
+    duckdb: PathText | None = None
+    """A DuckDB database file."""
+    sqlite: PathText | None = None
+    """An SQLite database file."""
+    table: Text | None = None
+    """The table of a database file."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> SourceSpec:
+        named = [kind for kind in ("path", "csv", "parquet", "duckdb", "sqlite") if getattr(self, kind) is not None]
+        if len(named) != 1:
+            message = "names no file" if not named else f"names {len(named)} files"
+            raise problem(
+                message, code="P204", hint="write a path, or one of `csv:`, `parquet:`, `duckdb:` and `sqlite:` with a path"
+            )
+        return self
+
+
+def _source(value: object) -> object:
+    """A text stands for ``{path: text}``."""
+    return {"path": value} if isinstance(value, str) else value
+
+
+Source = Annotated[SourceSpec, BeforeValidator(_source, json_schema_input_type=SourceSpec | PathText)]
+
+
+class UnitSpec(Frozen):
+    """The person: whom the protection is for."""
+
+    column: ColumnName
+    """The column that names the person."""
+    max_rows: Count | None = None
+    """The most rows that one person has."""
+    max_groups: Count | None = None
+    """The most groups of a grouped statistic that one person is in."""
+
+
+class DomainSpec(Frozen):
+    """The values that a column may hold: a closed list, or a closed range."""
+
+    values: tuple[AnyText, ...] | None = None
+    """The allowed values."""
+    range: tuple[AnyText, AnyText] | None = None
+    """The smallest and the largest allowed value."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> DomainSpec:
+        if (self.values is None) == (self.range is None):
+            message = "needs either `values` or `range`"
+            raise problem(message, code="P204")
+        return self
+
+
+def _domain(value: object) -> object:
+    """A list stands for values or a range; which of the two follows from the column's type."""
+    return {"values": value} if isinstance(value, tuple | list) else value
+
+
+Domain = Annotated[DomainSpec, BeforeValidator(_domain, json_schema_input_type=DomainSpec | tuple[AnyText, ...])]
+
+#: Types whose domain of two values is a range.
+RANGED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
+
+
+class ColumnSpec(Frozen):
+    """A column of a dataset: what it does to a person, its type, what it may hold."""
+
+    role: Annotated[Role, enumerated(Role)]
+    """direct: names the person; quasi: identifies together with others; sensitive: harms; insensitive: none of these."""
+    type: Annotated[ColumnType, enumerated(ColumnType)]
+    """The type that every cell must fit."""
+    domain: Domain | None = None
+    """The allowed values: a list of texts, or `[smallest, largest]` for numbers and dates."""
+    outside: Annotated[Literal["error", "drop"], CHOICE] = "error"
+    """What happens to a row whose value is outside the domain."""
+    grid: Positive | None = None
+    """The step on which a number is exact."""
+    unit: Text | None = None
+    """The unit of measurement."""
+    category: Annotated[Literal["ordinary", "special", "criminal"], CHOICE] | None = None
+    """Category of personal data: `special` (Art. 9 GDPR), `criminal` (Art. 10 GDPR)."""
+    format: ColumnFormatSpec | None = None
+    """How this column is written where it differs from the dataset's format."""
+    description: Text | None = None
+    """What the column holds."""
+
+    @model_validator(mode="after")
+    def _range_of_a_list(self) -> ColumnSpec:
+        domain = self.domain
+        if domain is not None and domain.values is not None and self.type in RANGED and len(domain.values) == 2:
+            low, high = domain.values
+            object.__setattr__(self, "domain", DomainSpec(range=(low, high)))
+        return self
+
+
+class Dataset(Frozen):
+    """A table of personal data and how to read it; nothing about it is guessed."""
+
+    source: Source
+    """Where the rows are."""
+    table: Text | None = None
+    """The table, where the source is the path of a database file."""
+    format: FormatSpec = Field(default_factory=FormatSpec)
+    """How the cells of a CSV source are written."""
+    snapshot: Text | None = None
+    """Label of this state of the data."""
+    population: Text | None = None
+    """Who is in it: privacy budgets add up over every dataset of one population."""
+    unit: UnitSpec | None = None
+    """The person; without it every row is a person of its own."""
+    unlisted_columns: Annotated[Literal["error", "drop"], CHOICE] = "error"
+    """What happens to a column of the source that is not declared."""
+    columns: Annotated[dict[ColumnName, ColumnSpec], Field(min_length=1)]
+    """Every column, by its exact name."""
+    description: Text | None = None
+    """What the dataset is."""
+
+
+Datasets = Annotated[dict[Identifier, Dataset], Field(min_length=1, json_schema_extra=NAMED)]

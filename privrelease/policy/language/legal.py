@@ -1,0 +1,159 @@
+"""Legal fields: what the record of processing (Art. 30 GDPR), the lawfulness statement and the DPIA need."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from privrelease.policy.language.values import CHOICE, Duration, Flag, Frozen, Identifier, Text
+from privrelease.policy.text.messages import problem, shown
+
+__all__ = ["Basis", "Contact", "Dpia", "DpoAdvice", "Legal", "Notice", "Purpose", "Recipient", "Retention", "Transfer"]
+
+
+def _country(value: object) -> object:
+    text = str(value) if isinstance(value, str) else ""
+    if len(text) == 2 and text.isascii() and text.isalpha() and text.isupper():
+        return text
+    message = f"must be a country code of two capitals (ISO 3166-1), got {shown(value)}"
+    raise problem(message)
+
+
+Country = Annotated[str, BeforeValidator(_country), WithJsonSchema({"type": "string", "pattern": "^[A-Z]{2}$"})]
+
+
+class Contact(Frozen):
+    """A name and how to reach it."""
+
+    name: Text
+    """Name of the person or body."""
+    contact: Text | None = None
+    """Address, mail or telephone."""
+
+
+class Purpose(Frozen):
+    """What the data is processed for."""
+
+    id: Identifier
+    """Name of the purpose."""
+    dpv: Text | None = None
+    """Term of the W3C Data Privacy Vocabulary."""
+    text: Text | None = None
+    """The purpose in words."""
+
+
+class Basis(Frozen):
+    """Why the processing is lawful."""
+
+    art6: Text | None = None
+    """Letter of Art. 6(1) GDPR, such as A6-1-e."""
+    art9: Text | None = None
+    """Letter of Art. 9(2) GDPR, such as A9-2-j."""
+    national_law: Text | None = None
+    """The national law it rests on."""
+
+
+class Recipient(Frozen):
+    """Who gets the data."""
+
+    name: Text
+    """Name of the recipient or category of recipients."""
+    country: Country | None = None
+    """Where the recipient is."""
+    access: Text | None = None
+    """How it is accessed, such as secure_environment."""
+
+
+class Transfer(Frozen):
+    """A transfer to a third country."""
+
+    country: Country
+    """Where the data goes."""
+    recipient: Text | None = None
+    """Who receives it."""
+    safeguard: Text | None = None
+    """Adequacy decision, standard clauses or another safeguard (Art. 44-49 GDPR)."""
+
+
+class Retention(Frozen):
+    """Limits of storage, as ISO 8601 durations."""
+
+    source: Duration | None = None
+    """How long the source is kept."""
+    release: Duration | None = None
+    """How long the release is kept."""
+
+
+class Notice(Frozen):
+    """How data subjects are told (Art. 13 and 14 GDPR)."""
+
+    ref: Text | None = None
+    """Where the notice is."""
+    exemption: Text | None = None
+    """The exemption that applies, such as art14-5-b."""
+
+
+class DpoAdvice(Frozen):
+    """What the data protection officer advised (Art. 35(2) GDPR)."""
+
+    text: Text
+    """The advice."""
+    followed: Flag
+    """Whether it was followed."""
+
+
+class Dpia(Frozen):
+    """Data protection impact assessment (Art. 35(7) GDPR)."""
+
+    description: Text | None = None
+    """Systematic description of the processing."""
+    legitimate_interest: Text | None = None
+    """The legitimate interest pursued, where the basis is A6-1-f."""
+    necessity: Text | None = None
+    """Necessity and proportionality."""
+    risks: tuple[Text, ...] = ()
+    """Risks to the rights and freedoms of data subjects."""
+    measures: tuple[Text, ...] = ()
+    """Measures against these risks."""
+    dpo_advice: DpoAdvice | None = None
+    """Advice of the data protection officer."""
+    views: Text | None = None
+    """Views of data subjects or their representatives, or why they were not sought (Art. 35(9) GDPR)."""
+
+
+class Legal(Frozen):
+    """Fields of the record of processing, of lawfulness and of the DPIA."""
+
+    profile: Annotated[Literal["gdpr"], CHOICE] | None = None
+    """The law whose fields are required: a missing one means review, not pass."""
+    controller: Contact | None = None
+    """The controller."""
+    joint_controllers: tuple[Contact, ...] | None = None
+    """Joint controllers; an empty list says that there are none."""
+    representative: Contact | None = None
+    """The controller's representative in the Union; null says that there is none."""
+    dpo: Contact | None = None
+    """The data protection officer; null says that there is none."""
+    purposes: tuple[Purpose, ...] = ()
+    """Purposes of the processing."""
+    basis: Basis | None = None
+    """Legal basis."""
+    data_subjects: tuple[Text, ...] = ()
+    """Categories of data subjects."""
+    data_categories: tuple[Text, ...] = ()
+    """Categories of personal data."""
+    recipients: tuple[Recipient, ...] | None = None
+    """Recipients; an empty list says that there are none."""
+    transfers: tuple[Transfer, ...] | None = None
+    """Transfers to third countries; an empty list says that there are none."""
+    retention: Retention | None = None
+    """Limits of storage."""
+    security_measures: tuple[Text, ...] | None = None
+    """Technical and organisational measures (Art. 32 GDPR)."""
+    notice: Notice | None = None
+    """How data subjects are told."""
+    safeguards: Text | None = None
+    """Safeguards of research and statistics (Art. 89(1) GDPR)."""
+    dpia: Dpia | None = None
+    """The data protection impact assessment."""

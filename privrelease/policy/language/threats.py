@@ -1,0 +1,89 @@
+"""Threats: an attacker, what they know, and what risk is tolerated."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from privrelease.policy.language.number_values import ClassSize, Count, Level, Risk, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.values import CHOICE, NAMED, ColumnName, Flag, Frozen, Identifier, Text
+from privrelease.policy.text.messages import problem
+
+__all__ = ["AlsoSpec", "AtRiskSpec", "PopulationSpec", "SubsetsSpec", "Threat"]
+
+
+class AtRiskSpec(Frozen):
+    """At most `share` of the records may have a risk above `above`; independent of `highest_risk`."""
+
+    above: Level
+    """The level of risk."""
+    share: Share
+    """The share of records allowed above it."""
+
+
+class SubsetsSpec(Frozen):
+    """Every combination of at most `up_to` of the known columns keeps classes of at least `k`."""
+
+    up_to: Count
+    """Size of the largest combination."""
+    k: ClassSize
+    """Smallest class of each combination."""
+
+
+class AlsoSpec(Frozen):
+    """Further models that must hold."""
+
+    subsets: SubsetsSpec | None = None
+    """Classes over combinations of columns."""
+
+
+class PopulationSpec(Frozen):
+    """Where the size of a class in the population comes from: a dataset, sampling weights, or an estimate."""
+
+    table: Text | None = None
+    """A dataset of this policy that holds the population, with the known columns under the same names."""
+    weight: ColumnName | None = None
+    """A column of sampling weights."""
+    size: Count | None = None
+    """The number of persons of the population; goes with `estimator`."""
+    estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], CHOICE] | None = None
+    """How population uniqueness is estimated from the sample."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> PopulationSpec:
+        if sum(value is not None for value in (self.table, self.weight, self.size)) != 1:
+            message = "needs exactly one of `table`, `weight` and `size`"
+            raise problem(message, code="P204")
+        if (self.size is None) != (self.estimator is None):
+            message = "`size` and `estimator` go together"
+            raise problem(message, code="P204", hint="estimators: pitman, zayatz, snb, dankar")
+        return self
+
+
+class Threat(Frozen):
+    """An attacker against one dataset. Several threats may stand; each must hold on what leaves."""
+
+    dataset: Text
+    """The dataset it is about."""
+    knows: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+    """The columns that the attacker knows."""
+    attacker: Annotated[Literal["prosecutor", "journalist", "marketer"], CHOICE] = "prosecutor"
+    """prosecutor: knows that the person is in the data; journalist: does not (needs `population`); marketer: wants many."""
+    highest_risk: Risk | None = None
+    """The highest tolerated risk of a record, exact: 0.2 means classes of at least 5."""
+    average_risk: Risk | None = None
+    """The highest tolerated average risk."""
+    records_at_risk: AtRiskSpec | None = None
+    """The share of records allowed above a level of risk."""
+    missing: Annotated[Literal["category", "wildcard"], CHOICE] = "category"
+    """How a missing value is read: equal only to another missing one, or to anything."""
+    population: PopulationSpec | None = None
+    """The population the data was drawn from."""
+    knows_rows: Flag = False
+    """The attacker knows how many rows of each kind a person has, not only which kinds."""
+    also: AlsoSpec | None = None
+    """Further models that must hold."""
+
+
+Threats = Annotated[dict[Identifier, Threat], Field(json_schema_extra=NAMED)]

@@ -1,0 +1,213 @@
+"""Types of single values: from the text of the file to exact, typed values, once.
+
+Every type takes what a file holds (:class:`~privrelease.policy.text.nodes.Plain`, :class:`~privrelease.policy.text.nodes.Quoted`) and what
+Python code writes (``str``, ``int``, ``Decimal``); a ``float`` is refused everywhere, since 0.1 as a float is another number than the
+0.1 that was written. Messages are written to follow the name of the key: ``highest_risk`` + ``must be in (0, 1], got 20``.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+from privrelease.policy.text.messages import CONTROL, no_choice, problem, shown
+from privrelease.policy.text.nodes import Plain
+
+if TYPE_CHECKING:
+    from enum import StrEnum
+
+__all__ = [
+    "CHOICE",
+    "NAMED",
+    "AnyText",
+    "ColumnName",
+    "Day",
+    "Duration",
+    "EnvironmentVariable",
+    "Flag",
+    "Frozen",
+    "Identifier",
+    "PathText",
+    "Text",
+    "as_text",
+    "enumerated",
+]
+
+
+class Frozen(BaseModel):
+    """Base of every model of the policy: frozen, strict, no unknown key.
+
+    The text under a field is its description in the JSON Schema. It is read when the schema is asked for, not at import (a fifth of
+    the time that a command needs to start).
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
+
+
+def as_text(value: object) -> object:
+    """Turn a scalar as written into a text; what is no scalar is refused."""
+    if isinstance(value, str):
+        return str(value)
+    if value is None:
+        message = "needs a text, got nothing"
+        raise problem(message, hint="quote it if the text `null` or an empty text is meant")
+    message = f"needs a text, got {shown(value)}"
+    raise problem(message)
+
+
+def _choice(value: object) -> object:
+    """Let a choice see a plain ``str``; what is no text is left to the choice's own message."""
+    return str(value) if isinstance(value, str) else value
+
+
+#: For a Literal: the text as written.
+CHOICE = BeforeValidator(_choice)
+
+
+def enumerated(kind: type[StrEnum]) -> BeforeValidator:
+    """Return the validator that turns a text into a member of ``kind``."""
+    choices = [member.value for member in kind]
+
+    def check(value: object) -> StrEnum:
+        if isinstance(value, str) and value in choices:
+            return kind(str(value))
+        if value is None:
+            message, _ = no_choice(value, choices)
+            message = message.replace("must be", "is not decided: write").replace(", got nothing", "")
+            raise problem(message, code="P205")
+        message, hint = no_choice(value, choices)
+        raise problem(message, code="P202", hint=hint)
+
+    return BeforeValidator(check)
+
+
+_ANY_SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+
+#: Any text, also an empty one.
+AnyText = Annotated[str, BeforeValidator(as_text), WithJsonSchema(_ANY_SCALAR)]
+
+
+def _filled(value: object) -> object:
+    text = as_text(value)
+    if isinstance(text, str) and not text.strip():
+        message = "must not be empty"
+        raise problem(message)
+    return text
+
+
+#: A text with something in it.
+Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S"})]
+
+
+def _column_name(value: object) -> object:
+    text = _filled(value)
+    if isinstance(text, str) and (CONTROL.search(text) or len(text) > 255):
+        message = "is no column name: no control characters, at most 255 characters"
+        raise problem(message)
+    return text
+
+
+#: A column's name, exactly as in the source.
+ColumnName = Annotated[str, BeforeValidator(_column_name), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S", "maxLength": 255})]
+
+
+def _path(value: object) -> object:
+    text = _filled(value)
+    if isinstance(text, str) and (CONTROL.search(text) or len(text) > 1000):
+        message = "is no path: no control characters, at most 1000 characters"
+        raise problem(message)
+    if isinstance(text, str) and "://" in text:
+        # not shown: an address may hold a password
+        message = "must be a path of a file, not an address"
+        raise problem(message)
+    return text
+
+
+#: A path of a file.
+PathText = Annotated[
+    str, BeforeValidator(_path), WithJsonSchema({**_ANY_SCALAR, "pattern": r"^(?!.*://).*\S", "maxLength": 1000})
+]
+
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def _identifier(value: object) -> object:
+    text = as_text(value)
+    if isinstance(text, str) and (not _IDENTIFIER.fullmatch(text) or ".." in text):
+        message = f"is no name: {shown(text)}"
+        raise problem(message, hint="letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit")
+    return text
+
+
+_IDENTIFIER_SCHEMA: dict[str, Any] = {**_ANY_SCALAR, "pattern": r"^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,63}$"}
+
+#: For mappings of names to values.
+NAMED: dict[str, Any] = {"propertyNames": {"pattern": _IDENTIFIER_SCHEMA["pattern"]}}
+
+#: The name of a dataset, threat, release or check; it may become part of a file name.
+Identifier = Annotated[str, BeforeValidator(_identifier), WithJsonSchema(_IDENTIFIER_SCHEMA)]
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
+
+
+def _variable(value: object) -> object:
+    text = as_text(value)
+    if isinstance(text, str) and not _VARIABLE.fullmatch(text):
+        # the text is not shown: somebody may have written the secret itself
+        message = "must be the name of an environment variable (capitals, digits, `_`)"
+        raise problem(message, hint="secrets are named, never written in a policy")
+    return text
+
+
+#: The name of an environment variable that holds a secret; never the secret.
+EnvironmentVariable = Annotated[
+    str, BeforeValidator(_variable), WithJsonSchema({"type": "string", "pattern": "^[A-Z_][A-Z0-9_]{0,127}$"})
+]
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Plain) and value in {"true", "True", "TRUE"}:
+        return True
+    if isinstance(value, Plain) and value in {"false", "False", "FALSE"}:
+        return False
+    message = f"must be true or false, got {shown(value)}"
+    raise problem(message)
+
+
+#: ``true`` or ``false``; ``yes``, ``on`` and their like are refused.
+Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
+
+
+def _day(value: object) -> object:
+    text = _filled(value)
+    try:
+        if isinstance(text, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            date.fromisoformat(text)
+            return text
+    except ValueError:
+        pass
+    message = f"must be a day as YYYY-MM-DD, got {shown(text)}"
+    raise problem(message)
+
+
+#: A calendar day, ``2027-01-15``.
+Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+
+_DURATION = r"P(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+W)?(?:[0-9]+D)?(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+S)?)?"
+
+
+def _duration(value: object) -> object:
+    text = _filled(value)
+    if isinstance(text, str) and not re.fullmatch(_DURATION, text):
+        message = f"must be a duration such as P10Y (ISO 8601), got {shown(text)}"
+        raise problem(message)
+    return text
+
+
+#: An ISO 8601 duration, ``P10Y``.
+Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "pattern": f"^{_DURATION}$"})]

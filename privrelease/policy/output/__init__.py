@@ -1,0 +1,1 @@
+"""A policy written out: canonical JSON, YAML, JSON Schema and a starter."""

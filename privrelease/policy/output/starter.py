@@ -1,0 +1,108 @@
+"""A starter policy from the names of columns: everything that a person must decide is left open, and says so when it is loaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from privrelease.policy.output.dump import yaml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from privrelease.relational.schema import ColumnType
+
+__all__ = ["starter_policy"]
+
+_HEAD = """\
+# yaml-language-server: $schema=./policy-v1.schema.json
+# Editors read that file; make it with: privrelease schema > policy-v1.schema.json
+# A release policy to be filled in. Nothing here is decided for you: `privrelease validate` lists what is still open.
+apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: {id}
+version: 0.1.0
+title: {title}
+
+datasets:
+  {dataset}:
+    source: {source}
+{table}    # Who is protected? Name the column that identifies the person, and the most rows one person may have:
+    # unit: {{column: …, max_rows: 1}}
+    unlisted_columns: error      # a column that is new in the source never leaves by accident
+    columns:
+      # role: direct       names the person (name, number, address): never leaves, or leaves as a keyed pseudonym
+      #       quasi        identifies together with others and may be known elsewhere (age, region, occupation, dates)
+      #       sensitive    must not become known about a person (diagnosis, income)
+      #       insensitive  none of these
+      # type: string, category, integer, number, date, datetime or boolean
+"""
+
+_TAIL = """
+threats:
+  external:
+    dataset: {dataset}
+    knows: []                    # which columns may an attacker know? usually every quasi column
+    attacker: prosecutor         # knows that the person is in the data; journalist and marketer need a population
+    highest_risk:                # the highest risk of a record: 0.2 means groups of at least 5 that look alike
+
+releases:
+  - id: microdata
+    kind: microdata
+    from: {dataset}
+    protect: [external]
+    transform:
+      - {{suppress: cells, limit: 0.05}}   # fails where more than 5 % of the known columns' cells would have to go
+    output: {output}
+
+# approvals:                     # who must sign a release before it is published, with keys listed in a file of their own
+#   required: [dpo]
+#   keys: approvers.yaml
+# ledger:                        # what statistics with differential privacy may spend, and where that is recorded
+#   cap: {{epsilon: 4.0, delta: 1e-5}}
+#   url: sqlite:///privacy-ledger.db
+
+# legal:                         # what the record of processing and the impact assessment need
+#   profile: gdpr
+"""
+
+
+def starter_policy(
+    header: Sequence[str],
+    source_path: str,
+    *,
+    types: Mapping[str, ColumnType] | None = None,
+    table: str | None = None,
+    delimiter: str | None = None,
+) -> str:
+    """Return a commented policy for a file with the columns ``header``; every role is open, no column is called safe.
+
+    ``source_path``: as the policy shall write it. ``types``: declared types where the file has them (Parquet, databases); a column
+    without one is a ``string``, which keeps every cell as it is written. ``table``: of a database file.
+    ``delimiter``: of a text file, where it is to be written down.
+    """
+    name = PurePath(source_path).name
+    stem = _name(name.split(".")[0])
+    suffix = PurePath(source_path).suffix.lower()
+    output = f"out/{stem}{suffix if suffix in {'.csv', '.parquet', '.duckdb'} else '.csv'}"
+    named = "" if table is None else f"    table: {yaml_text(table)}\n"
+    if delimiter is not None:
+        sign = '"\\t"' if delimiter == "\t" else f'"{delimiter}"' if delimiter != "\\" else "'\\'"
+        named += f"    format: {{delimiter: {sign}}}\n"
+    head = _HEAD.format(
+        id=stem, title=yaml_text(f"Release of {name}"), dataset=stem, source=yaml_text(source_path), table=named
+    )
+    columns = "".join(_column(column, (types or {}).get(column)) for column in header)
+    return head + columns + _TAIL.format(dataset=stem, output=output)
+
+
+def _column(name: str, declared: ColumnType | None) -> str:
+    kind = declared.value if declared is not None else "string"
+    return f"      {yaml_text(name)}: {{role: , type: {kind}}}\n"
+
+
+def _name(text: str) -> str:
+    """A name of the policy language that resembles ``text``."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:60]
+    return name or "data"

@@ -1,0 +1,60 @@
+"""Which columns an attack on a release goes by, where the policy names none: read alike by the rules and by the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.policy.language.releases import MicrodataRelease
+from privrelease.policy.rules.rule_context import leaving
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from privrelease.policy.language.attacks import AttacksSpec
+    from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.models import Policy
+
+__all__ = ["Attackable", "attackable", "attacked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attackable:
+    """Columns that leave as they are, in output order; the one that names persons is none. ``quasi``: quasi-identifiers among them."""
+
+    columns: tuple[str, ...]
+    quasi: tuple[str, ...]
+
+    def halves(self, spec: AttacksSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Give the two sets of columns of the linkability attack."""
+        link = spec.linkability
+        if link is not None and link.columns is not None:
+            return link.columns
+        return self.quasi, tuple(name for name in self.columns if name not in self.quasi)
+
+    def known(self, named: tuple[str, ...] | None, target: str | None = None) -> tuple[str, ...]:
+        """Give what the attacker knows: the columns named, else the quasi-identifiers, less the one that is guessed."""
+        return named if named is not None else tuple(name for name in self.quasi if name != target)
+
+
+def attackable(release: MicrodataRelease, dataset: Dataset) -> Attackable:
+    """Return the columns of a release that can be compared with the data."""
+    out = leaving(release, dataset)
+    unit = None if dataset.unit is None else dataset.unit.column
+    columns = tuple(
+        name
+        for name in out.columns
+        if name != unit and name not in out.pseudonyms and dataset.columns[name].role is not Role.DIRECT
+    )
+    return Attackable(columns, tuple(name for name in columns if dataset.columns[name].role is Role.QUASI))
+
+
+def attacked(policy: Policy) -> tuple[tuple[int, MicrodataRelease], ...]:
+    """Return number and release of what the policy's attacks are about."""
+    spec = policy.attacks
+    if spec is None:
+        return ()
+    return tuple(
+        (number, release)
+        for number, release in enumerate(policy.releases)
+        if isinstance(release, MicrodataRelease) and (spec.releases is None or release.id in spec.releases)
+    )

@@ -1,0 +1,135 @@
+"""Rules of checks and of the legal fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.policy.language.checks import CHECKS
+from privrelease.policy.language.releases import MicrodataRelease
+from privrelease.policy.rules.expectations import is_standard
+from privrelease.policy.rules.required_legal_fields import missing_legal_fields
+from privrelease.policy.rules.rule_context import leaving
+from privrelease.policy.text.messages import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from privrelease.findings import Finding
+    from privrelease.policy.language.checks import Check, CheckKind
+    from privrelease.policy.rules.rule_context import Reading
+
+__all__ = ["check_rules"]
+
+_KINDS = {kind.name: kind for kind in CHECKS}
+
+
+def check_rules(reading: Reading) -> Iterator[Finding]:
+    """Yield what is wrong with checks, and the legal fields that are missing."""
+    checks = reading.policy.checks
+    for number, check in enumerate(checks):
+        if is_standard(check.expect):
+            continue  # see meaning_expectations
+        kind = _KINDS.get(check.expect)
+        if kind is None:
+            hint = did_you_mean(check.expect, _KINDS) or f"checks: {', '.join(_KINDS)}"
+            yield reading.error("P305", f"check {shown(check.expect)} does not exist", "checks", number, "expect", hint=hint)
+            continue
+        yield from _limits(reading, number, check, kind)
+        yield from _keys(reading, number, check, kind)
+        yield from _target(reading, number, check, kind)
+    missing = [name for name in missing_legal_fields(reading.policy) if not reading.left_out("legal", name.partition(".")[0])]
+    if missing:
+        message = f"the profile gdpr requires fields that are missing in legal: {', '.join(missing)}"
+        yield reading.warning("P606", message, "legal", key=True, hint="without them the decision is `review`, not `pass`")
+
+
+def _limits(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    if check.max is None and check.min is None:
+        message = f"{check.id} has no limit: nothing would be checked"
+        yield reading.error("P418", message, "checks", number, hint="write `max` or `min`")
+    for key in ("max", "min"):
+        limit: Decimal | None = getattr(check, key)
+        if limit is None:
+            continue
+        if kind.only is not None and key != kind.only:
+            message, hint = f"{kind.name} is limited by {kind.only}, not by {key}", f"write `{kind.only}`"
+            yield reading.error("P418", message, "checks", number, key, key=True, hint=hint)
+        elif kind.measures == "number" and limit < 0:
+            yield reading.error("P418", f"{key} of {kind.name} must be at least 0, got {limit}", "checks", number, key)
+        elif kind.measures == "number":
+            continue
+        elif kind.measures == "count" and (limit < 0 or limit != limit.to_integral_value()):
+            yield reading.error(
+                "P418", f"{key} of {kind.name} must be a whole number of at least 0, got {limit}", "checks", number, key
+            )
+        elif kind.measures != "count" and not 0 <= limit <= 1:
+            per_cent = f"write {(limit / 100).normalize():f} for {limit} %" if 1 < limit <= 100 else None
+            yield reading.error(
+                "P104", f"{key} of {kind.name} must be in [0, 1], got {limit}", "checks", number, key, hint=per_cent
+            )
+    if check.max is not None and check.min is not None and check.min > check.max:
+        yield reading.error(
+            "P418", f"min {check.min} is above max {check.max}: {check.id} could never pass", "checks", number, "min"
+        )
+
+
+def _keys(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    for key in ("threat", "column", "columns", "kind", "c", "distance"):
+        taken = key in kind.takes or getattr(kind, key, False)
+        if getattr(check, key) is not None and not taken:
+            yield reading.error("P418", f"{kind.name} takes no {key}", "checks", number, key, key=True, hint="remove it")
+    for key in kind.needs:
+        if getattr(check, key) is None:
+            what = "columns" if key == "columns" else f"a {key}"
+            yield reading.error("P418", f"{kind.name} needs {what}", "checks", number, hint=f"write `{key}`")
+    if (check.kind == "recursive") != (check.c is not None) and "c" in kind.takes:
+        message = "recursive l-diversity needs c" if check.c is None else "c belongs to recursive l-diversity alone"
+        yield reading.error("P418", message, "checks", number, hint="write `kind: recursive` and `c`, or neither")
+
+
+def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    release = next((release for release in reading.policy.releases if release.id == check.release), None)
+    dataset = reading.policy.datasets.get(release.from_) if release is not None else None
+    if release is not None and not isinstance(release, MicrodataRelease):
+        message = f"{kind.name} measures rows about persons, and release {release.id} is of kind {release.kind}"
+        yield reading.error("P418", message, "checks", number, "release", hint="name a release of kind microdata")
+        return
+    if release is None or dataset is None:
+        return
+    yield from _leaving(reading, number, check, kind)
+    if kind.threat and check.threat is None and not release.protect:
+        message = f"{kind.name} needs a threat: release {release.id} protects against none"
+        yield reading.error("P418", message, "checks", number, hint="write `threat`")
+    threat = reading.policy.threats.get(check.threat) if check.threat is not None else None
+    if threat is not None and threat.dataset != release.from_:
+        message = f"{check.threat} is about dataset {threat.dataset}, the release is made of {release.from_}"
+        yield reading.error("P413", message, "checks", number, "threat", hint="name a threat of that dataset")
+    elif threat is not None and kind.threat and check.threat not in release.protect:
+        message = f"release {release.id} does not protect against {check.threat}"
+        yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
+
+
+def _leaving(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    """Columns that are measured leave, and as they are where they are compared with the source."""
+    release = next(release for release in reading.policy.releases if release.id == check.release)
+    assert isinstance(release, MicrodataRelease)
+    dataset = reading.policy.datasets[release.from_]
+    out = leaving(release, dataset)
+    named: list[tuple[tuple[str | int, ...], str]] = []
+    if kind.column and check.column is not None:
+        named.append((("column",), check.column))
+    if "columns" in kind.takes:
+        named += [(("columns", place), name) for place, name in enumerate(check.columns or ())]
+    for path, name in named:
+        if name in dataset.columns and name not in out.columns:
+            message = f"{shown(name)} does not leave in release {release.id}"
+            yield reading.error("P418", message, "checks", number, *path, hint="name a column that leaves")
+        elif name in out.pseudonyms and kind.name in {"marginal_error", "distribution_shift"}:
+            message = f"{shown(name)} leaves as a pseudonym, which cannot be compared with the source"
+            yield reading.error("P418", message, "checks", number, *path, hint="name another column")
+    threat = reading.policy.threats.get(check.threat or "")
+    known = {*threat.knows} if threat is not None else set()
+    if kind.name in {"l_diversity", "t_closeness"} and check.column in known:
+        message = f"{shown(check.column)} is what the attacker of {check.threat} knows already"
+        yield reading.error("P418", message, "checks", number, "column", hint="name a sensitive column")

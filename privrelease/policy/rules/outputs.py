@@ -1,0 +1,141 @@
+"""Rules of output paths: each file has a place of its own, and what stands beside it has too.
+
+Beside the first output of a release stand its manifest and its report (:func:`~privrelease.policy.validation.paths.companions`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.policy.text.messages import shown
+from privrelease.policy.validation.paths import PathFault, companions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.findings import Finding
+    from privrelease.policy.rules.rule_context import Reading
+
+__all__ = ["output_rules"]
+
+_ELSEWHERE = "publish somewhere else"
+_BESIDE = ("manifest", "report")
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """An output: its place in the policy, as written, where it goes, and of which release."""
+
+    path: tuple[str | int, ...]
+    written: str
+    target: Path
+    release: str
+    first: bool
+
+
+def output_rules(reading: Reading) -> Iterator[Finding]:
+    """Yield what is wrong with where releases go."""
+    sources = _sources(reading)
+    seen: list[_Output] = []
+    for number, release in enumerate(reading.policy.releases):
+        for index, spec in enumerate(release.output):
+            path = ("releases", number, "output", index, "path")
+            try:
+                _, target = reading.roots.sink(spec)
+            except PathFault as fault:
+                yield reading.error(fault.code, fault.message, *path, hint=fault.hint)
+                continue
+            output = _Output(path, spec.path, target, release.id, index == 0)
+            found = [*_among(reading, output, seen), *_overwrites(reading, output, sources)]
+            yield from found or _on_disk(reading, output)
+            seen.append(output)
+    yield from _beside(reading, seen)
+
+
+def _among(reading: Reading, output: _Output, seen: list[_Output]) -> Iterator[Finding]:
+    for other in seen:
+        if _same(output.target, other.target):
+            message = f"two outputs go to {shown(other.written)}"
+            if _only_in_case(output.target, other.target):
+                message = (
+                    f"{shown(output.written)} and {shown(other.written)} differ only in case, so some systems take them for one"
+                )
+            yield reading.error("P405", message, *output.path, hint="give each a path of its own")
+        elif output.target.is_relative_to(other.target) or other.target.is_relative_to(output.target):
+            message = f"{shown(output.written)} and {shown(other.written)} lie inside each other"
+            yield reading.error("P405", message, *output.path, hint=_ELSEWHERE)
+
+
+def _overwrites(reading: Reading, output: _Output, sources: list[tuple[Path, str]]) -> Iterator[Finding]:
+    target, written = output.target, shown(output.written)
+    for other, label in sources:
+        if _same(target, other) or other.is_relative_to(target):
+            case = ", which differs only in case" if _only_in_case(target, other) else ""
+            yield reading.error(
+                "P405", f"{written} would overwrite the source {shown(label)}{case}", *output.path, hint=_ELSEWHERE
+            )
+        elif any(sign in str(other) for sign in "*?[") and target.match(str(other)):
+            yield reading.error(
+                "P405", f"{written} would become part of the source {shown(label)}", *output.path, hint=_ELSEWHERE
+            )
+        elif target.is_relative_to(other):
+            yield reading.error("P405", f"{written} lies inside the source {shown(label)}", *output.path, hint=_ELSEWHERE)
+    for file in reading.files:
+        if _same(target, file) or file.is_relative_to(target):
+            yield reading.error("P405", f"{written} would overwrite the policy", *output.path, hint=_ELSEWHERE)
+
+
+def _on_disk(reading: Reading, output: _Output) -> Iterator[Finding]:
+    """What stands there already makes it impossible: a folder at the place, or a file where a folder must be."""
+    if output.target.is_dir():
+        yield reading.error("P404", f"{shown(output.written)} is a folder", *output.path, hint="name a file")
+    above = next((folder for folder in output.target.parents if os.path.lexists(folder)), None)
+    if above is not None and not above.is_dir():
+        message = f"{shown(output.written)} would lie inside {shown(above.name)}, which is a file"
+        yield reading.error("P404", message, *output.path, hint=_ELSEWHERE)
+
+
+def _beside(reading: Reading, outputs: list[_Output]) -> Iterator[Finding]:
+    """Yield manifests and reports that would be another file: an output, a source, a file of the policy, or another's."""
+    firsts = [output for output in outputs if output.first]
+    for number, first in enumerate(firsts):
+        for what, place in zip(_BESIDE, companions(first.target), strict=True):
+            for output in outputs:
+                name = output.release == first.release and output.target.name.casefold() == place.name.casefold()
+                if name or _same(output.target, place) or output.target.is_relative_to(place):
+                    message = f"{shown(output.written)} is where the {what} of release {first.release} goes"
+                    yield reading.error("P422", message, *output.path, hint="give it another name")
+            for precious in [*(source for source, _ in _sources(reading)), *reading.files]:
+                if _same(precious, place):
+                    message = f"the {what} of release {first.release} would overwrite {shown(place.name)}"
+                    yield reading.error("P422", message, *first.path, hint=_ELSEWHERE)
+        manifest = companions(first.target)[0]
+        for other in firsts[:number]:
+            theirs = companions(other.target)[0]
+            if _same(manifest, theirs) and not _same(first.target, other.target):
+                case = ", but for case" if _only_in_case(manifest, theirs) else ""
+                message = f"releases {other.release} and {first.release} would both have {shown(theirs.name)} beside them{case}"
+                yield reading.error("P422", message, *first.path, hint="let the names differ before the suffix, or the folders")
+
+
+def _sources(reading: Reading) -> list[tuple[Path, str]]:
+    found = []
+    for dataset in reading.policy.datasets.values():
+        try:
+            source = reading.roots.source(dataset)
+        except PathFault:
+            continue
+        found.append((Path(source.path), source.label))
+    return found
+
+
+def _only_in_case(one: Path, other: Path) -> bool:
+    return str(one) != str(other) and str(one).casefold() == str(other).casefold()
+
+
+def _same(one: Path, other: Path) -> bool:
+    """One file by its name (in any case of letters, as some file systems fold it) or by its links."""
+    return str(one).casefold() == str(other).casefold() or os.path.realpath(one) == os.path.realpath(other)

@@ -1,0 +1,202 @@
+"""Rules of releases: what leaves is protected, named once, and written where nothing is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.policy.language.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
+from privrelease.policy.rules.outputs import output_rules
+from privrelease.policy.rules.rule_context import leaving, twice
+from privrelease.policy.text.messages import shown
+from privrelease.relational.schema import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.findings import Finding
+    from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.threats import Threat
+    from privrelease.policy.rules.rule_context import Leaving, Reading
+
+__all__ = ["release_rules"]
+
+
+def release_rules(reading: Reading) -> Iterator[Finding]:
+    """Yield what is wrong with releases."""
+    releases = reading.policy.releases
+    for number, release in enumerate(releases):
+        if not isinstance(release, MicrodataRelease):
+            continue
+        dataset = reading.policy.datasets.get(release.from_)
+        yield from _steps(reading, number, release)
+        if dataset is not None:
+            yield from _columns(reading, number, release, dataset)
+            yield from _protection(reading, number, release, dataset, leaving(release, dataset))
+    yield from output_rules(reading)
+
+
+def _steps(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
+    path = ("releases", number, "transform")
+    handled: dict[str, str] = {}
+    suppressing = False
+    for index, step in enumerate(release.transform):
+        key = ""
+        names: tuple[str, ...] = ()
+        match step:
+            case DropStep():
+                key, names = "drop", step.drop
+            case PseudonymiseStep():
+                key, names = "pseudonymise", step.pseudonymise
+            case SuppressCells():
+                if suppressing:
+                    yield reading.error(
+                        "P411", "cells are suppressed twice", *path, index, hint="keep one `suppress` step, the last"
+                    )
+                suppressing = True
+                continue
+        if suppressing:
+            message = f"{key} stands after the suppression of cells, which must close the gap at the end"
+            yield reading.error("P411", message, *path, index, key, key=True, hint="move it before `suppress`")
+        for place, name in enumerate(names):
+            if name in handled:
+                words = f"stands twice under {key}" if handled[name] == key else f"is to {handled[name]} and to {key}"
+                yield reading.error("P408", f"{shown(name)} {words}", *path, index, key, place, hint="remove one")
+            handled.setdefault(name, key)
+
+
+def _columns(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
+    path = ("releases", number)
+    steps = release.transform
+    dropped = {name for step in steps if isinstance(step, DropStep) for name in step.drop}
+    pseudonyms = {name for step in steps if isinstance(step, PseudonymiseStep) for name in step.pseudonymise}
+    for index, name in twice(release.columns or ()):
+        yield reading.error("P408", f"{shown(name)} stands twice in columns", *path, "columns", index, hint="remove one")
+    for index, name in enumerate(release.columns or ()):
+        if name in dropped:
+            yield reading.error(
+                "P408", f"{shown(name)} is selected and dropped", *path, "columns", index, hint="keep one of the two"
+            )
+        elif name in dataset.columns and dataset.columns[name].role is Role.DIRECT and name not in pseudonyms:
+            message = f"{shown(name)} is a direct identifier and cannot leave as it is"
+            yield reading.error("P407", message, *path, "columns", index, hint="remove it, or add a `pseudonymise` step for it")
+    if release.columns is not None:
+        for index, step in enumerate(steps):
+            for place, name in enumerate(step.pseudonymise if isinstance(step, PseudonymiseStep) else ()):
+                if name in dataset.columns and name not in release.columns:
+                    message = f"{shown(name)} is pseudonymised but does not leave"
+                    yield reading.warning(
+                        "P609",
+                        message,
+                        *path,
+                        "transform",
+                        index,
+                        "pseudonymise",
+                        place,
+                        hint="add it to `columns`, or remove the step",
+                    )
+
+
+def _protection(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
+    path = ("releases", number)
+    for index, name in twice(release.protect):
+        yield reading.error("P408", f"{shown(name)} stands twice in protect", *path, "protect", index, hint="remove one")
+    for index, name in enumerate(release.protect):
+        threat = reading.policy.threats.get(name)
+        if threat is not None and threat.dataset != release.from_ and threat.dataset in reading.policy.datasets:
+            message = f"{name} is about dataset {threat.dataset}, the release is made of {release.from_}"
+            yield reading.error("P413", message, *path, "protect", index, hint="name a threat of that dataset")
+        elif threat is not None:
+            yield from _known_columns(reading, (*path, "protect", index), name, threat, dataset, out)
+    if not out.columns and not _has_broken_columns(reading, release.from_):
+        yield reading.error("P415", f"no column leaves in release {release.id}", *path, key=True, hint="select columns")
+    yield from _nothing_checked(reading, number, release)
+    threats = [reading.policy.threats[name] for name in release.protect if name in reading.policy.threats]
+    if len(threats) == len(release.protect) and all(threat.dataset in reading.policy.datasets for threat in threats):
+        known = {column for threat in threats if threat.dataset == release.from_ for column in threat.knows}
+        if known <= set(dataset.columns):
+            yield from _suppression(reading, number, release, dataset, out, known)
+        yield from _unprotected(reading, number, release, dataset, out, known)
+    yield from _persons(reading, number, release, dataset, out)
+
+
+def _known_columns(
+    reading: Reading, path: tuple[str | int, ...], name: str, threat: Threat, dataset: Dataset, out: Leaving
+) -> Iterator[Finding]:
+    here = [column for column in dict.fromkeys(threat.knows) if column in dataset.columns]
+    for column in here:
+        if column in out.pseudonyms and dataset.columns[column].role is not Role.DIRECT:
+            message = f"{name} knows {shown(column)}, which leaves as a pseudonym"
+            yield reading.error("P414", message, *path, hint=f"drop {shown(column)}, or let it leave as it is")
+    if len(here) == len(set(threat.knows)) and not any(column in out.columns for column in here):
+        message = f"none of the columns that {name} knows leaves: there is nothing to protect"
+        yield reading.error("P414", message, *path, hint="remove it from `protect`, or select its columns")
+
+
+def _suppression(
+    reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
+) -> Iterator[Finding]:
+    if out.suppress is None:
+        return
+    path = ("releases", number, "transform", out.suppress_step)
+    for column in out.suppress.weights if release.protect else ():
+        if column in dataset.columns and column not in known:
+            message = f"{shown(column)} is known in no protected threat: none of its cells is suppressed"
+            yield reading.error("P416", message, *path, "weights", column, key=True, hint="remove its weight")
+    if not release.protect:
+        message = "cells are suppressed for threats, and the release protects against none"
+        yield reading.error("P416", message, *path, hint="name threats under `protect`")
+
+
+def _has_broken_columns(reading: Reading, dataset: str) -> bool:
+    return any(item[:2] == ("columns", dataset) for item in reading.broken)
+
+
+def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
+    checked = {check.release for check in reading.policy.checks}
+    known = not reading.left_out("checks") and not reading.left_out("releases")
+    dangling = checked - {other.id for other in reading.policy.releases}
+    if not release.protect and release.id not in checked and not dangling and known:
+        message = f"release {release.id} protects against nothing and has no checks: nothing would be checked"
+        yield reading.error("P417", message, "releases", number, hint="name threats under `protect`, or write checks for it")
+
+
+def _unprotected(
+    reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
+) -> Iterator[Finding]:
+    for column in out.columns if reading.resolved else ():
+        if dataset.columns[column].role is Role.QUASI and column not in known:
+            message = (
+                f"{shown(column)} is a quasi-identifier and leaves in release {release.id}, but no protected threat knows it"
+            )
+            selected = release.columns.index(column) if release.columns is not None else None
+            place = ("releases", number) if selected is None else ("releases", number, "columns", selected)
+            yield reading.warning("P601", message, *place, hint="add it to a threat's `knows`, drop it, or correct its role")
+
+
+def _persons(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
+    path = ("releases", number)
+    unit = dataset.unit
+    if unit is None:
+        message = f"dataset {release.from_} has no unit: every row counts as a person of its own"
+        hint = "write `unit: {column: …}` if persons may repeat"
+        if out.pseudonyms:
+            hint += f": a run stops where a pseudonym of {shown(next(iter(out.pseudonyms)))} would stand in several rows"
+        yield reading.info("P610", message, "datasets", release.from_, key=True, hint=hint)
+    elif unit.column not in out.columns and out.pseudonyms and unit.max_rows != 1:
+        name = shown(next(iter(out.pseudonyms)))
+        message = (
+            f"{name} leaves as a pseudonym and a person may have several rows: where it repeats in them the rows of a person "
+            "stay linkable, and classes are then sets of rows of persons"
+        )
+        hint = f"drop {name}, or write `max_rows: 1` if each person has one row"
+        yield reading.warning("P602", message, *path, hint=hint)
+    elif unit.column in out.columns and unit.max_rows != 1:
+        message = (
+            f"{shown(unit.column)} leaves and a person may have several rows: the rows of a person stay linkable, "
+            "so classes are sets of rows of persons"
+        )
+        hint = f"drop {shown(unit.column)}, or write `max_rows: 1` if each person has one row"
+        yield reading.warning("P602", message, *path, hint=hint)
+    if release.order == "source":
+        message = "rows in the order of the source can be linked to persons by their position"
+        yield reading.warning("P604", message, *path, "order", hint="write `order: values`")

@@ -1,0 +1,50 @@
+"""Rules of statistics: bounds, keys and filters that are declared, and a budget that covers every draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.text.messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.findings import Finding
+    from privrelease.policy.rules.rule_context import Reading
+
+__all__ = ["statistics_rules"]
+
+
+def statistics_rules(reading: Reading) -> Iterator[Finding]:
+    """Yield what is wrong with releases of statistics."""
+    for number, release in enumerate(reading.policy.releases):
+        if not isinstance(release, StatisticsRelease):
+            continue
+        for index, name in twice(query.id for query in release.queries):
+            path = ("releases", number, "queries", index, "id")
+            yield reading.error("P408", f"two queries are called {shown(name)}", *path, hint="rename one of them")
+        for index, output in enumerate(release.output):
+            if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
+                path = ("releases", number, "output", index, "path")
+                yield reading.error("P404", "statistics leave as CSV or Parquet", *path, hint="name a .csv or .parquet file")
+        common = None if reading.policy.tables is None else reading.policy.tables.min_count
+        if common is not None and release.min_count is not None and release.min_count < common:
+            hint = f"write {common}, or leave it out"
+            yield reading.error("P445", "min_count is below that of `tables`", "releases", number, "min_count", hint=hint)
+        dataset = reading.policy.datasets.get(release.from_)
+        if dataset is not None and not any(item[:2] == ("columns", release.from_) for item in reading.broken):
+            yield from _queries(reading, number, release)
+
+
+def _queries(reading: Reading, number: int, release: StatisticsRelease) -> Iterator[Finding]:
+    from privrelease.policy.statistics.queries import resolve
+
+    _, faults = resolve(release, release.from_, reading.policy.datasets[release.from_])
+    for fault in faults:
+        if fault.code in {"P302", "DP113"}:  # told where the name, or the domain, stands
+            continue
+        path = fault.path if fault.whole else ("releases", number, *fault.path)
+        told = reading.warning if fault.warn else reading.error
+        yield told(fault.code, fault.message, *path, hint=fault.hint, key=fault.key)

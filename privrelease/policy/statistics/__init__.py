@@ -1,0 +1,1 @@
+"""Queries of statistics releases: resolved, priced and checked for consistency."""

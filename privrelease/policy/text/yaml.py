@@ -1,0 +1,288 @@
+"""Strict YAML 1.2 with the place of every key and value.
+
+Plain data only: no tags, no merge keys, one document, keys are texts and occur once. Anchors and aliases are plain data and allowed,
+but what they expand to is counted. Everything is bounded: bytes, depth and number of values.
+
+Source: YAML 1.2.2 (https://yaml.org/spec/1.2.2/), chapters 3, 6.9 and 7. Parsing is ruamel.yaml's; nothing of its value
+construction is used, so no scalar is ever read as a truth value, a date or a float here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from privrelease.findings import Finding, Location
+from privrelease.policy.text.messages import shown
+from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, Sequence_
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_yaml"]
+
+#: A policy is written by people: a megabyte is a mistake or an attack.
+MAX_BYTES = 1_048_576
+MAX_DEPTH = 32
+MAX_VALUES = 200_000
+
+
+class _StopReading(Exception):  # noqa: N818  carries a finding to the top of this module, never beyond it
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection that is being read."""
+
+    location: Location
+    anchor: str | None
+    mapping: bool
+    entries: dict[str, Entry] = field(default_factory=dict)
+    items: list[Node] = field(default_factory=list)
+    key: str | None = None
+    key_location: Location | None = None
+    #: The key cannot be used; its value is read and left out.
+    key_refused: bool = False
+    size: int = 1
+
+
+def parse_yaml(content: bytes | str, file: str) -> tuple[Node | None, tuple[Finding, ...]]:
+    r"""Return the tree of ``content`` and every finding; ``file`` is the name that findings carry.
+
+    The tree is None where the text is no YAML; with duplicate or unusable keys it is returned without them, so that the rest of the
+    file can be checked too.
+
+    >>> tree, findings = parse_yaml("k: 10\nk: 2\n", "p.yaml")
+    >>> print(findings[0])
+    p.yaml:2:1: P103 duplicate key k (lines 1 and 2)
+    hint: keep one of the two
+    """
+    findings: list[Finding] = []
+    try:
+        text = _decoded(content, file)
+        root = _Builder(file, findings).build(_events(text, file))
+    except _StopReading as stop:
+        return None, (*findings, stop.finding)
+    if root is None:
+        return None, (Finding("P102", "the file holds no policy: it is empty", location=Location(file, 1, 1)),)
+    return root, tuple(findings)
+
+
+def _decoded(content: bytes | str, file: str) -> str:
+    if len(content) > MAX_BYTES:
+        raise _StopReading(
+            Finding(
+                "P106",
+                f"the file is larger than {MAX_BYTES} bytes",
+                location=Location(file),
+                hint="a policy is written by people",
+            )
+        )
+    if isinstance(content, str):
+        return content
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        raise _StopReading(
+            Finding("P102", "the file is not UTF-8", location=Location(file, line, column), hint="save it as UTF-8")
+        ) from error
+
+
+def _events(text: str, file: str) -> Iterable[Any]:
+    """Parsing events of ruamel.yaml; whatever it raises becomes one finding with a place."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except ReaderError as error:
+        before = text[: error.position] if isinstance(error.position, int) else ""
+        place = Location(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        hint = "write it as an escape in double quotes"
+        raise _StopReading(Finding("P102", "a character that YAML does not allow", location=place, hint=hint)) from error
+    except MarkedYAMLError as error:
+        raise _StopReading(_syntax_finding(error, text, file)) from error
+    except (YAMLError, ValueError, OverflowError, IndexError, KeyError, TypeError, AttributeError) as error:
+        # faults of the parser itself on odd input (e.g. an escape beyond Unicode): the file is wrong, not the user's machine
+        raise _StopReading(Finding("P102", "the file cannot be read as YAML", location=Location(file, 1, 1))) from error
+
+
+def _syntax_finding(error: Any, text: str, file: str) -> Finding:  # noqa: ANN401  an untyped library's error
+    mark = error.problem_mark or error.context_mark
+    place = Location(file, mark.line + 1, mark.column + 1) if mark is not None else Location(file, 1, 1)
+    problem = " ".join(str(error.problem or error.context or "cannot be read").split())
+    line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
+    if "\t" in line[: len(line) - len(line.lstrip())] or "'\\t'" in problem:
+        return Finding("P102", "a tab cannot indent YAML", location=place, hint="indent with spaces")
+    context = ""
+    if error.context and error.context_mark is not None and error.problem_mark is not None:
+        context = f" ({' '.join(str(error.context).split())} that starts in line {error.context_mark.line + 1})"
+    hint = (
+        "quote the text if it holds ': ', ' #' or starts with a special sign"
+        if "mapping values are not allowed" in problem
+        else None
+    )
+    return Finding("P102", f"no valid YAML: {problem}{context}", location=place, hint=hint)
+
+
+class _Builder:
+    """Builds the tree from events with a stack of its own, so depth is bounded by us and not by the interpreter."""
+
+    def __init__(self, file: str, findings: list[Finding]) -> None:
+        self._file = file
+        self._findings = findings
+        self._stack: list[_Open] = []
+        self._anchors: dict[str, Node] = {}
+        self._open_anchors: set[str] = set()
+        self._root: Node | None = None
+        self._total = 0
+        self._documents = 0
+
+    def build(self, events: Iterable[Any]) -> Node | None:
+        from ruamel.yaml import events as kinds
+
+        for event in events:
+            match event:
+                case kinds.ScalarEvent():
+                    self._scalar(event)
+                case kinds.MappingStartEvent() | kinds.SequenceStartEvent():
+                    self._start(event, mapping=isinstance(event, kinds.MappingStartEvent))
+                case kinds.MappingEndEvent() | kinds.SequenceEndEvent():
+                    self._end()
+                case kinds.AliasEvent():
+                    self._alias(event)
+                case kinds.DocumentStartEvent():
+                    self._document(event)
+                case _:
+                    pass
+        root = self._root
+        return None if isinstance(root, Scalar) and root.is_null and root.text == "" else root
+
+    def _place(self, event: Any) -> Location:  # noqa: ANN401  an untyped library's event
+        return Location(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
+
+    def _document(self, event: Any) -> None:  # noqa: ANN401
+        self._documents += 1
+        if self._documents > 1:
+            raise _StopReading(
+                Finding(
+                    "P105",
+                    "a second document starts here",
+                    location=self._place(event),
+                    hint="one policy, one file: remove `---`",
+                )
+            )
+        if event.tags:
+            raise _StopReading(Finding("P105", "%TAG is not allowed", location=self._place(event), hint="remove the line"))
+        if event.version is not None and tuple(event.version) != (1, 2):
+            raise _StopReading(
+                Finding(
+                    "P105", "a policy is YAML 1.2", location=self._place(event), hint="remove the line that starts with %YAML"
+                )
+            )
+
+    def _refuse_tag(self, event: Any) -> None:  # noqa: ANN401
+        tag = event.ctag if hasattr(event, "ctag") else event.tag
+        if tag is not None and str(tag):
+            self._findings.append(
+                Finding(
+                    "P105",
+                    "YAML tags are not allowed",
+                    location=self._place(event),
+                    hint="a policy is plain data: remove the tag",
+                )
+            )
+
+    def _scalar(self, event: Any) -> None:  # noqa: ANN401
+        self._refuse_tag(event)
+        plain = event.style in (None, "")
+        node = Scalar(str(event.value), plain, self._place(event))
+        self._count(1, node.location)
+        self._remember(event.anchor, node)
+        self._add(node)
+
+    def _start(self, event: Any, *, mapping: bool) -> None:  # noqa: ANN401
+        self._refuse_tag(event)
+        place = self._place(event)
+        self._count(1, place)
+        if len(self._stack) >= MAX_DEPTH:
+            raise _StopReading(Finding("P106", f"nested deeper than {MAX_DEPTH} levels", location=place))
+        if event.anchor is not None:
+            self._open_anchors.add(event.anchor)
+        self._stack.append(_Open(place, event.anchor, mapping))
+
+    def _end(self) -> None:
+        done = self._stack.pop()
+        node: Node = (
+            Mapping(done.entries, done.location, done.size)
+            if done.mapping
+            else Sequence_(tuple(done.items), done.location, done.size)
+        )
+        if done.anchor is not None:
+            self._open_anchors.discard(done.anchor)
+            self._remember(done.anchor, node)
+        self._add(node)
+
+    def _alias(self, event: Any) -> None:  # noqa: ANN401
+        place = self._place(event)
+        if event.anchor in self._open_anchors:
+            raise _StopReading(Finding("P106", f"*{shown(event.anchor)} stands inside itself", location=place))
+        if event.anchor not in self._anchors:
+            raise _StopReading(Finding("P102", f"*{shown(event.anchor)} names no anchor above it", location=place))
+        node = self._anchors[event.anchor]
+        self._count(node.size, place)
+        self._add(node)
+
+    def _remember(self, anchor: str | None, node: Node) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = node
+
+    def _count(self, size: int, place: Location) -> None:
+        self._total += size
+        if self._total > MAX_VALUES:
+            raise _StopReading(
+                Finding("P106", f"more than {MAX_VALUES} values", location=place, hint="a policy is written by people")
+            )
+
+    def _add(self, node: Node) -> None:
+        if not self._stack:
+            self._root = node
+            return
+        top = self._stack[-1]
+        top.size += node.size
+        if not top.mapping:
+            top.items.append(node)
+        elif top.key_location is None:
+            self._take_key(top, node)
+        else:
+            if not top.key_refused and top.key is not None:
+                top.entries[top.key] = Entry(top.key, top.key_location, node)
+            top.key = top.key_location = None
+            top.key_refused = False
+
+    def _take_key(self, top: _Open, node: Node) -> None:
+        top.key_location = node.location
+        refusal: Finding | None = None
+        if not isinstance(node, Scalar):
+            refusal = Finding("P105", "a key must be a text, not a list or a mapping", location=node.location)
+        elif node.plain and node.text == "<<":
+            hint = "write the keys out, or use `extends`"
+            refusal = Finding("P105", "merge keys (<<) are not allowed", location=node.location, hint=hint)
+        elif node.text == "":
+            refusal = Finding("P105", "a key is empty", location=node.location)
+        elif node.text in top.entries:
+            first = top.entries[node.text].location.line
+            message = f"duplicate key {shown(node.text)} (lines {first} and {node.location.line})"
+            refusal = Finding("P103", message, location=node.location, hint="keep one of the two")
+        else:
+            top.key = node.text
+        if refusal is not None:
+            self._findings.append(refusal)
+            top.key_refused = True

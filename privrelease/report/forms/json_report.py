@@ -1,0 +1,55 @@
+"""``audit.json`` as a report: whole for the internal edition, filtered for recipients; and back from a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from privrelease.audit.document.changes import since_facts
+from privrelease.audit.document.model import AuditResult
+from privrelease.audit.document.schema import audit_bytes
+from privrelease.audit.document.signoff import signoff_facts
+from privrelease.audit.document.waivers import waiver_facts
+from privrelease.errors import InputError
+from privrelease.findings import Location
+from privrelease.report.view.edition import Edition, for_edition
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_audit", "render_json"]
+
+
+def render_json(audit: AuditResult, edition: Edition) -> bytes:
+    """Return the edition of an audit as canonical JSON; the same audit gives the same bytes."""
+    return audit_bytes(for_edition(audit, edition))
+
+
+def read_audit(path: Path, label: str | None = None) -> AuditResult:
+    """Read an ``audit.json``. Raises InputError (C301, C302): the file cannot be read, or is no audit of a version known here."""
+    where = Location(label or str(path))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            code="C301",
+            message=f"the audit cannot be read: {error.strerror or type(error).__name__}",
+            hint="name an audit.json, or the folder of a run that holds internal/audit.json",
+            location=where,
+        ) from None
+    try:
+        audit = AuditResult.model_validate_json(content)
+        for read in (since_facts, waiver_facts, signoff_facts):
+            read(audit)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        unknown = first["type"] == "extra_forbidden"  # a key of a file of others is not repeated: it may be a value
+        place = ".".join(str(part) for part in first["loc"][: -1 if unknown else None]) or "the whole file"
+        raise InputError(
+            code="C302",
+            message=f"this is no audit of a known version: {place}: {'has a key that is not known' if unknown else first['msg']}",
+            hint="only audit.json files of format privrelease/audit, version 1, can be rendered",
+            location=where,
+        ) from None
+    return audit

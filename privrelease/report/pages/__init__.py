@@ -1,0 +1,1 @@
+"""Pages: the report, the index, the frontier and simulations, as HTML, SVG and PDF."""

@@ -1,0 +1,41 @@
+"""The sections of the report, one file each, in REPORT.md's order. A later kind of release fills its slot here."""
+
+from privrelease.report.sections import (
+    absent,
+    attacks,
+    context,
+    data,
+    decision,
+    evidence,
+    identity,
+    legal,
+    privacy,
+    risk,
+    signoff,
+    tables,
+    utility,
+    waivers,
+)
+from privrelease.report.view.page import SectionSpec
+
+__all__ = ["SECTIONS"]
+
+SECTIONS = (
+    SectionSpec(0, "decision", decision.build),
+    SectionSpec(1, "identity", identity.build),
+    SectionSpec(2, "record", legal.build_record),
+    SectionSpec(3, "lawfulness", legal.build_lawfulness),
+    SectionSpec(4, "dpia", legal.build_dpia),
+    SectionSpec(5, "context", context.build),
+    SectionSpec(6, "data", data.build),
+    SectionSpec(7, "risk", risk.build),
+    SectionSpec(8, "evidence", evidence.build),
+    SectionSpec(9, "attacks", attacks.build),
+    SectionSpec(10, "dp", privacy.build),
+    SectionSpec(11, "tables", tables.build),
+    SectionSpec(12, "synthesis", absent.build_synthesis),
+    SectionSpec(13, "utility", utility.build),
+    SectionSpec(14, "waivers", waivers.build),
+    SectionSpec(15, "signoff", signoff.build),
+    SectionSpec(16, "review", legal.build_review),
+)

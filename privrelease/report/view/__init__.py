@@ -1,0 +1,1 @@
+"""The frozen view of an audit: its editions, and how figures are written."""

@@ -1,0 +1,161 @@
+"""Editions: what of an audit each kind of reader may see.
+
+The recipient edition is made by one walk over the whole audit, so that a figure which a later section adds is withheld until its
+visibility admits it. What carries no visibility of its own and could tell about the source (reasons, findings, smallest classes of
+single combinations, the input's digest, sections kept as plain data) is left out altogether.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from privrelease.audit.document.attacks import ATTACKS, attacks_facts
+from privrelease.audit.document.attacks import for_recipients as attacks_for_recipients
+from privrelease.audit.document.model import AuditResult, Figure, Outcome, ThreatResult, Visibility, check_unmade
+from privrelease.audit.document.previous_releases import SECTION as EARLIER
+from privrelease.audit.document.previous_releases import earlier_facts
+from privrelease.audit.document.previous_releases import for_recipients as earlier_for_recipients
+from privrelease.audit.document.privacy import PRIVACY, for_recipients, privacy_facts
+from privrelease.audit.document.utility import UTILITY, utility_measures_of
+from privrelease.audit.document.utility import for_recipients as utility_for_recipients
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["WITHHELD", "Edition", "for_edition", "is_withheld"]
+
+#: The note of a figure that an edition may not show.
+WITHHELD = "withheld"
+
+
+class Edition(StrEnum):
+    """``internal``: for the data-protection officer and the steward; ``recipient``: for whoever gets the data."""
+
+    INTERNAL = "internal"
+    RECIPIENT = "recipient"
+
+    def admits(self, visibility: Visibility) -> bool:
+        """Return whether something of that visibility may be shown.
+
+        >>> Edition.RECIPIENT.admits(Visibility.INTERNAL), Edition.RECIPIENT.admits(Visibility.PUBLIC)
+        (False, True)
+        """
+        return self is Edition.INTERNAL or visibility is not Visibility.INTERNAL
+
+
+def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
+    """Return the audit with everything gone that the edition may not show; still a valid ``audit.json``.
+
+    A figure that is withheld has no value, no exact text and the note ``withheld``.
+    """
+    if edition is Edition.INTERNAL:
+        return audit
+    kept: AuditResult = _figures_withheld(audit, edition)
+    worst = kept.decision.worst
+    decision = {
+        "reasons": (),
+        "assessment_remaining": _remaining_for_recipients(audit, edition),
+        **_counts_for(audit, edition),
+        "worst": None if worst is None or is_withheld(worst.figure) else worst,
+    }
+    return kept.model_copy(
+        update={
+            "decision": kept.decision.model_copy(update=decision),
+            "identity": kept.identity.model_copy(update={"input_digest": None, "run": None}),
+            "legal": kept.legal.model_copy(update={"stated": _legal_for_recipients(kept.legal.stated), "missing": ()}),
+            "data": kept.data.model_copy(
+                update={"columns": tuple(column.model_copy(update={"domain": None}) for column in kept.data.columns)}
+            ),
+            "threats": tuple(_without_combinations(threat) for threat in kept.threats),
+            "union": None if kept.union is None else _without_combinations(kept.union),
+            "checks": tuple(
+                check.model_copy(update={"file": None}) for check in kept.checks if edition.admits(check.visibility)
+            ),
+            "findings": (),
+            "sections": _sections_for_recipients(audit, edition),
+        }
+    )
+
+
+def is_withheld(figure: Figure) -> bool:
+    """Return whether an edition took the value of this figure away."""
+    return figure.value is None and figure.note == WITHHELD
+
+
+def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
+    """Of the sections, recipients get four. The claim of differential privacy: it was known before a row was read, or is released anyway.
+    Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
+    Of earlier releases, whether this one holds beside them.
+    """
+    kept: dict[str, object] = {}
+    with suppress(ValueError):
+        facts = privacy_facts(audit)
+        if facts is not None:
+            kept[PRIVACY] = _figures_withheld(for_recipients(facts), edition)
+    with suppress(ValueError):
+        earlier = earlier_facts(audit)
+        if earlier is not None:
+            kept[EARLIER] = earlier_for_recipients(earlier)
+    with suppress(ValueError):
+        attacks = attacks_facts(audit)
+        rounded = None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition))
+        if rounded is not None:
+            kept[ATTACKS] = rounded
+    with suppress(ValueError):
+        measures = utility_measures_of(audit)
+        if measures is not None:
+            kept[UTILITY] = _figures_withheld(utility_for_recipients(measures), edition)
+    return kept
+
+
+def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
+    """Count the checks that the edition shows. How many of the others hold would tell of each whether it does, and so whether a figure
+    that is withheld is above a limit that the policy states.
+    """
+    hidden = [check for check in audit.checks if not check.private and not edition.admits(check.visibility)]
+    made = [check for check in hidden if check.outcome is not Outcome.NOT_EVALUATED]
+    return {
+        "checks_passed": audit.decision.checks_passed - sum(check.outcome is Outcome.PASS for check in made),
+        "checks_total": audit.decision.checks_total - len(made),
+        "checks_not_made": audit.decision.checks_not_made - (len(hidden) - len(made)),
+    }
+
+
+def _remaining_for_recipients(audit: AuditResult, edition: Edition) -> tuple[str, ...]:
+    """What is yet to assess about other releases names them, and a check that is not shown may not be named: that stays inside."""
+    inside = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
+    with suppress(ValueError):
+        facts = earlier_facts(audit)
+        inside.update(() if facts is None else facts.remaining)
+    return tuple(text for text in audit.decision.assessment_remaining if text not in inside)
+
+
+def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
+    """The impact assessment and the security measures stay with the controller."""
+    kept_back = ("dpia", "legal.dpia", "security_measures", "legal.security_measures")
+    return {name: value for name, value in stated.items() if not name.startswith(kept_back)}
+
+
+def _without_combinations(threat: ThreatResult) -> ThreatResult:
+    if threat.subsets is None:
+        return threat
+    return threat.model_copy(update={"subsets": threat.subsets.model_copy(update={"by_size": ()})})
+
+
+def _figures_withheld(value: Any, edition: Edition) -> Any:  # noqa: ANN401 -- walks a model of any shape
+    if isinstance(value, Figure):
+        if edition.admits(value.visibility):
+            return value
+        return Figure(value=None, unit=value.unit, visibility=value.visibility, note=WITHHELD)
+    if isinstance(value, BaseModel):
+        fields = {name: _figures_withheld(getattr(value, name), edition) for name in type(value).model_fields}
+        return value.model_copy(update=fields)
+    if isinstance(value, tuple):
+        return tuple(_figures_withheld(item, edition) for item in value)
+    if isinstance(value, dict):
+        return {name: _figures_withheld(item, edition) for name, item in value.items()}
+    return value

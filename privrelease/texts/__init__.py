@@ -1,0 +1,1 @@
+"""The words of reports and console, one TOML file a topic in a folder per language."""
