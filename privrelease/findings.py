@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Finding", "Location", "Severity", "amount"]
+__all__ = ["Finding", "Location", "Severity", "pluralise"]
 
 
-def amount(number: int, one: str, many: str | None = None) -> str:
+def pluralise(number: int, one: str, many: str | None = None) -> str:
     """Write a number with its noun, and a verb where one belongs to it; ``many``: the plural, by default with an s.
 
     >>> amount(1, "row"), amount(3, "row"), amount(1, "query has", "queries have")

@@ -30,9 +30,9 @@ def check_summary(console: Console) -> None:
     """See before any work that the file of the job's summary can be written, where there will be one. Raises InputError (R101 to R105)."""
     named = os.environ.get(SUMMARY)
     if console.form is Format.GITHUB and named:
-        from privrelease.release.files import speaking
+        from privrelease.release.files import os_errors
 
-        with speaking("looking at the file of the job summary"):
+        with os_errors("looking at the file of the job summary"):
             Path(named).open("a", encoding="utf-8").close()
 
 
@@ -85,7 +85,7 @@ def _append_summary(text: str) -> None:
     named = os.environ.get(SUMMARY)
     if not named:
         return
-    from privrelease.release.files import speaking
+    from privrelease.release.files import os_errors
 
-    with speaking("writing the job summary"), Path(named).open("a", encoding="utf-8") as stream:
+    with os_errors("writing the job summary"), Path(named).open("a", encoding="utf-8") as stream:
         stream.write(text + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.comparison.combine import named
-from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, Unlooked
+from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
 from privrelease.audit.document.previous_releases import earlier_facts
 from privrelease.cli.settings import chosen
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
@@ -107,10 +107,10 @@ def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
     except (PrivreleaseError, OSError) as error:
-        return EarlierReleases(unlooked=(Unlooked("what was published from the state folder", None, _why(error)),))
+        return EarlierReleases(unlooked=(UnreadableRelease("what was published from the state folder", None, _why(error)),))
     held = isinstance(release, StatisticsPlan) or release.recipients_hold_previous
     found: list[EarlierRelease] = []
-    unlooked: list[Unlooked] = []
+    unlooked: list[UnreadableRelease] = []
     left = 0
     own = () if run is None or isinstance(release, StatisticsPlan) else _own_inputs(store, release, run)
     for record in records:
@@ -122,7 +122,7 @@ def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str
             if files:
                 _check_files(folder, one)
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
-            unlooked.append(Unlooked(f"{record.release} (run {record.run})", record.run, _why(error)))
+            unlooked.append(UnreadableRelease(f"{record.release} (run {record.run})", record.run, _why(error)))
             continue
         alike = [other for other in found if other.kind == one.kind]
         if one.kind == "statistics" and isinstance(release, StatisticsPlan):

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import FindingRecord
     from privrelease.cli.console import Console
 
-__all__ = ["tell"]
+__all__ = ["report_findings"]
 
 
-def tell(findings: Iterable[FindingRecord], console: Console, *, but: Collection[str] = ()) -> None:
+def report_findings(findings: Iterable[FindingRecord], console: Console, *, but: Collection[str] = ()) -> None:
     """Log findings, errors also where little is said; those about the subjects ``but`` are told elsewhere."""
     for finding in findings:
         if finding.subject in but:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError, UsageError
-from privrelease.release.files import flush_folder, speaking
+from privrelease.release.files import flush_folder, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,7 +109,7 @@ class Writer:
         Raises UsageError: C130 something is there, C131 it must stay, C132 one place twice; InputError: C133 no file can be made there.
         """
         named = [target for target in targets if target is not None]
-        with speaking("looking at the place to write to"):
+        with os_errors("looking at the place to write to"):
             for target in named:
                 self._check(target)
             places = [str(_place(target)).casefold() for target in named]
@@ -120,7 +120,7 @@ class Writer:
 
     def write(self, target: Path, content: bytes, *, mode: int = 0o666) -> None:
         """Write ``content`` completely or not at all, with ``mode`` less the user's umask. Raises UsageError as :meth:`check`."""
-        with speaking(f"writing {target.name}"):
+        with os_errors(f"writing {target.name}"):
             self._check(target)
             place = _place(target)
             draft = place.with_name(f".{secrets.token_hex(8)}.draft")

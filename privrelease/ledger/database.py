@@ -15,7 +15,7 @@ from sqlalchemy import delete, insert, select
 
 from privrelease.errors import BudgetError
 from privrelease.ledger.entries import Entry, budget_record, claim_record
-from privrelease.ledger.locations import spoken
+from privrelease.ledger.locations import db_errors
 from privrelease.ledger.protocol import Reservation
 from privrelease.ledger.retention import before
 from privrelease.ledger.state import Book
@@ -149,13 +149,13 @@ class DatabaseLedger:
 
     def texts(self) -> list[tuple[int, str, str]]:
         """Return every entry as it is stored: number, hash, text; unchecked."""
-        with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
+        with db_errors(self.place), self._engine.connect().execution_options(reading=True) as connection:
             found = connection.execute(select(ENTRIES.c.sequence, ENTRIES.c.hash, ENTRIES.c.entry).order_by(ENTRIES.c.sequence))
             return [(row[0] if isinstance(row[0], int) else -1, str(row[1]), str(row[2])) for row in found]
 
     def stored_answers(self) -> dict[str, str]:
         """Return the digests of the answers that are stored, by query."""
-        with spoken(self.place), self._engine.connect().execution_options(reading=True) as connection:
+        with db_errors(self.place), self._engine.connect().execution_options(reading=True) as connection:
             return {str(key): _digest(answer) for key, answer in connection.execute(select(ANSWERS)).all()}
 
     def _add(self, kind: str, body: Mapping[str, Any]) -> None:
@@ -177,7 +177,7 @@ class DatabaseLedger:
         """Open the one writing transaction, with the book up to date; commit where the block ends well."""
         known = len(self._book.entries)
         try:
-            with spoken(self.place), self._engine.begin() as connection:
+            with db_errors(self.place), self._engine.begin() as connection:
                 locked = connection.execute(select(LEDGER.c.format).with_for_update()).all()
                 del locked
                 migrate(connection, found_format(connection))
@@ -192,7 +192,7 @@ class DatabaseLedger:
         options: dict[str, Any] = {"reading": True}
         if not self.place.is_sqlite:
             options["isolation_level"] = "REPEATABLE READ"
-        with spoken(self.place), self._engine.connect().execution_options(**options) as connection:
+        with db_errors(self.place), self._engine.connect().execution_options(**options) as connection:
             check_readable(found_format(connection))
             self._catch_up(connection)
             yield connection

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
 
-__all__ = ["Place", "place_of", "spoken"]
+__all__ = ["Place", "db_errors", "place_of"]
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
 _SQLITE = "sqlite:///"
@@ -159,7 +159,7 @@ def _without_secrets(url: str) -> str:
 
 
 @contextmanager
-def spoken(place: Place) -> Iterator[None]:
+def db_errors(place: Place) -> Iterator[None]:
     """Turn a database's failure into a BudgetError that tells what to do; its own text, which may name secrets, is not shown."""
     from sqlalchemy.exc import DBAPIError
 

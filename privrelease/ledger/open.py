@@ -93,13 +93,13 @@ def ledger_exists(url: str, *, folder: Path | None = None, environment: Mapping[
     """Whether something is at ``url``, a ledger or what is left of one."""
     from sqlalchemy import inspect
 
-    from privrelease.ledger.locations import place_of, spoken
+    from privrelease.ledger.locations import db_errors, place_of
     from privrelease.ledger.tables import LEDGER
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
     if place.path is not None:
         return os.path.lexists(place.path)
-    with spoken(place), place.engine().connect() as connection:
+    with db_errors(place), place.engine().connect() as connection:
         return inspect(connection).has_table(LEDGER.name)
 
 
@@ -154,7 +154,7 @@ def _make_file(place: Place, entry: Entry) -> None:
     import sqlite3
 
     from privrelease.ledger.database import write_first
-    from privrelease.ledger.locations import Place, spoken
+    from privrelease.ledger.locations import Place, db_errors
 
     assert place.path is not None
     path = place.path
@@ -162,7 +162,7 @@ def _make_file(place: Place, entry: Entry) -> None:
         raise _exists(place)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.draft")
     try:
-        with spoken(place):
+        with db_errors(place):
             os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
             sqlite3.connect(draft).close()
             with Place(place.shown, path=draft).engine().begin() as connection:
@@ -184,10 +184,10 @@ def _make_schema(place: Place, entry: Entry) -> None:
     from sqlalchemy import inspect
 
     from privrelease.ledger.database import write_first
-    from privrelease.ledger.locations import spoken
+    from privrelease.ledger.locations import db_errors
     from privrelease.ledger.tables import LEDGER
 
-    with spoken(place), place.engine().begin() as connection:
+    with db_errors(place), place.engine().begin() as connection:
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('privrelease_ledger'))")
         if inspect(connection).has_table(LEDGER.name):
             raise _exists(place)

@@ -13,7 +13,7 @@ from privrelease.findings import Finding, Location, Severity
 from privrelease.policy.changes.environments import check_environments, check_tightening, environment_names, overlaid, places_of
 from privrelease.policy.output.dump import canonical
 from privrelease.policy.rules.registry import check_meaning
-from privrelease.policy.rules.rule_context import Reading
+from privrelease.policy.rules.rule_context import RuleContext
 from privrelease.policy.text.bidi_controls import reordered
 from privrelease.policy.text.merge import merged
 from privrelease.policy.text.messages import did_you_mean, shown
@@ -145,7 +145,9 @@ def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
     whole = structure.whole and not unavailable
     if structure.policy is not None:
         broken = structure.broken | gone
-        findings += check_meaning(Reading(structure.policy, structure.tree, roots, files, broken, whole, whole and not named))
+        findings += check_meaning(
+            RuleContext(structure.policy, structure.tree, roots, files, broken, whole, whole and not named)
+        )
     return _Judged(structure.policy if whole else None, tree, tuple(findings))
 
 

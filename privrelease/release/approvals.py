@@ -18,7 +18,7 @@ from privrelease.errors import InputError
 from privrelease.findings import Finding
 from privrelease.release.approvers import approver_with
 from privrelease.release.digests import sha256_of
-from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.manifest import Moment, Sha256  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.release.signing import opened, sealed, unverified
 
@@ -108,7 +108,7 @@ class Signatures:
 def digests_of(run: RunFolder) -> Digests:
     """Digest what is parked, as it is now. Raises InputError (R101 to R105, R125)."""
     manifest = run.manifest()
-    with speaking("reading a parked release"):
+    with os_errors("reading a parked release"):
         return Digests(
             policy=manifest.policy.sha256,
             manifest=manifest.digest(),
@@ -149,7 +149,7 @@ def approve(
         run=run.id, release=run.record().release, role=role, approver=approver.name, digests=digests_of(run), signed_at=at
     )
     payload = canonical_json(approval.model_dump(mode="json"))
-    with speaking("writing an approval"):
+    with os_errors("writing an approval"):
         folder.mkdir(mode=0o700, exist_ok=True)
         write_atomically(folder / f"{role}-{key.public.id[:16]}.dsse.json", sealed(payload, PAYLOAD_TYPE, (key,)))
     return approval

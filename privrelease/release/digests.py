@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
-from privrelease.release.files import flush_folder, speaking
+from privrelease.release.files import flush_folder, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +82,7 @@ def digest_key(state: Path, environment: Mapping[str, str]) -> DigestKey:
             )
         return DigestKey(secret)
     path = state / "digest.key"
-    with speaking("reading the key for digests of inputs"):
+    with os_errors("reading the key for digests of inputs"):
         if not path.exists():
             _make_key(path)
         if path.stat().st_mode & 0o077:

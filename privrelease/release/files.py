@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["canonical_json", "flush", "flush_folder", "speaking", "write_atomically"]
+__all__ = ["canonical_json", "flush", "flush_folder", "os_errors", "write_atomically"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -27,7 +27,7 @@ _SHAPE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
 
 
 @contextmanager
-def speaking(doing: str) -> Iterator[None]:
+def os_errors(doing: str) -> Iterator[None]:
     """Turn an :class:`OSError` of the block into an :class:`~privrelease.errors.InputError` (exit 3) that says what failed and what next.
 
     >>> with speaking("writing the manifest"):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, mode
 
 from privrelease.documents import Document
 from privrelease.errors import InputError
-from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.frontier import FrontierStatement  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
@@ -27,12 +27,12 @@ __all__ = [
     "Claims",
     "InputDigest",
     "InternalManifest",
-    "InternalStatistics",
     "Manifest",
     "ManifestColumn",
     "ManifestOutput",
     "PolicyReference",
     "RowMapDigest",
+    "StatisticsInternalManifest",
 ]
 
 
@@ -67,13 +67,13 @@ class _Saved(Document):
 
     def save(self, path: Path) -> None:
         """Write the document, completely or not at all. Raises InputError (R101 to R105)."""
-        with speaking("writing the manifest"):
+        with os_errors("writing the manifest"):
             write_atomically(path, self.canonical())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read and check a document. Raises InputError (R125) where it is none, or of a version this program does not know."""
-        with speaking("reading the manifest"):
+        with os_errors("reading the manifest"):
             content = path.read_bytes()
         try:
             return cls.model_validate_json(content)
@@ -187,7 +187,7 @@ class Claims(Document):
     feasible: bool = True
 
 
-class InternalStatistics(_Saved):
+class StatisticsInternalManifest(_Saved):
     """What stays beside the audit of a release of statistics."""
 
     format: Literal["privrelease/internal-statistics"] = "privrelease/internal-statistics"

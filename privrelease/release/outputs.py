@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from privrelease.errors import InputError
 from privrelease.policy.validation.paths import companions
-from privrelease.release.files import flush, flush_folder, speaking
+from privrelease.release.files import flush, flush_folder, os_errors
 from privrelease.release.runs import OutputLink
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def check_destinations(state: Path, releases: Iterable[Sequence[Destination]]) -
 
 def check_places(state: Path, places: Iterable[Path]) -> None:
     """Refuse places where no link could be put: see :func:`check_destinations`."""
-    with speaking("looking at the output folders"):
+    with os_errors("looking at the output folders"):
         home = _existing(state.resolve())
         _writable(home)
         device = home.stat().st_dev

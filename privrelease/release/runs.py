@@ -25,8 +25,8 @@ from pydantic import Field, ValidationError
 from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.digests import sha256_of
-from privrelease.release.files import canonical_json, speaking, write_atomically
-from privrelease.release.manifest import FileName, InternalManifest, InternalStatistics, Manifest, Moment, Sha256
+from privrelease.release.files import canonical_json, os_errors, write_atomically
+from privrelease.release.manifest import FileName, InternalManifest, Manifest, Moment, Sha256, StatisticsInternalManifest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -223,7 +223,7 @@ class RunFolder:
 
     def record(self) -> RunRecord:
         """Read the record. Raises InputError (R123, R126) where there is none or it is none."""
-        with speaking("reading the state of a run"):
+        with os_errors("reading the state of a run"):
             try:
                 content = (self.internal / "state.json").read_bytes()
             except FileNotFoundError:
@@ -241,7 +241,7 @@ class RunFolder:
 
     def save(self, record: RunRecord) -> RunRecord:
         """Write the record and return it."""
-        with speaking("recording the state of a run"):
+        with os_errors("recording the state of a run"):
             write_atomically(self.internal / "state.json", canonical_json(record.model_dump(mode="json")))
         return record
 
@@ -270,7 +270,7 @@ class RunFolder:
     def beside(self) -> dict[str, str]:
         """Digest what stands in ``outgoing`` beside the data and the manifest, as it is now; what is no plain file gives an empty digest."""
         known = {self.manifest_path, *self.data}
-        with speaking("reading what leaves beside the data"):
+        with os_errors("reading what leaves beside the data"):
             return {
                 path.name: sha256_of(path) if path.is_file() and not path.is_symlink() else ""
                 for path in sorted(self.outgoing.iterdir())
@@ -285,6 +285,6 @@ class RunFolder:
         """Read the internal manifest."""
         return InternalManifest.load(self.internal / "manifest.json")
 
-    def internal_statistics(self) -> InternalStatistics:
+    def internal_statistics(self) -> StatisticsInternalManifest:
         """Read the internal manifest of a release of statistics or of a table."""
-        return InternalStatistics.load(self.internal / "manifest.json")
+        return StatisticsInternalManifest.load(self.internal / "manifest.json")

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from privrelease.errors import InputError
-from privrelease.release.files import canonical_json, flush_folder, speaking
+from privrelease.release.files import canonical_json, flush_folder, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,7 +102,7 @@ class SigningKey:
     def save(self, path: Path) -> None:
         """Write the private key to a new file of mode 0600. Raises InputError (R141) where the file exists: no key is overwritten."""
         pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        with speaking("writing a signing key"):
+        with os_errors("writing a signing key"):
             try:
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
             except FileExistsError:
@@ -118,7 +118,7 @@ class SigningKey:
     @classmethod
     def load(cls, path: Path) -> SigningKey:
         """Read a private key from a file that only its owner can read. Raises InputError (R142, R143)."""
-        with speaking("reading a signing key"):
+        with os_errors("reading a signing key"):
             if path.stat().st_mode & 0o077:
                 raise InputError(code="R142", message=f"{path.name} is open to other users", hint=f"chmod 600 {path}")
             pem = path.read_bytes()

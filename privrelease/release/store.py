@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.digests import sha256_of
-from privrelease.release.files import flush_folder, speaking, write_atomically
+from privrelease.release.files import flush_folder, os_errors, write_atomically
 from privrelease.release.outputs import check_destinations, check_places, links_for
 from privrelease.release.publications import Layout, Publications
 from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord, RunState
@@ -37,7 +37,7 @@ from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from privrelease.release.manifest import InternalManifest, InternalStatistics, Manifest
+    from privrelease.release.manifest import InternalManifest, Manifest, StatisticsInternalManifest
     from privrelease.release.outputs import Destination
 
 __all__ = ["ReleaseStore", "now"]
@@ -97,13 +97,13 @@ class ReleaseStore:
 
     def _made(self, name: ReleaseName, sinks: Sequence[Destination]) -> tuple[RunFolder, int]:
         at = self._clock()
-        with speaking("making the folder of a run"):
+        with os_errors("making the folder of a run"):
             run = RunFolder(self._layout.runs / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
             for folder in (run.path, run.outgoing, run.internal, run.temporary):
                 folder.mkdir(mode=0o700)
             lock = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            with speaking("locking a run"):
+            with os_errors("locking a run"):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             links = links_for(self.state, sinks)
             first = RunRecord.model_validate(
@@ -123,7 +123,7 @@ class ReleaseStore:
             raise
         return run, lock
 
-    def park(self, run: RunFolder, manifest: Manifest, internal: InternalManifest | InternalStatistics) -> RunRecord:
+    def park(self, run: RunFolder, manifest: Manifest, internal: InternalManifest | StatisticsInternalManifest) -> RunRecord:
         """Write both manifests and record the release as parked: complete, not yet audited, visible to nobody."""
         manifest.save(run.manifest_path)
         internal.save(run.internal / "manifest.json")
@@ -159,7 +159,7 @@ class ReleaseStore:
             after = sha256(page).hexdigest()
             # stopped at any line, the page is one of those that are recorded
             run.save(_with_pages(state, (*state.decided.pages, after)))
-            with speaking("recording the sign-off"):
+            with os_errors("recording the sign-off"):
                 write_atomically(run.internal / "signoff.json", record)
                 write_atomically(run.report, page)
             run.save(_with_pages(state, (after,)))
@@ -198,7 +198,7 @@ class ReleaseStore:
             check_places(self.state, [place for place, _ in links])
             if guard is not None:
                 guard()
-            with speaking("publishing"):
+            with os_errors("publishing"):
                 return self._publications.show(run, record, links)
 
     def withdraw(self, name: ReleaseName, reason: str) -> RunRecord:
@@ -211,7 +211,7 @@ class ReleaseStore:
                     message=f"no release of {name.key} is published",
                     hint="check policy, environment and release id",
                 )
-            with speaking("withdrawing"):
+            with os_errors("withdrawing"):
                 return self._publications.hide(run, reason)
 
     def recover(self) -> tuple[str, ...]:
@@ -247,11 +247,11 @@ class ReleaseStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with speaking("preparing the state folder"):
+        with os_errors("preparing the state folder"):
             self._layout.make()
             handle = os.open(self._layout.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
-            with speaking("locking the state folder"):
+            with os_errors("locking the state folder"):
                 fcntl.flock(handle, fcntl.LOCK_EX)
                 if not (self.state / ".gitignore").exists():
                     write_atomically(self.state / ".gitignore", b"*\n")
@@ -280,7 +280,7 @@ class ReleaseStore:
                 message="the noise of this release can be repeated: it is not private",
                 hint="run it without --test-noise",
             )
-        with speaking("verifying the files of the release"):
+        with os_errors("verifying the files of the release"):
             for output in manifest.outputs:
                 file = run.output(output.file)
                 if (
@@ -304,7 +304,7 @@ class ReleaseStore:
         return tuple((self._layout.place(link.link), link.file) for link in shown)
 
     def _quarantined(self, run: RunFolder) -> RunFolder:
-        with speaking("moving a run to quarantine"):
+        with os_errors("moving a run to quarantine"):
             run.outgoing.chmod(0o700)
             run.path.chmod(0o700)
             moved = RunFolder(self._layout.quarantine / run.id)
@@ -316,7 +316,7 @@ class ReleaseStore:
     def _end(self, run_id: str, failure: str | None) -> None:
         run = self.folder(run_id)
         record = run.record()
-        with speaking("clearing up after a run"):
+        with os_errors("clearing up after a run"):
             shutil.rmtree(run.temporary, ignore_errors=True)
             undecided = record.state is RunState.RUNNING or (record.state is RunState.PARKED and record.decided is None)
             if undecided and (failure is not None or record.state is RunState.RUNNING):
@@ -326,7 +326,7 @@ class ReleaseStore:
 
     def _recover(self) -> tuple[str, ...]:
         abandoned = []
-        with speaking("clearing up after killed runs"):
+        with os_errors("clearing up after killed runs"):
             for draft in self._layout.scratch.iterdir():
                 draft.unlink()
             for run in self._layout.folders():

@@ -6,7 +6,7 @@ import pytest
 
 from privrelease.audit.checks.codes import EARLIER_CODES
 from privrelease.audit.comparison.combine import earlier_check
-from privrelease.audit.document.previous_releases import SECTION, Beside, EarlierFacts
+from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
 from privrelease.audit.document.visibility import count
 from privrelease.report.forms.json_report import read_audit
 from privrelease.report.pages.html import render_html
@@ -21,8 +21,8 @@ def written(tmp_path_factory):
     audit = read_audit(REPORTS / "diabetes-microdata" / "audit.json")
     figures = {f"{what}.external": count(number) for number, what in enumerate(("exposed", "joined", "left"))}
     rows = (
-        Beside(release=LONG, run=None, looked="combined", linked_by="source", linked=count(10_000), figures=figures),
-        Beside(release=f"older-{LONG}", run=None, looked="unreadable", note="a file of it cannot be read"),
+        ComparedRelease(release=LONG, run=None, looked="combined", linked_by="source", linked=count(10_000), figures=figures),
+        ComparedRelease(release=f"older-{LONG}", run=None, looked="unreadable", note="a file of it cannot be read"),
     )
     checks = [
         earlier_check(name, [f"with {LONG}: 3 persons"] * place, "fine") for place, (name, _, _) in enumerate(EARLIER_CODES)

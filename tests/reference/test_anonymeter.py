@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.attacks.inference import Guesser
+from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import linked
 from privrelease.audit.microdata.attacks.rates import Rate, residual_risk, wilson, wilson_centre
 from privrelease.audit.microdata.attacks.records import Attribute
@@ -92,7 +92,7 @@ def both(attack, coded):
 
 
 def guessed(coded, target, tolerance):
-    guesser = Guesser(of(coded["syn"], ("x", "y", "a")), coded["syn"][target], tolerance)
+    guesser = InferenceAttack(of(coded["syn"], ("x", "y", "a")), coded["syn"][target], tolerance)
     return both(lambda table: guesser.rate(of(table, ("x", "y", "a")), table[target]), coded)
 
 

@@ -42,11 +42,11 @@ __all__ = [
     "cells_of_file",
     "check_findings",
     "data_of",
+    "digest_mismatches",
     "made",
     "output_facts",
     "private_findings",
     "remaining",
-    "unlike_manifest",
 ]
 
 #: What a check needs besides the file.
@@ -89,7 +89,7 @@ def cells_of_file(sink: Sink) -> tuple[list[str], list[list[object]]]:
     return table.column_names, [list(row.values()) for row in table.to_pylist()]
 
 
-def unlike_manifest(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[str]) -> str | None:
+def digest_mismatches(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[str]) -> str | None:
     """Say which files are not those of the manifest, by their labels, or what of the run was ``altered`` itself."""
     if altered:
         return "; ".join(altered)

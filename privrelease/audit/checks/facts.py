@@ -21,7 +21,7 @@ from privrelease.audit.document.model import (
 )
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
-from privrelease.findings import Finding, Severity, amount
+from privrelease.findings import Finding, Severity, pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
-    from privrelease.release.manifest import InternalManifest, InternalStatistics
+    from privrelease.release.manifest import InternalManifest, StatisticsInternalManifest
 
 __all__ = [
     "context_facts",
@@ -142,7 +142,7 @@ def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
     if not source.dropped_outside:
         return ()
     message = (
-        f"{amount(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
+        f"{pluralise(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
         " and stayed out, as the policy says"
     )
     return (
@@ -156,7 +156,7 @@ def _share(amount: int, total: int) -> Figure:
     return Figure.of(Fraction(amount, total) if total else Fraction(0), "share")
 
 
-def input_digest(internal: InternalManifest | InternalStatistics | None) -> str | None:
+def input_digest(internal: InternalManifest | StatisticsInternalManifest | None) -> str | None:
     """Return the keyed digests of everything that a run read, as it says; None where nothing is said."""
     return None if internal is None else ", ".join(part.hmac_sha256 for part in internal.inputs) or None
 

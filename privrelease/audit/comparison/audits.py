@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure, ThreatResult
     from privrelease.audit.document.waivers import WaiverRecord
 
-__all__ = ["differences", "since"]
+__all__ = ["compare_with_previous", "differences"]
 
 #: From the strictest attacker and reading to the laxest.
 _ATTACKERS: Final = {"prosecutor": 0, "journalist": 1, "marketer": 2}
@@ -33,7 +33,7 @@ def differences(old: AuditResult, new: AuditResult) -> tuple[Difference, ...]:
     return tuple(_differences(old, new))
 
 
-def since(old: AuditResult, new: AuditResult) -> SinceFacts:
+def compare_with_previous(old: AuditResult, new: AuditResult) -> SinceFacts:
     """Return what changed since the audit of the previous release."""
     return SinceFacts(run=old.identity.run, audited_at=old.identity.audited_at, changes=differences(old, new))
 

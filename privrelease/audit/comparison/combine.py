@@ -10,8 +10,8 @@ from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.findings import place
 from privrelease.audit.checks.hints import HINTS
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
-from privrelease.audit.document.previous_releases import SECTION, Beside, EarlierFacts
-from privrelease.findings import amount
+from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.plan.model import ReleasePlan
 
-__all__ = ["NO_COLUMN", "Across", "earlier_check", "named", "set_aside", "together", "with_earlier"]
+__all__ = ["NO_COLUMN", "PreviousReleaseFindings", "earlier_check", "named", "set_aside", "together", "with_earlier"]
 
 _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
@@ -32,31 +32,31 @@ _CODES = {name: (code, title) for name, code, title in EARLIER_CODES}
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
+class PreviousReleaseFindings:
     """``looked``: one for each earlier release. ``checks``: what was judged. ``remaining``: what a person has yet to assess."""
 
-    looked: tuple[Beside, ...] = ()
+    looked: tuple[ComparedRelease, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     remaining: tuple[str, ...] = ()
     left: int = 0
 
 
 def together(
-    looked: Sequence[Beside], checks: Sequence[CheckResult], remaining: Sequence[str], earlier: EarlierReleases
-) -> Across:
+    looked: Sequence[ComparedRelease], checks: Sequence[CheckResult], remaining: Sequence[str], earlier: EarlierReleases
+) -> PreviousReleaseFindings:
     """Put together what came of all that were found; what could not be looked at is named by a check that does not pass."""
     every = (
         *looked,
-        *(Beside(release=one.name, run=one.run, looked="unreadable", note=one.why) for one in earlier.unlooked),
+        *(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=one.why) for one in earlier.unlooked),
     )
     blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
     unlooked = () if not blind else (_unlooked(blind),)
     rest = [f"What {one.name} tells beside this release: it could not be looked at, {one.why}." for one in earlier.unlooked]
     if earlier.left:
         rest.append(
-            f"What {amount(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
+            f"What {pluralise(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
         )
-    return Across(every, (*checks, *unlooked), (*remaining, *rest), earlier.left)
+    return PreviousReleaseFindings(every, (*checks, *unlooked), (*remaining, *rest), earlier.left)
 
 
 def _unlooked(names: Sequence[str]) -> CheckResult:
@@ -79,14 +79,14 @@ def named(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[Beside, list[str]] | None:
+def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[ComparedRelease, list[str]] | None:
     """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
     if not one.held:
         why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."
-        return Beside(release=one.name, run=one.run, looked="not_held"), [why]
+        return ComparedRelease(release=one.name, run=one.run, looked="not_held"), [why]
     if one.kind != kind:
         why = f"What {one.name} tells beside this release: releases of different kinds were not compared."
-        return Beside(release=one.name, run=one.run, looked="other_kind"), [why]
+        return ComparedRelease(release=one.name, run=one.run, looked="other_kind"), [why]
     return None
 
 
@@ -103,7 +103,7 @@ def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure 
     )
 
 
-def with_earlier(audit: AuditResult, across: Across, plan: ReleasePlan) -> AuditResult:
+def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: ReleasePlan) -> AuditResult:
     """Add what earlier releases tell and decide anew. Where no earlier release was found, it is the same audit."""
     if not across.looked:
         return audit

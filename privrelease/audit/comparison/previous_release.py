@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
 
-__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "Unlooked"]
+__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "UnreadableRelease"]
 
 EarlierKind = Literal["microdata", "statistics", "table"]
 
@@ -43,7 +43,7 @@ class EarlierRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlooked:
+class UnreadableRelease:
     """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many."""
 
     name: str
@@ -60,4 +60,4 @@ class EarlierReleases:
 
     releases: tuple[EarlierRelease, ...] = ()
     left: int = 0
-    unlooked: tuple[Unlooked, ...] = ()
+    unlooked: tuple[UnreadableRelease, ...] = ()

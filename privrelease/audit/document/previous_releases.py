@@ -12,12 +12,12 @@ from privrelease.documents import Document
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
 
-__all__ = ["SECTION", "Beside", "EarlierFacts", "earlier_facts", "for_recipients"]
+__all__ = ["SECTION", "ComparedRelease", "EarlierFacts", "earlier_facts", "for_recipients"]
 
 SECTION = "7"
 
 
-class Beside(Document):
+class ComparedRelease(Document):
     """One earlier release beside this one."""
 
     release: str
@@ -37,7 +37,7 @@ class Beside(Document):
 class EarlierFacts(Document):
     """Every earlier release that was found. ``left``: older ones that were not looked at."""
 
-    releases: tuple[Beside, ...]
+    releases: tuple[ComparedRelease, ...]
     left: int = 0
     verdict: Literal["pass", "warn", "fail", "not_evaluated"] | None = None
     """Of all checks beside earlier releases together: all that recipients are told."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.linkage import Repeats
     from privrelease.audit.microdata.risk.class_sizes import Sizes
-    from privrelease.audit.microdata.source_consistency import Explained
+    from privrelease.audit.microdata.source_consistency import SourceConsistency
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.schema import Sink
 
-__all__ = ["Evidence", "FileEvidence", "Outside"]
+__all__ = ["Evidence", "FileEvidence", "PopulationSide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class FileEvidence:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Outside:
+class PopulationSide:
     """What is known of the population of one threat: class tables of source and release in one coding with the ``population``'s table, or
     with sums of sampling weights (``population`` None). ``after`` None: released rows could not be led to their weights.
     """
@@ -78,7 +78,7 @@ class Evidence:
     same: tuple[SameCells, ...] | None = None
     hidden: tuple[Hidden, ...] | None = None
     """Direct identifiers and released columns that have something in common, in any form; with a row map in the forms but the plain one."""
-    explained: Explained | None = None
+    explained: SourceConsistency | None = None
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None
     order_breaks: int | None = None
@@ -86,7 +86,7 @@ class Evidence:
     after: ClassTable | None = None
     person_before: PersonClasses | None = None
     person_after: PersonClasses | None = None
-    outside: Mapping[str, Outside] = field(default_factory=dict)
+    outside: Mapping[str, PopulationSide] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=dict, repr=False, compare=False)
     """Sizes that were measured already: several threats, and the union of all, may know the same columns."""
 

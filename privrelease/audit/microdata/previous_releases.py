@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
-from privrelease.audit.document.previous_releases import Beside
+from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.engine.protocol.release_pairs import LinkedPersons
 from privrelease.errors import PrivreleaseError
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.comparison.combine import Across
+    from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult, Figure
     from privrelease.audit.microdata.evidence import Evidence
@@ -53,13 +53,13 @@ _INTERSECT, _DIFFERENCE = "AUDIT-EARLIER-INTERSECT", "AUDIT-EARLIER-DIFFERENCE"
 class _Found:
     """What came of one pair of releases."""
 
-    beside: Beside
+    beside: ComparedRelease
     remaining: list[str] = field(default_factory=list)
     intersect: list[str] = field(default_factory=list)
     difference: list[str] = field(default_factory=list)
 
 
-def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine) -> Across:
+def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine) -> PreviousReleaseFindings:
     """Compare the measured file with every earlier release."""
     if evidence.main is None:
         return together((), (), (), earlier)
@@ -84,7 +84,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     if aside is not None:
         return _Found(*aside)
     if one.digests & {file.sha256 for file in evidence.files}:
-        return _Found(Beside(release=one.name, run=one.run, looked="same_file"))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
     try:
         first = engine.open_release(one.file, one.columns, marked=one.marked)
         return _combined(evidence, main, one, first, engine)
@@ -92,7 +92,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         if error.code == "D120":
             raise
         why = f"What {one.name} tells beside this release: its file could not be read ({error.code})."
-        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
 
 
 def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine) -> _Found:
@@ -102,7 +102,7 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     shared: tuple[str, ...] = ()
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
         why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
-        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
     if _one_source(evidence, one):
         assert one.row_map is not None
         assert evidence.target.row_map is not None
@@ -114,9 +114,9 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     if links is None or by is None:
         what = "no column is written alike in both, so no record was linked" if first.n_rows else "its file holds no row"
         why = f"What {one.name} tells beside this release: {what}."
-        return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
-    found = _Found(Beside(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))
+    found = _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))
     persons = _persons(evidence, one, by)
     what = "persons" if persons is not None or evidence.one_each else "records"
     max_rows = _rows_of_one(evidence)
@@ -135,7 +135,7 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
             more = _differences(threat, first, main, shared, engine, max_rows)
             figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
             found.difference += [
-                f"{amount(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
+                f"{pluralise(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
                 f"by threat {threat.name}"
                 for name, number in more.items()
                 if number

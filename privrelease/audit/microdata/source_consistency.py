@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.source_comparison import Beside, BesideEngine, Beyond
+    from privrelease.engine.protocol.source_comparison import BesideEngine, ExcessRows, SourceComparison
 
-__all__ = ["MOST_PATTERNS", "Excess", "Explained", "explain", "nested"]
+__all__ = ["MOST_PATTERNS", "ExcessCombination", "SourceConsistency", "explain", "nested"]
 
 #: Sets of kept columns that are tried; each is one group over the distinct rows.
 MOST_PATTERNS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
+class ExcessCombination:
     """Released rows, and persons, beyond those that the source has with the same values of ``columns`` (none: of all rows)."""
 
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Excess:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class SourceConsistency:
     """What was found. ``compared``: columns; ``recoded``: (column, rows with a value that the source's column has nowhere).
 
     ``over``: sets of columns of which no part is over, but for single ones; ``rows``: at least so many rows have no source row of their own.
@@ -48,7 +48,7 @@ class Explained:
     compared: tuple[str, ...]
     left_out: tuple[str, ...]
     recoded: tuple[tuple[str, int], ...]
-    over: tuple[Excess, ...]
+    over: tuple[ExcessCombination, ...]
     rows: int
     patterns: int
     tried: int
@@ -70,7 +70,7 @@ def nested(sets: Sequence[Sequence[str]]) -> bool:
     return all(one <= other for one, other in pairwise(ordered))
 
 
-def explain(evidence: Evidence, engine: BesideEngine) -> Explained | None:
+def explain(evidence: Evidence, engine: BesideEngine) -> SourceConsistency | None:
     """Ask the conditions of the file that is measured; None where no column of it can be compared with the source."""
     plan, source, main = evidence.plan, evidence.source, evidence.main
     columns = tuple(column.name for column in evidence.usable if column.treatment == "as_is")
@@ -88,16 +88,16 @@ class _Question:
     """``loose``: columns whose cells may be missing because they were suppressed; in any other, missing is a value like others."""
 
     engine: BesideEngine
-    beside: Beside
+    beside: SourceComparison
     columns: tuple[str, ...]
     loose: frozenset[str]
 
-    def answer(self, left_out: tuple[str, ...]) -> Explained:
+    def answer(self, left_out: tuple[str, ...]) -> SourceConsistency:
         alone = {name: self.beyond((name,)) for name in self.columns}
         recoded = tuple((name, found.absent) for name, found in alone.items() if found.absent)
         # a column that was recoded says nothing more: the others are compared without it
         known = tuple(name for name, found in alone.items() if not found.absent)
-        over = [Excess((name,), one.rows, one.persons) for name in known if (one := alone[name]).rows or one.persons]
+        over = [ExcessCombination((name,), one.rows, one.persons) for name in known if (one := alone[name]).rows or one.persons]
         patterns = self.engine.patterns(self.beside, [name for name in known if name in self.loose])
         tried = patterns[:MOST_PATTERNS]
         fixed = tuple(name for name in known if name not in self.loose)
@@ -111,17 +111,17 @@ class _Question:
             over.append(self._smallest(worst))
         rows = max(worst.rows, *(one.rows for one in alone.values()))
         sets = [pattern.kept for pattern in patterns]
-        return Explained(self.columns, left_out, recoded, tuple(over), rows, len(patterns), len(tried), nested(sets))
+        return SourceConsistency(self.columns, left_out, recoded, tuple(over), rows, len(patterns), len(tried), nested(sets))
 
-    def beyond(self, names: Sequence[str], others: Sequence[str] = ()) -> Beyond:
+    def beyond(self, names: Sequence[str], others: Sequence[str] = ()) -> ExcessRows:
         fixed = [name for name in names if name not in self.loose]
         return self.engine.beyond_source(self.beside, fixed, [name for name in names if name in self.loose], others)
 
-    def _excess(self, names: tuple[str, ...], others: Sequence[str] = ()) -> Excess:
+    def _excess(self, names: tuple[str, ...], others: Sequence[str] = ()) -> ExcessCombination:
         found = self.beyond(names, others)
-        return Excess(names, found.rows, found.persons)
+        return ExcessCombination(names, found.rows, found.persons)
 
-    def _smallest(self, found: Excess) -> Excess:
+    def _smallest(self, found: ExcessCombination) -> ExcessCombination:
         """Leave out columns as long as the others are still over: what is left names the place."""
         for name in found.columns:
             fewer = self._excess(tuple(one for one in found.columns if one != name))

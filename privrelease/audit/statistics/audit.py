@@ -18,11 +18,11 @@ from privrelease.audit.checks.aggregate_checks import (
     cells_of_file,
     check_findings,
     data_of,
+    digest_mismatches,
     made,
     output_facts,
     private_findings,
     remaining,
-    unlike_manifest,
 )
 from privrelease.audit.checks.codes import NO_MANIFEST, STATISTICS_CODES
 from privrelease.audit.checks.decision import check_records, decide
@@ -31,7 +31,7 @@ from privrelease.audit.checks.great_expectations import figure_checks, source_ch
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, CheckResult, Outcome
 from privrelease.audit.document.privacy import PRIVACY
-from privrelease.audit.statistics.charges import uncharged
+from privrelease.audit.statistics.charges import ledger_mismatches
 from privrelease.audit.statistics.previous_releases import beside_statistics
 from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
 from privrelease.dp.composition import covers
@@ -206,7 +206,7 @@ def _readable(evidence: _Evidence) -> str | None:
 
 
 def _digests(evidence: _Evidence) -> str | None:
-    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
+    return digest_mismatches(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
 def _same(evidence: _Evidence) -> str | None:
@@ -330,7 +330,7 @@ def _charged(evidence: _Evidence) -> str | None:
         return target.ledger_fault
     if target.manifest is None or target.charges is None:
         return None
-    return uncharged(target.manifest, target.charges)
+    return ledger_mismatches(target.manifest, target.charges)
 
 
 #: What is wrong, for each check in the order of STATISTICS_CODES. A file alone cannot show noise that was never drawn: it looks like noise.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import ApartClaim, PrivacyClaim
 
-__all__ = ["Charges", "charges_of", "uncharged"]
+__all__ = ["Charges", "charges_of", "ledger_mismatches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _within(charged: Apart, stated: ApartClaim) -> bool:
     return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
 
 
-def uncharged(manifest: Manifest, charges: Charges) -> str | None:
+def ledger_mismatches(manifest: Manifest, charges: Charges) -> str | None:
     """Say which draws of the manifest the ledger does not hold; None where it holds all: new ones in the entry that the manifest names and
     no other there, those of stored answers in any.
     """

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from privrelease.audit.checks.aggregate_checks import cells_of_file
 from privrelease.audit.comparison.combine import earlier_check, named, set_aside, together
 from privrelease.audit.document.model import Figure, Outcome, Visibility
-from privrelease.audit.document.previous_releases import Beside
+from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.dp.budget import Budget, total
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from privrelease.audit.comparison.combine import Across
+    from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
     from privrelease.audit.statistics.charges import Charges
@@ -37,19 +37,19 @@ _BUDGET, _REPEATED = "AUDIT-EARLIER-BUDGET", "AUDIT-EARLIER-REPEATED"
 
 def beside_statistics(
     plan: StatisticsPlan, policy: Plan, manifest: Manifest | None, charges: Charges | None, earlier: EarlierReleases
-) -> Across:
+) -> PreviousReleaseFindings:
     """Add up what a release of statistics and every earlier one cost, and look for questions that were asked before.
 
     ``manifest``, ``charges``: of the release, as in its own audit. Nothing of the source is read. Two runs of the same figures are two
     releases: what either drew was paid for, whether or not the noise came out alike.
     """
-    looked: list[Beside] = []
+    looked: list[ComparedRelease] = []
     remaining: list[str] = []
     counted: list[tuple[EarlierRelease, Budget]] = []
     ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
     for one in earlier.releases:
         if one.digests & ours and (one.run is None or manifest is None or one.run == manifest.run):
-            looked.append(Beside(release=one.name, run=one.run, looked="same_file"))
+            looked.append(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
             continue
         aside = set_aside(one, "statistics")
         cost = None if aside is not None else _cost(one)
@@ -57,14 +57,14 @@ def beside_statistics(
             looked.append(aside[0])
             remaining += aside[1]
         elif cost is None:
-            looked.append(Beside(release=one.name, run=one.run, looked="unreadable"))
+            looked.append(ComparedRelease(release=one.name, run=one.run, looked="unreadable"))
             remaining.append(f"What {one.name} cost: its file could not be read.")
         else:
             figures = {
                 "epsilon": Figure.of(cost.epsilon.value, visibility=Visibility.RECIPIENT),
                 "delta": Figure.of(cost.delta.value, visibility=Visibility.RECIPIENT),
             }
-            looked.append(Beside(release=one.name, run=one.run, looked="combined", figures=figures))
+            looked.append(ComparedRelease(release=one.name, run=one.run, looked="combined", figures=figures))
             counted.append((one, cost))
     if not counted:
         return together(looked, (), remaining, earlier)

@@ -15,17 +15,17 @@ from privrelease.audit.checks.aggregate_checks import (
     Check,
     check_findings,
     data_of,
+    digest_mismatches,
     made,
     output_facts,
     remaining,
-    unlike_manifest,
 )
 from privrelease.audit.checks.codes import NO_MANIFEST, TABLE_CODES
 from privrelease.audit.checks.decision import check_records, decide
 from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks
 from privrelease.audit.comparison.combine import with_earlier
-from privrelease.audit.comparison.previous_release import Unlooked
+from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.model import AuditResult, CheckResult, Figure, Outcome, Visibility
 from privrelease.audit.document.tables import TABLES, IntervalFacts, TableFacts
 from privrelease.audit.tables.evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
@@ -99,7 +99,7 @@ def audit_table(
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
-    blind = tuple(Unlooked(name, None, _TOO_MANY) for name in evidence.unlinked)
+    blind = tuple(UnreadableRelease(name, None, _TOO_MANY) for name in evidence.unlinked)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
     beside = beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked)
     return with_earlier(audit, beside, plan)
@@ -151,7 +151,7 @@ def _readable(evidence: TableEvidence) -> str | None:
 
 
 def _digests(evidence: TableEvidence) -> str | None:
-    return unlike_manifest(evidence.target.files, evidence.target.manifest, evidence.target.altered)
+    return digest_mismatches(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
 def _same(evidence: TableEvidence) -> str | None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableCells, TableQuery
-    from privrelease.release.manifest import InternalStatistics, Manifest
+    from privrelease.release.manifest import Manifest, StatisticsInternalManifest
 
 __all__ = ["TableEvidence", "TableTarget", "agrees", "cell_value", "table_evidence"]
 
@@ -51,7 +51,7 @@ class TableTarget:
     run: str | None = None
     without_source: bool = False
     altered: tuple[str, ...] = ()
-    internal: InternalStatistics | None = None
+    internal: StatisticsInternalManifest | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file
 from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
-from privrelease.audit.document.previous_releases import Beside
+from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.comparison.combine import Across
+    from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
     from privrelease.disclosure.tables.figures import ProtectedTable
@@ -68,7 +68,7 @@ def printed_in(sink: Sink) -> tuple[tuple[str, ...], dict[CellKeys, dict[str, Fr
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    beside: Beside
+    beside: ComparedRelease
     given: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def beside_tables(
     suppressed: NDArray[np.bool_] | None,
     earlier: EarlierReleases,
     linked: Collection[str] = (),
-) -> Across:
+) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
     ``printed``: its cells in the order of its layout. ``judged``, ``suppressed``: what its own audit made of it; None where the source was
@@ -118,10 +118,10 @@ def _compared(
         by, before = printed_in(one.file)
     except (OSError, ValueError, PrivreleaseError):
         why = f"What {one.name} tells beside this table: its file could not be read."
-        return _Found(Beside(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
     if one.run is None and plan.by and not set(plan.by) & set(by):
         why = f"What {one.name} tells beside this table: {NO_COLUMN}, so nothing was compared."
-        return _Found(Beside(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
     known = _known(plan, printed, by, before)
     both = [
         (cell, name, figure, known[cell][name])
@@ -130,10 +130,10 @@ def _compared(
         if figure is not None and known[cell].get(name) is not None
     ]
     if not any(known.values()) and linked:
-        return _Found(Beside(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
     if not any(known.values()):
         why = f"What {one.name} tells beside this table: they have no cell in common."
-        return _Found(Beside(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
     differ = [
         (cell, ours - theirs) for cell, name, ours, theirs in both if name == _COUNT and theirs is not None and ours != theirs
     ]
@@ -145,7 +145,7 @@ def _compared(
     faults = (f"counts differ from {one.name} by fewer than {plan.rules.min_count}: {_named(plan, small)}",) if small else ()
     rest = f"Whether cells that only {one.name} has can be worked out from both: this table does not have them."
     remaining = () if linked else (rest,)
-    beside = Beside(
+    beside = ComparedRelease(
         release=one.name,
         run=one.run,
         looked="combined",

@@ -11,7 +11,7 @@ from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_fo
 from privrelease.cli.commands.run import not_made, warned
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
-from privrelease.cli.findings_output import tell
+from privrelease.cli.findings_output import report_findings
 from privrelease.cli.output_files import Kept, Writer, kept_of_policy
 from privrelease.cli.settings import chosen, versions
 from privrelease.errors import InputError, PrivreleaseError, UsageError
@@ -240,7 +240,7 @@ def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, co
         console.log(f"wrote {asked.report_file}")
     # what was not looked at stands in the text on stdout, and is not told twice
     told = _unlooked(result) if console.text else frozenset()
-    tell(result.findings, console, but=told)
+    report_findings(result.findings, console, but=told)
     if console.json:
         console.document(json.loads(audit_bytes(result)))
     elif console.text:

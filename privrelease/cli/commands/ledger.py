@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import BudgetError, UsageError
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -186,7 +186,7 @@ def history(policy: Path, settings: Settings, console: Console) -> Ending:
     else:
         for entry in book.entries:
             console.data(f"{entry.sequence:>5}  {entry.at:%Y-%m-%d %H:%M:%S}Z  {_said(book, entry)}")
-    return Ending(0, amount(len(book.entries), "entry", "entries"))
+    return Ending(0, pluralise(len(book.entries), "entry", "entries"))
 
 
 def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console: Console) -> Ending:
@@ -225,7 +225,7 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
         console.say(str(problem))
     if found.problems:
         return Ending(1, f"the ledger is not what was written ({len(found.problems)} found)", findings=found.problems)
-    return Ending(0, f"{amount(found.entries, 'entry is', 'entries are')} what was written")
+    return Ending(0, f"{pluralise(found.entries, 'entry is', 'entries are')} what was written")
 
 
 def export(policy: Path, settings: Settings, output: Path | None, console: Console, *, force: bool = False) -> Ending:
@@ -241,7 +241,7 @@ def export(policy: Path, settings: Settings, output: Path | None, console: Conso
         console.data(lines)
     else:
         writer.write(output, lines.encode())
-    return Ending(0, f"{amount(len(book.entries), 'entry is', 'entries are')} exported")
+    return Ending(0, f"{pluralise(len(book.entries), 'entry is', 'entries are')} exported")
 
 
 # ---------------------------------------------------------------------------------------------------------------------- shared
@@ -311,7 +311,7 @@ def forget(policy: Path, settings: Settings, console: Console) -> Ending:
     gone = opened(plan, settings.store(plan)).forget(plan.policy_id, named.retention)
     if console.json:
         console.document({"policy": plan.policy_id, "retention": named.retention, "answers": gone})
-    return Ending(0, f"{amount(gone, 'stored answer is', 'stored answers are')} deleted; what was spent stays spent")
+    return Ending(0, f"{pluralise(gone, 'stored answer is', 'stored answers are')} deleted; what was spent stays spent")
 
 
 def _show(ledger: DatabaseLedger, console: Console) -> None:
@@ -330,15 +330,15 @@ def _said(book: Book, entry: Entry) -> str:
         lost = ", no answers stored" if entry.sequence in book.waiting else ""
         return (
             f"reserve     {claim['release']} spent epsilon {claim['cost']['epsilon']}, delta {claim['cost']['delta']} of "
-            f"{claim['population']} in {amount(len(claim['draws']), 'draw')} (run {claim['run']}{lost})"
+            f"{claim['population']} in {pluralise(len(claim['draws']), 'draw')} (run {claim['run']}{lost})"
         )
     if entry.kind == "commit":
-        return f"commit      {amount(len(body['answers']), 'answer')} of reservation {body['reservation']}"
+        return f"commit      {pluralise(len(body['answers']), 'answer')} of reservation {body['reservation']}"
     if entry.kind == "ledger":
-        return f"ledger      {body['ledger']}, {amount(len(body['populations']), 'population')}, {amount(len(body['owners']), 'owner')}"
+        return f"ledger      {body['ledger']}, {pluralise(len(body['populations']), 'population')}, {pluralise(len(body['owners']), 'owner')}"
     if entry.kind == "forget":
         kept = f"kept for longer than {body['retention']}"
-        return f"forget      {amount(len(body['answers']), 'answer')} of policy {body['policy']}, {kept}"
+        return f"forget      {pluralise(len(body['answers']), 'answer')} of policy {body['policy']}, {kept}"
     if entry.kind == "dataset":
         most = "" if body["cap"] is None else f": cap epsilon {body['cap']['epsilon']}, delta {body['cap']['delta']}"
         return f"dataset     {body['dataset']} belongs to {body['population']}{most}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.dp.conversion import epsilon_of_rho
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 from privrelease.ledger.refusals import left_of
 from privrelease.units import Epsilon, Rho
 
@@ -38,7 +38,7 @@ class _Concentrated:
 def shown(ledger: DatabaseLedger) -> list[str]:
     """Return the lines."""
     book = ledger.book()
-    lines = [f"ledger {book.identity} at {ledger.place.shown}, {amount(len(book.entries), 'entry', 'entries')}"]
+    lines = [f"ledger {book.identity} at {ledger.place.shown}, {pluralise(len(book.entries), 'entry', 'entries')}"]
     for name, balance in _populations(ledger, book):
         lines += [f"population {name}", *_budgets(balance)]
         lines += [f"    by {release}: epsilon {cost.epsilon}  delta {cost.delta}" for release, cost in balance.spenders]

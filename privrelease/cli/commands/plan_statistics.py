@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +40,7 @@ class Spending:
         head = f"budget of population {self.population}, release {self.release}"
         if self.left is None:
             return (f"{head}: not known ({self.reason})",)
-        again = f", {amount(self.stored, 'query', 'queries')} served again" if self.stored else ""
+        again = f", {pluralise(self.stored, 'query', 'queries')} served again" if self.stored else ""
         lines = [f"{head}: {self.left} left; a run now spends {self.spends}{again}"]
         lines.append(f"  left after it: {self.left_after}" if self.fits else f"  a run would be refused: {self.reason}")
         return tuple(lines)

@@ -14,12 +14,12 @@ from privrelease.cli.commands.run_statistics import audited_statistics
 from privrelease.cli.commands.run_tables import audited_table
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import MEANINGS, Ending, ending_of, is_interruption
-from privrelease.cli.findings_output import tell
+from privrelease.cli.findings_output import report_findings
 from privrelease.cli.json_values import finding_value, record_value
 from privrelease.cli.progress import Steps
 from privrelease.cli.settings import chosen, versions
 from privrelease.errors import InputError, UnseenReleaseError
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def warned(audit: AuditResult) -> bool:
 def not_made(audit: AuditResult) -> str:
     """Say after a verdict how many checks could not be made; nothing where all were."""
     n = audit.decision.checks_not_made
-    return f"; {amount(n, 'check')} could not be made" if n else ""
+    return f"; {pluralise(n, 'check')} could not be made" if n else ""
 
 
 def _alone(work: _Work, release: ReleasePlan) -> _Ran:
@@ -198,7 +198,7 @@ def _audited(
 
 def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
     """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
-    from privrelease.audit.comparison.audits import since
+    from privrelease.audit.comparison.audits import compare_with_previous
     from privrelease.audit.document.changes import SECTION
     from privrelease.execute.common.scope import release_name
     from privrelease.report.forms.json_report import read_audit
@@ -207,7 +207,7 @@ def _since_previous(work: _Work, release: ReleasePlan, audit: AuditResult) -> Au
     if previous is None:
         return audit
     try:
-        changed = since(read_audit(previous.audit, previous.audit.name), audit)
+        changed = compare_with_previous(read_audit(previous.audit, previous.audit.name), audit)
     except InputError as error:
         work.console.log(f"changes since the previous release are not shown: {error}")
         return audit
@@ -262,11 +262,11 @@ def _published(work: _Work, release: ReleasePlan, folder: RunFolder, audit: Audi
 
 def _write_reports(work: _Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:
     from privrelease.audit.document.schema import audit_bytes
-    from privrelease.release.files import speaking, write_atomically
+    from privrelease.release.files import os_errors, write_atomically
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
 
-    with speaking("writing the report"):
+    with os_errors("writing the report"):
         write_atomically(folder.audit, audit_bytes(audit))
         write_atomically(folder.report, render_html(audit, Edition.INTERNAL).encode())
         if recipient and "recipient" in work.editions:
@@ -298,7 +298,7 @@ def _files(release: ReleasePlan, folder: RunFolder, became: Became) -> dict[str,
 def _tell(console: Console, ran: _Ran, audit: AuditResult) -> None:
     from privrelease.report.forms.text import render_text
 
-    tell(audit.findings, console)
+    report_findings(audit.findings, console)
     if not console.text:
         return
     console.data(render_text(audit))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import InputError, UsageError
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,17 +33,17 @@ def keygen(output: Path, console: Console, *, unnamed: str | None = None) -> End
     if unnamed is not None:
         hint = f"write `privrelease keygen -o {unnamed}`"
         raise UsageError(code="C125", message="the file of the key is named with -o", hint=hint)
-    from privrelease.release.files import speaking, write_atomically
+    from privrelease.release.files import os_errors, write_atomically
     from privrelease.release.signing import SigningKey
 
     public = output.with_name(output.name + _PUBLIC)
     if os.path.lexists(public):
         raise InputError(code="R141", message=f"{public.name} exists", hint="name another file: a key is never overwritten")
     key = SigningKey.generate()
-    with speaking("making the folder of the key"):
+    with os_errors("making the folder of the key"):
         _made(output.parent)
     key.save(output)
-    with speaking("writing the public key"):
+    with os_errors("writing the public key"):
         write_atomically(public, key.public.pem.encode(), mode=0o644)
     if console.json:
         console.document({"key": str(output), "public": str(public), "id": key.public.id})
@@ -77,10 +77,10 @@ def signing_key(file: Path | None, variable: str | None) -> SigningKey:
 
 def public_key(path: Path) -> VerifyingKey:
     """Read a public key. Raises InputError (R140, R1xx)."""
-    from privrelease.release.files import speaking
+    from privrelease.release.files import os_errors
     from privrelease.release.signing import VerifyingKey
 
-    with speaking("reading a public key"):
+    with os_errors("reading a public key"):
         text = path.read_bytes()
     return VerifyingKey.from_pem(text.decode("utf-8", errors="replace"))
 
@@ -116,7 +116,7 @@ def sign(
 def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console: Console) -> Ending:
     """Verify an attestation: who signed it, and that the files are those it speaks of. A file that is not fails by its name."""
     from privrelease.release.digests import sha256_of
-    from privrelease.release.files import speaking
+    from privrelease.release.files import os_errors
     from privrelease.release.signing import opened
     from privrelease.report.forms.intoto import PAYLOAD_TYPE
 
@@ -124,7 +124,7 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
         return _verify_run(envelope, keys, console)
     if not keys:
         raise UsageError(code="C111", message="no public key is named", hint="name the signer's with --key FILE")
-    with speaking("reading the attestation"):
+    with os_errors("reading the attestation"):
         content = envelope.read_bytes()
     try:
         payload, signers = opened(content, PAYLOAD_TYPE, [public_key(path) for path in keys])
@@ -134,7 +134,7 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
         return Ending(1, f"{envelope.name}: {error.message}", str(error))
     statement = json.loads(payload)
     attested = {subject["digest"]["sha256"]: subject["name"] for subject in statement["subject"]}
-    with speaking("reading the files"):
+    with os_errors("reading the files"):
         unknown = [file for file in files if sha256_of(file) not in attested]
     result = str(statement["predicate"]["result"])
     value = {
@@ -152,7 +152,7 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
         return Ending(1, f"not what was attested: {names}", f"R147 {names}: the bytes are not those that were signed for")
     if result == "FAILED":
         return Ending(1, "the signature holds, and attests that the audit failed")
-    return Ending(0, "the attestation holds" + (f" for {amount(len(files), 'file')}" if files else ""))
+    return Ending(0, "the attestation holds" + (f" for {pluralise(len(files), 'file')}" if files else ""))
 
 
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
@@ -216,7 +216,9 @@ def _said(verified: int, others: int) -> str:
     >>> _said(0, 0), _said(0, 2)
     ('nobody approved it', '2 approvals by keys that were not given are not verified')
     """
-    parts = [f"{amount(verified, 'approval')} verified by the keys given"] if verified else []
+    parts = [f"{pluralise(verified, 'approval')} verified by the keys given"] if verified else []
     if others:
-        parts.append(f"{amount(others, 'approval')} by keys that were not given {'is' if others == 1 else 'are'} not verified")
+        parts.append(
+            f"{pluralise(others, 'approval')} by keys that were not given {'is' if others == 1 else 'are'} not verified"
+        )
     return ", ".join(parts) or "nobody approved it"

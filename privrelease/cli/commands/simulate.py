@@ -10,7 +10,7 @@ from privrelease.cli.commands.plan_sweep import read_sweep
 from privrelease.cli.exit import Ending
 from privrelease.cli.settings import chosen
 from privrelease.errors import UsageError
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +161,7 @@ def _value(one: Simulation) -> dict[str, object]:
 def _tell(one: Simulation, console: Console) -> None:
     from privrelease.plan.statistics.simulated import paper_figures, paper_words
 
-    made = f"made groups of {amount(one.rows, 'row')}" if one.policy else f"{one.rows} made patients"
+    made = f"made groups of {pluralise(one.rows, 'row')}" if one.policy else f"{one.rows} made patients"
     title = f"{'release ' + one.release if one.policy else 'the study'}: {one.repetitions} repetitions, {made}"
     table(_HEADER, [_row(figure) for figure in one.figures], title, console)
     console.data("\n".join(paper_words(paper_figures(one.figures))))

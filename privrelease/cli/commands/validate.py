@@ -9,7 +9,7 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
 from privrelease.cli.json_values import finding_value
 from privrelease.errors import UsageError
-from privrelease.findings import Finding, Severity, amount
+from privrelease.findings import Finding, Severity, pluralise
 from privrelease.policy.rules.required_legal_fields import missing_legal
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _explain(loaded: LoadedPolicy, console: Console) -> None:
             continue
         if not isinstance(release, ReleaseExplanation):
             console.data(
-                f"release {release.id}: spends {release.spends} of {release.population}, {amount(len(release.queries), 'query', 'queries')}"
+                f"release {release.id}: spends {release.spends} of {release.population}, {pluralise(len(release.queries), 'query', 'queries')}"
             )
             continue
         for threat in release.threats:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Requirement
 
-__all__ = ["Crowd", "PersonCrowd", "PopulationCrowd", "RecordCrowd", "WeightCrowd", "crowd_of"]
+__all__ = ["ClassCounter", "PersonCrowd", "PopulationCrowd", "RecordCrowd", "WeightCrowd", "crowd_of"]
 
 
-class Crowd(Protocol):
+class ClassCounter(Protocol):
     """Sizes of groups of parts. ``members`` (m,) are indices of parts, ``group`` (m,) their group ids, ``codes`` (m, q) theirs."""
 
     scale: int
@@ -102,7 +102,7 @@ class WeightCrowd:
 
     is_file = False
 
-    def __init__(self, parts: Parts, inner: Crowd) -> None:
+    def __init__(self, parts: Parts, inner: ClassCounter) -> None:
         weights = parts.table.weights
         if weights is None:
             msg = "the class table holds no weights"
@@ -136,7 +136,7 @@ class PopulationCrowd:
     scale = 1
     is_file = False
 
-    def __init__(self, population: ClassTable, inner: Crowd) -> None:
+    def __init__(self, population: ClassTable, inner: ClassCounter) -> None:
         self._population = population
         self._inner = inner
 
@@ -160,9 +160,9 @@ class PopulationCrowd:
         return np.maximum(sizes, self.in_file(members, group))
 
 
-def crowd_of(parts: Parts, requirement: Requirement) -> Crowd:
+def crowd_of(parts: Parts, requirement: Requirement) -> ClassCounter:
     """Return the crowd that counts classes for ``requirement`` on ``parts``."""
-    inner: Crowd = RecordCrowd(parts) if parts.table.pairs_class is None else PersonCrowd(parts)
+    inner: ClassCounter = RecordCrowd(parts) if parts.table.pairs_class is None else PersonCrowd(parts)
     if requirement.attacker == "prosecutor":
         return inner
     if requirement.use_weights:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.risk.thresholds import RecordsAtRisk
-    from privrelease.disclosure.suppression.class_counting import Crowd
+    from privrelease.disclosure.suppression.class_counting import ClassCounter
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Requirement
 
-__all__ = ["Standing", "smallest_count", "sum_of_ratios_within", "take_standing"]
+__all__ = ["RiskState", "smallest_count", "sum_of_ratios_within", "take_standing"]
 
 
 @dataclass(slots=True)
-class Standing:
+class RiskState:
     """How one requirement stands on a state of p parts.
 
     ``residual`` (p,): parts whose every column of the requirement is missing. ``below`` (p,): parts in a class smaller than
@@ -77,7 +77,7 @@ def sum_of_ratios_within(numerators: NDArray[np.int64], denominators: NDArray[np
     return sum(Fraction(int(total), int(bottom)) for total, bottom in zip(totals, distinct, strict=True)) <= limit
 
 
-def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual_rule: str) -> Standing:
+def take_standing(parts: Parts, requirement: Requirement, crowd: ClassCounter, residual_rule: str) -> RiskState:
     """Measure ``requirement`` on ``parts``; ``crowd`` says how a class is counted; ``residual_rule`` is the problem's."""
     codes = parts.codes(requirement.columns)
     thresholds = requirement.thresholds
@@ -91,7 +91,7 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual
         if crowd.in_file(members, np.zeros(len(members), np.int64))[0] < thresholds.k:
             stray = residual.copy()
     if not len(counted):
-        return Standing(residual, below, stray, average_holds=True, at_risk_holds=True)
+        return RiskState(residual, below, stray, average_holds=True, at_risk_holds=True)
     group = factorise(codes[counted])
     inside = crowd.in_file(counted, group)
     outside = crowd.in_population(counted, group, codes[counted])
@@ -101,7 +101,7 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual
         below[counted] = outside < smallest_count(highest, scale)
     first = first_members(group)
     f, larger = inside[first], outside[first]
-    return Standing(
+    return RiskState(
         residual,
         below,
         stray,
@@ -110,7 +110,7 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: Crowd, residual
     )
 
 
-def _average_holds(requirement: Requirement, f: NDArray[np.int64], larger: NDArray[np.int64], crowd: Crowd) -> bool:
+def _average_holds(requirement: Requirement, f: NDArray[np.int64], larger: NDArray[np.int64], crowd: ClassCounter) -> bool:
     average = requirement.thresholds.average
     if average is None:
         return True

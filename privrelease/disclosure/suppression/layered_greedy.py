@@ -19,7 +19,7 @@ from privrelease.disclosure.suppression.partition import factorise
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.suppression.class_counting import Crowd
+    from privrelease.disclosure.suppression.class_counting import ClassCounter
 
 __all__ = ["Items", "PartItems", "layered_greedy"]
 
@@ -59,7 +59,7 @@ class Items(Protocol):
 class PartItems:
     """Parts as items: each is released or not as a whole, and ``crowd`` counts the class they form."""
 
-    crowd: Crowd
+    crowd: ClassCounter
     members: NDArray[np.int64]
     codes: NDArray[np.int32]
     records: NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.suppression.evaluation import Standing, smallest_count
+from privrelease.disclosure.suppression.evaluation import RiskState, smallest_count
 from privrelease.disclosure.suppression.partition import factorise
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class PersonItems:
         return np.flatnonzero((large & shows)[: len(waiting)])
 
 
-def take_linked_standing(parts: Parts, links: Links, requirement: Requirement, residual_rule: str) -> Standing:
+def take_linked_standing(parts: Parts, links: Links, requirement: Requirement, residual_rule: str) -> RiskState:
     """Measure ``requirement`` on ``parts`` in persons, exactly; ``below`` and ``residual`` mark the parts of such persons.
 
     Population sizes are not used: a person's F is at least its f, so the prosecutor's figures are an upper bound.
@@ -136,7 +136,7 @@ def take_linked_standing(parts: Parts, links: Links, requirement: Requirement, r
     if residual_rule == "drop" and 0 < np.count_nonzero(~shows) < thresholds.k:
         stray = residual & empty
     if not shows.any():
-        return Standing(residual, below, stray, average_holds=True, at_risk_holds=True)
+        return RiskState(residual, below, stray, average_holds=True, at_risk_holds=True)
     counted = np.flatnonzero(shows[person])
     who = np.unique(person[counted], return_inverse=True)[1]
     group = person_groups(codes[part[counted]], who, rows[counted] if links.multiset else None)
@@ -150,4 +150,4 @@ def take_linked_standing(parts: Parts, links: Links, requirement: Requirement, r
     if thresholds.at_risk is not None:
         exposed = int(np.count_nonzero(f < smallest_count(thresholds.at_risk.above, 1)))
         at_risk_holds = exposed <= thresholds.at_risk.share * n
-    return Standing(residual, below, stray, average_holds=average_holds, at_risk_holds=at_risk_holds)
+    return RiskState(residual, below, stray, average_holds=average_holds, at_risk_holds=at_risk_holds)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.suppression.evaluation import Standing
+    from privrelease.disclosure.suppression.evaluation import RiskState
     from privrelease.disclosure.suppression.problem import Problem
 
 __all__ = ["PartRepair", "PersonRepair", "Repair", "settle"]
@@ -36,11 +36,11 @@ class Repair(Protocol):
 
     parts: Parts
 
-    def measure(self, number: int) -> Standing:
+    def measure(self, number: int) -> RiskState:
         """Measure requirement ``number`` on the parts."""
         ...
 
-    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+    def search(self, number: int, standing: RiskState | None, *, exactly: bool = False) -> None:
         """Take cells away so that requirement ``number`` comes to hold, or closer to it."""
         ...
 
@@ -88,7 +88,7 @@ class _Targets:
     def target(self, number: int) -> Target:
         return self._targets[number]
 
-    def need(self, number: int, standing: Standing | None) -> int:
+    def need(self, number: int, standing: RiskState | None) -> int:
         """Return the class size to ask for; once only average or share fail, the one that implies all limits."""
         if standing is not None and not standing.below.any():
             self._targets[number] = self._targets[number].sufficient()
@@ -106,12 +106,12 @@ class PartRepair:
             requirement.use_weights and requirement.attacker != "prosecutor" for requirement in problem.requirements
         )
 
-    def measure(self, number: int) -> Standing:
+    def measure(self, number: int) -> RiskState:
         """Measure requirement ``number``."""
         requirement = self._problem.requirements[number]
         return take_standing(self.parts, requirement, crowd_of(self.parts, requirement), self._problem.residual)
 
-    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+    def search(self, number: int, standing: RiskState | None, *, exactly: bool = False) -> None:
         """Search all records that still show something to the requirement; ``exactly``: by the search that folds no keys."""
         requirement = self._problem.requirements[number]
         columns = requirement.columns
@@ -196,7 +196,7 @@ class PersonRepair:
         pair = np.arange(len(person)) if by_person else table.pairs_class.astype(np.int64)
         self._links = Links(pair[order], person[order], rows[order], problem.knows_rows)
 
-    def measure(self, number: int) -> Standing:
+    def measure(self, number: int) -> RiskState:
         """Measure requirement ``number``."""
         return take_linked_standing(self.parts, self._links, self._problem.requirements[number], self._problem.residual)
 
@@ -208,7 +208,7 @@ class PersonRepair:
         """Nothing comes back."""
         return False
 
-    def search(self, number: int, standing: Standing | None, *, exactly: bool = False) -> None:
+    def search(self, number: int, standing: RiskState | None, *, exactly: bool = False) -> None:
         """Search all persons that still show something to the requirement; it is always exact."""
         del exactly
         links = self._links

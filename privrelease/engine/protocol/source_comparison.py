@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from privrelease.engine.protocol.base import ReleasedFile, Staged
 
-__all__ = ["Beside", "BesideEngine", "Beyond", "Pattern"]
+__all__ = ["BesideEngine", "ExcessRows", "Pattern", "SourceComparison"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SourceComparison:
     """The distinct rows of both sides over ``columns`` in one typing, each with its rows in either. ``persons``: also whose they are."""
 
     handle: str
@@ -31,7 +31,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class ExcessRows:
     """Released rows over those that the source has with the same values, summed over the values.
 
     ``absent``: those of them whose values the source has in no row. ``persons``: the same of persons, 0 where they were not asked for.
@@ -49,15 +49,17 @@ class BesideEngine(Protocol):
 
     def beside_source(
         self, source: Staged, released: ReleasedFile, columns: Sequence[str], persons: tuple[str, str] | None = None
-    ) -> Beside:
+    ) -> SourceComparison:
         """Lay a released file beside its source. ``persons``: the columns that say whose a row is, in the source and in the file."""
         ...
 
-    def patterns(self, beside: Beside, maskable: Sequence[str]) -> tuple[Pattern, ...]:
+    def patterns(self, beside: SourceComparison, maskable: Sequence[str]) -> tuple[Pattern, ...]:
         """Return the patterns of missing cells in the released rows, the commonest first."""
         ...
 
-    def beyond_source(self, beside: Beside, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str] = ()) -> Beyond:
+    def beyond_source(
+        self, beside: SourceComparison, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str] = ()
+    ) -> ExcessRows:
         """Compare the rows of both sides over ``fixed`` and ``kept``, of rows in which every one of ``kept`` holds a value.
 
         ``others``: only for values of released rows in which each of these is missing.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
 from privrelease.release.digests import keyed_digest
-from privrelease.release.files import speaking
+from privrelease.release.files import os_errors
 from privrelease.release.manifest import InputDigest
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def digest_inputs(sources: Sequence[TableSource], key: DigestKey, lists: Sequenc
     """
     digests = []
     states = []
-    with speaking("reading a source"):
+    with os_errors("reading a source"):
         named = [(source.label, _files(source)) for source in sources]
         named += [(one.label, [one.path]) for one in lists if one.path.is_file()]
         for label, paths in named:

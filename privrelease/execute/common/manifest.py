@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import privrelease
 from privrelease.release.digests import sha256_of
-from privrelease.release.files import speaking
+from privrelease.release.files import os_errors
 from privrelease.release.manifest import Manifest, ManifestColumn, ManifestOutput, PolicyReference
 from privrelease.release.store import now
 
@@ -41,7 +41,7 @@ def manifest_of(
     ``sinks``: as the policy labels them, each with the path of the file that was written in the run's folder. ``rows``: of every file.
     ``libraries``: distributions whose versions matter for the content. Reads the files for their digests; InputError where it cannot.
     """
-    with speaking("digesting the files of the release"):
+    with os_errors("digesting the files of the release"):
         outputs = tuple(
             ManifestOutput(
                 label=sink.label,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.errors import InputError, InternalError
-from privrelease.findings import Finding, amount
+from privrelease.findings import Finding, pluralise
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def person_sizes(unit: UnitPlan, source: TableSource, engine: Engine, staged: St
     if sizes.residual:
         raise InputError(
             code="D601",
-            message=f"{amount(sizes.residual, 'row has', 'rows have')} no value in the unit column {unit.column}",
+            message=f"{pluralise(sizes.residual, 'row has', 'rows have')} no value in the unit column {unit.column}",
             hint="give every row its person, or leave those rows out of the source",
             location=source.location,
         )
@@ -100,7 +100,7 @@ def person_sizes(unit: UnitPlan, source: TableSource, engine: Engine, staged: St
         over = int(np.sum(sizes.classes[sizes.sizes > unit.max_rows]))
         raise InputError(
             code="D602",
-            message=f"{over} of {amount(number, 'person')} {'has' if over == 1 else 'have'} more than max_rows = {amount(unit.max_rows, 'row')} (the most is {most})",
+            message=f"{over} of {pluralise(number, 'person')} {'has' if over == 1 else 'have'} more than max_rows = {pluralise(unit.max_rows, 'row')} (the most is {most})",
             hint="raise `max_rows` in `unit`, or bring each person's rows down to it in the source",
             location=source.location,
         )

@@ -23,7 +23,7 @@ from privrelease.execute.microdata.pseudonym_keys import pseudonym_keys
 from privrelease.execute.microdata.suppression import nulled_cells, row_masks
 from privrelease.execute.microdata.suppression_limit import limit_exceeded
 from privrelease.release.digests import digest_key, sha256_of
-from privrelease.release.files import speaking
+from privrelease.release.files import os_errors
 from privrelease.release.manifest import (
     Claims,
     InternalManifest,
@@ -107,7 +107,7 @@ def run_microdata(
         raise InternalError(code="R184", message="the engine wrote another number of rows than it was given")
     progress("manifest", None)
     claims = _claims(plan, protected, n_dropped)
-    with speaking("digesting the files of the release"):
+    with os_errors("digesting the files of the release"):
         manifest = _manifest(plan, policy, run, written)
         internal = InternalManifest(
             run=run.id,

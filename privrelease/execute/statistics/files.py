@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.errors import InputError
 from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
 from privrelease.relational.schema import SinkKind
-from privrelease.release.files import speaking, write_atomically
+from privrelease.release.files import os_errors, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def write_statistics(figures: Sequence[ReleasedFigure], sinks: Sequence[Sink], *
         if sink.kind is SinkKind.DUCKDB:
             raise InputError(code="R115", message=f"{sink.label}: statistics leave as CSV or Parquet", hint="name such a file")
         content = _csv(figures, mark) if sink.kind is SinkKind.CSV else _parquet(figures, mark)
-        with speaking("writing statistics"):
+        with os_errors("writing statistics"):
             write_atomically(sink.path, content)
 
 

@@ -27,9 +27,9 @@ from privrelease.ledger.protocol import Claim
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import (
-    InternalStatistics,
     Manifest,
     ManifestColumn,
+    StatisticsInternalManifest,
 )
 from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
 
@@ -60,7 +60,7 @@ class ParkedStatistics:
 
     run: RunFolder
     manifest: Manifest
-    internal: InternalStatistics
+    internal: StatisticsInternalManifest
 
 
 def query_key(plan: StatisticsPlan, policy: Plan, query: StatisticPlan) -> str | None:
@@ -342,7 +342,7 @@ def _park(
         libraries=("duckdb", "numpy", "pyarrow"),
         privacy=_privacy(plan, done),
     )
-    internal = InternalStatistics(
+    internal = StatisticsInternalManifest(
         run=run.id,
         manifest_sha256=manifest.digest(),
         inputs=inputs.digests,

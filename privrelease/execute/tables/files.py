@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
 from privrelease.relational.schema import SinkKind
-from privrelease.release.files import speaking, write_atomically
+from privrelease.release.files import os_errors, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def write_table(columns: Sequence[tuple[str, str]], rows: Sequence[Row], sinks: 
         if sink.kind is SinkKind.DUCKDB:
             raise InputError(code="R115", message=f"{sink.label}: tables leave as CSV or Parquet", hint="name such a file")
         content = _csv(columns, rows) if sink.kind is SinkKind.CSV else _parquet(columns, rows)
-        with speaking("writing a table"):
+        with os_errors("writing a table"):
             write_atomically(sink.path, content)
 
 

@@ -22,7 +22,7 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.files import write_table
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.release.digests import digest_key
-from privrelease.release.manifest import InternalStatistics, Manifest, ManifestColumn
+from privrelease.release.manifest import Manifest, ManifestColumn, StatisticsInternalManifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -184,6 +184,8 @@ def _park(
     manifest = manifest_of(
         plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=("duckdb", "numpy", "pyarrow", "scipy")
     )
-    internal = InternalStatistics(run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read)
+    internal = StatisticsInternalManifest(
+        run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read
+    )
     store.park(run, manifest, internal)
     return manifest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import total
 from privrelease.dp.queries import PrivateKeys
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 from privrelease.plan.explain_checks import check_words
 from privrelease.plan.statistics.forecast import forecast_of, mean_forecast_of
 from privrelease.plan.statistics.plan import cells_of
@@ -162,7 +162,7 @@ def _composition(plan: StatisticsPlan) -> tuple[str, ...]:
     lines = [f"composed by {_RULES[found.accountant]}; the queries alone would add up to {summed}"]
     for one in plan.apart:
         parts = " | ".join(", ".join(part.queries) for part in one.parts)
-        lines.append(f"in parallel, at most {amount(one.most, 'part')} a person: {parts}")
+        lines.append(f"in parallel, at most {pluralise(one.most, 'part')} a person: {parts}")
     return tuple(lines)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.policy.language.attacks import ATTACKS, SinglingOutSpec
 from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.rules.attack_columns import attackable, attacked
-from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.policy.validation.paths import PathFault
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from privrelease.policy.language.attacks import AttacksSpec
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.rules.attack_columns import Attackable
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["attack_rules"]
 
 _LEAVES = "name columns that leave as they are, or limit the attacks with `attacks.releases`"
 
 
-def attack_rules(reading: Reading) -> Iterator[Finding]:
+def attack_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with attacks."""
     spec = reading.policy.attacks
     if spec is None:
@@ -49,9 +49,9 @@ def attack_rules(reading: Reading) -> Iterator[Finding]:
             yield from _release(reading, spec, release, dataset)
 
 
-def _releases(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
+def _releases(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
     kinds = {release.id: release for release in reading.policy.releases}
-    for number, name in twice(spec.releases or ()):
+    for number, name in duplicates(spec.releases or ()):
         yield reading.error("P408", f"{shown(name)} stands twice in releases", "attacks", "releases", number, hint="remove one")
     for number, name in enumerate(spec.releases or ()):
         if name not in kinds:
@@ -67,7 +67,7 @@ def _releases(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
         yield reading.error("P460", message, "attacks", key=True, hint="remove attacks")
 
 
-def _files(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
+def _files(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
     auxiliary = None if spec.linkability is None else spec.linkability.auxiliary
     named = ((("attacks", "control"), spec.control), (("attacks", "linkability", "auxiliary"), auxiliary))
     for path, written in named:
@@ -79,11 +79,11 @@ def _files(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
             yield reading.error(fault.code, fault.message, *path, hint=fault.hint)
 
 
-def _named_twice(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
+def _named_twice(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
     for attack in ("inference", "record_linkage", "membership"):
         part = getattr(spec, attack)
         for key in ("target", "knows"):
-            for number, name in twice(getattr(part, key, None) or ()):
+            for number, name in duplicates(getattr(part, key, None) or ()):
                 yield reading.error(
                     "P408", f"{shown(name)} stands twice in {key}", "attacks", attack, key, number, hint="remove one"
                 )
@@ -99,7 +99,7 @@ def _named_twice(reading: Reading, spec: AttacksSpec) -> Iterator[Finding]:
             yield reading.error("P460", message, "attacks", "linkability", "columns", hint="remove it from one of them")
 
 
-def _release(reading: Reading, spec: AttacksSpec, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
+def _release(reading: RuleContext, spec: AttacksSpec, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
     """What an attack needs of one release."""
     there = attackable(release, dataset)
     for path, names in _columns(spec):
@@ -133,7 +133,7 @@ def _columns(spec: AttacksSpec) -> Iterator[tuple[tuple[str | int, ...], Sequenc
             yield ("attacks", "linkability", "columns", side), names
 
 
-def _enough(reading: Reading, spec: AttacksSpec, release: MicrodataRelease, there: Attackable) -> Iterator[Finding]:
+def _enough(reading: RuleContext, spec: AttacksSpec, release: MicrodataRelease, there: Attackable) -> Iterator[Finding]:
     """Columns to go by, where the policy names none."""
     if spec.singling_out is not None and spec.singling_out.combine > len(there.columns):
         message = (

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.language.checks import Check, CheckKind
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["check_rules"]
 
 _KINDS = {kind.name: kind for kind in CHECKS}
 
 
-def check_rules(reading: Reading) -> Iterator[Finding]:
+def check_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with checks, and the legal fields that are missing."""
     checks = reading.policy.checks
     for number, check in enumerate(checks):
@@ -44,7 +44,7 @@ def check_rules(reading: Reading) -> Iterator[Finding]:
         yield reading.warning("P606", message, "legal", key=True, hint="without them the decision is `review`, not `pass`")
 
 
-def _limits(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+def _limits(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     if check.max is None and check.min is None:
         message = f"{check.id} has no limit: nothing would be checked"
         yield reading.error("P418", message, "checks", number, hint="write `max` or `min`")
@@ -74,7 +74,7 @@ def _limits(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
         )
 
 
-def _keys(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+def _keys(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     for key in ("threat", "column", "columns", "kind", "c", "distance"):
         taken = key in kind.takes or getattr(kind, key, False)
         if getattr(check, key) is not None and not taken:
@@ -88,7 +88,7 @@ def _keys(reading: Reading, number: int, check: Check, kind: CheckKind) -> Itera
         yield reading.error("P418", message, "checks", number, hint="write `kind: recursive` and `c`, or neither")
 
 
-def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     release = next((release for release in reading.policy.releases if release.id == check.release), None)
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
     if release is not None and not isinstance(release, MicrodataRelease):
@@ -110,7 +110,7 @@ def _target(reading: Reading, number: int, check: Check, kind: CheckKind) -> Ite
         yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
 
 
-def _leaving(reading: Reading, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+def _leaving(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     """Columns that are measured leave, and as they are where they are compared with the source."""
     release = next(release for release in reading.policy.releases if release.id == check.release)
     assert isinstance(release, MicrodataRelease)

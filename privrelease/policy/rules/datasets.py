@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import PydanticCustomError
 
 from privrelease.policy.language.number_values import exact_number
-from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 from privrelease.policy.text.nodes import Plain
 from privrelease.policy.validation.paths import PathFault
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import ColumnSpec, Dataset
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["dataset_rules"]
 
 
-def dataset_rules(reading: Reading) -> Iterator[Finding]:
+def dataset_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with datasets."""
     for name, dataset in reading.policy.datasets.items():
         yield from _source(reading, name, dataset)
@@ -34,14 +34,14 @@ def dataset_rules(reading: Reading) -> Iterator[Finding]:
             yield from _column(reading, ("datasets", name, "columns", column), spec)
 
 
-def _source(reading: Reading, name: str, dataset: Dataset) -> Iterator[Finding]:
+def _source(reading: RuleContext, name: str, dataset: Dataset) -> Iterator[Finding]:
     try:
         reading.roots.source(dataset)
     except PathFault as fault:
         yield reading.error(fault.code, fault.message, "datasets", name, "source", hint=fault.hint)
 
 
-def _column(reading: Reading, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:
+def _column(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:
     name = shown(path[-1])
     if spec.grid is not None and spec.type is not ColumnType.NUMBER:
         yield reading.error(
@@ -61,7 +61,7 @@ def _column(reading: Reading, path: tuple[str, ...], spec: ColumnSpec) -> Iterat
         yield from _range(reading, path, spec, *spec.domain.range)
 
 
-def _column_format(reading: Reading, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:
+def _column_format(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:
     assert spec.format is not None
     numeric = {ColumnType.INTEGER, ColumnType.NUMBER}
     for key, kinds in (
@@ -123,7 +123,7 @@ def _read(spec: ColumnSpec, text: str) -> object:
     return text if reader is None else reader[1](text)
 
 
-def _unreadable(reading: Reading, path: tuple[str | int, ...], spec: ColumnSpec, text: str) -> Finding:
+def _unreadable(reading: RuleContext, path: tuple[str | int, ...], spec: ColumnSpec, text: str) -> Finding:
     return reading.error("P402", f"{shown(path[3])} needs {_READERS[spec.type][0]} in its domain, got {shown(text)}", *path)
 
 
@@ -131,11 +131,11 @@ def _on_grid(spec: ColumnSpec, value: object) -> bool:
     return spec.grid is None or not isinstance(value, Decimal) or value % spec.grid == 0
 
 
-def _values(reading: Reading, path: tuple[str, ...], spec: ColumnSpec, values: tuple[str, ...]) -> Iterator[Finding]:
+def _values(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec, values: tuple[str, ...]) -> Iterator[Finding]:
     where: tuple[str, ...] = (*path, "domain")
     if not values:
         yield reading.error("P402", f"the domain of {shown(path[-1])} is empty: no value could be read", *where)
-    for number, value in twice(values):
+    for number, value in duplicates(values):
         yield reading.error(
             "P408", f"{shown(value)} stands twice in the domain of {shown(path[-1])}", *where, number, hint="remove one"
         )
@@ -143,7 +143,7 @@ def _values(reading: Reading, path: tuple[str, ...], spec: ColumnSpec, values: t
         yield from _end(reading, (*where, number), spec, text)
 
 
-def _end(reading: Reading, place: tuple[str | int, ...], spec: ColumnSpec, text: str) -> Iterator[Finding]:
+def _end(reading: RuleContext, place: tuple[str | int, ...], spec: ColumnSpec, text: str) -> Iterator[Finding]:
     """One value of a domain: of the column's type, and on its grid."""
     try:
         value = _read(spec, text)
@@ -154,7 +154,7 @@ def _end(reading: Reading, place: tuple[str | int, ...], spec: ColumnSpec, text:
             yield reading.error("P402", f"{shown(text)} is not on the grid {spec.grid} of {shown(place[3])}", *place)
 
 
-def _range(reading: Reading, path: tuple[str, ...], spec: ColumnSpec, low: str, high: str) -> Iterator[Finding]:
+def _range(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec, low: str, high: str) -> Iterator[Finding]:
     where: tuple[str, ...] = (*path, "domain")
     if spec.type not in {ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME}:
         yield reading.error(

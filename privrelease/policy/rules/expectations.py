@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.policy.language.checks import Check
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.kinds import Release
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
     from privrelease.relational.expectations import ExpectationForm
 
 __all__ = ["STANDARD", "expectation_rules", "is_standard", "types_seen"]
@@ -54,7 +54,7 @@ def types_seen(check: Check, release: Release, dataset: Dataset) -> dict[str, Co
     return released_columns(release, dataset)
 
 
-def expectation_rules(reading: Reading) -> Iterator[Finding]:
+def expectation_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with checks by the names of Great Expectations, and with keys that only these take."""
     for number, check in enumerate(reading.policy.checks):
         if not is_standard(check.expect):
@@ -71,7 +71,7 @@ def expectation_rules(reading: Reading) -> Iterator[Finding]:
         yield from _place(reading, number, check, form)
 
 
-def _unknown(reading: Reading, number: int, check: Check) -> Finding:
+def _unknown(reading: RuleContext, number: int, check: Check) -> Finding:
     if check.expect in NOT_OFFERED:
         message = f"{check.expect} is not offered: {NOT_OFFERED[check.expect]}"
         return reading.error("P305", message, "checks", number, "expect")
@@ -79,7 +79,7 @@ def _unknown(reading: Reading, number: int, check: Check) -> Finding:
     return reading.error("P305", f"check {shown(check.expect)} does not exist", "checks", number, "expect", hint=hint)
 
 
-def _keys(reading: Reading, number: int, check: Check, form: ExpectationForm) -> Iterator[Finding]:
+def _keys(reading: RuleContext, number: int, check: Check, form: ExpectationForm) -> Iterator[Finding]:
     """What the expectation needs and what it does not take, and values that contradict each other."""
     known = ", ".join(form.parameters)
     for key in form.needs:
@@ -107,7 +107,7 @@ def _keys(reading: Reading, number: int, check: Check, form: ExpectationForm) ->
     yield from _texts(reading, number, check)
 
 
-def _texts(reading: Reading, number: int, check: Check) -> Iterator[Finding]:
+def _texts(reading: RuleContext, number: int, check: Check) -> Iterator[Finding]:
     """Regular expressions that do not compile, types that do not exist, quantiles without their ranges."""
     patterns = [(("regex",), check.regex)] if check.regex is not None else []
     patterns += [(("regex_list", place), text) for place, text in enumerate(check.regex_list or ())]  # type: ignore[misc]  # paths
@@ -147,7 +147,7 @@ def _uncompiled(pattern: str) -> str | None:
     return None
 
 
-def _place(reading: Reading, number: int, check: Check, form: ExpectationForm) -> Iterator[Finding]:
+def _place(reading: RuleContext, number: int, check: Check, form: ExpectationForm) -> Iterator[Finding]:
     """Columns and values at the release, or the source, that the check looks at."""
     release = next((release for release in reading.policy.releases if release.id == check.release), None)
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
@@ -184,7 +184,7 @@ def _place(reading: Reading, number: int, check: Check, form: ExpectationForm) -
         yield reading.error("P450", message, "checks", number, *below, hint="values are written as the column's type is")
 
 
-def _comparison(reading: Reading, number: int, check: Check, types: dict[str, ColumnType]) -> Iterator[Finding]:
+def _comparison(reading: RuleContext, number: int, check: Check, types: dict[str, ColumnType]) -> Iterator[Finding]:
     """Two columns that are compared and hold values of different kinds: no engine could compare them."""
     if check.expect not in _COMPARED or check.column_A is None or check.column_B is None:
         return
@@ -197,7 +197,7 @@ def _comparison(reading: Reading, number: int, check: Check, types: dict[str, Co
         yield reading.error("P450", message, "checks", number, "column_B", hint="name columns of the same type")
 
 
-def _source(reading: Reading, number: int, check: Check, release: Release) -> Iterator[Finding]:
+def _source(reading: RuleContext, number: int, check: Check, release: Release) -> Iterator[Finding]:
     """The source of a release that is no microdata: a table's is not looked at, and where noise protects it, that decides nothing."""
     if not isinstance(release, StatisticsRelease):
         message = (

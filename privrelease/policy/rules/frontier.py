@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.language.releases import MicrodataRelease
-from privrelease.policy.rules.rule_context import leaving, twice
+from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["frontier_rules"]
 
 
-def frontier_rules(reading: Reading) -> Iterator[Finding]:
+def frontier_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield frontiers of which no point could differ from another, and class sizes that stand twice."""
     for number, release in enumerate(reading.policy.releases):
         if not isinstance(release, MicrodataRelease) or not release.frontier:
             continue
-        for index, size in twice(tuple(map(str, release.frontier))):
+        for index, size in duplicates(tuple(map(str, release.frontier))):
             yield reading.error(
                 "P408", f"{size} stands twice in frontier", "releases", number, "frontier", index, hint="remove one"
             )

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.language.ledger import CapSpec
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["ledger_rules"]
 
 
-def ledger_rules(reading: Reading) -> Iterator[Finding]:
+def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with the cap, and releases that could never be charged."""
     ledger = reading.policy.ledger
     if ledger is None:
@@ -41,7 +41,7 @@ def ledger_rules(reading: Reading) -> Iterator[Finding]:
         yield from _never(reading, cap, place)
 
 
-def _never(reading: Reading, cap: CapSpec, place: tuple[str, ...]) -> Iterator[Finding]:
+def _never(reading: RuleContext, cap: CapSpec, place: tuple[str, ...]) -> Iterator[Finding]:
     """Yield releases that a cap could never cover, whatever was spent before."""
     for number, release in enumerate(reading.policy.releases):
         if not isinstance(release, StatisticsRelease) or (len(place) > 1 and release.from_ != place[1]):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["output_rules"]
 
@@ -36,7 +36,7 @@ class _Output:
     first: bool
 
 
-def output_rules(reading: Reading) -> Iterator[Finding]:
+def output_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with where releases go."""
     sources = _sources(reading)
     seen: list[_Output] = []
@@ -55,7 +55,7 @@ def output_rules(reading: Reading) -> Iterator[Finding]:
     yield from _beside(reading, seen)
 
 
-def _among(reading: Reading, output: _Output, seen: list[_Output]) -> Iterator[Finding]:
+def _among(reading: RuleContext, output: _Output, seen: list[_Output]) -> Iterator[Finding]:
     for other in seen:
         if _same(output.target, other.target):
             message = f"two outputs go to {shown(other.written)}"
@@ -69,7 +69,7 @@ def _among(reading: Reading, output: _Output, seen: list[_Output]) -> Iterator[F
             yield reading.error("P405", message, *output.path, hint=_ELSEWHERE)
 
 
-def _overwrites(reading: Reading, output: _Output, sources: list[tuple[Path, str]]) -> Iterator[Finding]:
+def _overwrites(reading: RuleContext, output: _Output, sources: list[tuple[Path, str]]) -> Iterator[Finding]:
     target, written = output.target, shown(output.written)
     for other, label in sources:
         if _same(target, other) or other.is_relative_to(target):
@@ -88,7 +88,7 @@ def _overwrites(reading: Reading, output: _Output, sources: list[tuple[Path, str
             yield reading.error("P405", f"{written} would overwrite the policy", *output.path, hint=_ELSEWHERE)
 
 
-def _on_disk(reading: Reading, output: _Output) -> Iterator[Finding]:
+def _on_disk(reading: RuleContext, output: _Output) -> Iterator[Finding]:
     """What stands there already makes it impossible: a folder at the place, or a file where a folder must be."""
     if output.target.is_dir():
         yield reading.error("P404", f"{shown(output.written)} is a folder", *output.path, hint="name a file")
@@ -98,7 +98,7 @@ def _on_disk(reading: Reading, output: _Output) -> Iterator[Finding]:
         yield reading.error("P404", message, *output.path, hint=_ELSEWHERE)
 
 
-def _beside(reading: Reading, outputs: list[_Output]) -> Iterator[Finding]:
+def _beside(reading: RuleContext, outputs: list[_Output]) -> Iterator[Finding]:
     """Yield manifests and reports that would be another file: an output, a source, a file of the policy, or another's."""
     firsts = [output for output in outputs if output.first]
     for number, first in enumerate(firsts):
@@ -121,7 +121,7 @@ def _beside(reading: Reading, outputs: list[_Output]) -> Iterator[Finding]:
                 yield reading.error("P422", message, *first.path, hint="let the names differ before the suffix, or the folders")
 
 
-def _sources(reading: Reading) -> list[tuple[Path, str]]:
+def _sources(reading: RuleContext) -> list[tuple[Path, str]]:
     found = []
     for dataset in reading.policy.datasets.values():
         try:

@@ -20,7 +20,7 @@ from privrelease.policy.rules.waivers import waiver_rules
 
 if TYPE_CHECKING:
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["check_meaning"]
 
@@ -42,6 +42,6 @@ RULES = (
 )
 
 
-def check_meaning(reading: Reading) -> tuple[Finding, ...]:
+def check_meaning(reading: RuleContext) -> tuple[Finding, ...]:
     """Return what all rules find."""
     return tuple(finding for rule in RULES for finding in rule(reading))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.language.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.rules.outputs import output_rules
-from privrelease.policy.rules.rule_context import leaving, twice
+from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import Role
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.threats import Threat
-    from privrelease.policy.rules.rule_context import Leaving, Reading
+    from privrelease.policy.rules.rule_context import Leaving, RuleContext
 
 __all__ = ["release_rules"]
 
 
-def release_rules(reading: Reading) -> Iterator[Finding]:
+def release_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with releases."""
     releases = reading.policy.releases
     for number, release in enumerate(releases):
@@ -35,7 +35,7 @@ def release_rules(reading: Reading) -> Iterator[Finding]:
     yield from output_rules(reading)
 
 
-def _steps(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
+def _steps(reading: RuleContext, number: int, release: MicrodataRelease) -> Iterator[Finding]:
     path = ("releases", number, "transform")
     handled: dict[str, str] = {}
     suppressing = False
@@ -64,12 +64,12 @@ def _steps(reading: Reading, number: int, release: MicrodataRelease) -> Iterator
             handled.setdefault(name, key)
 
 
-def _columns(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
+def _columns(reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
     path = ("releases", number)
     steps = release.transform
     dropped = {name for step in steps if isinstance(step, DropStep) for name in step.drop}
     pseudonyms = {name for step in steps if isinstance(step, PseudonymiseStep) for name in step.pseudonymise}
-    for index, name in twice(release.columns or ()):
+    for index, name in duplicates(release.columns or ()):
         yield reading.error("P408", f"{shown(name)} stands twice in columns", *path, "columns", index, hint="remove one")
     for index, name in enumerate(release.columns or ()):
         if name in dropped:
@@ -96,9 +96,11 @@ def _columns(reading: Reading, number: int, release: MicrodataRelease, dataset: 
                     )
 
 
-def _protection(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
+def _protection(
+    reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving
+) -> Iterator[Finding]:
     path = ("releases", number)
-    for index, name in twice(release.protect):
+    for index, name in duplicates(release.protect):
         yield reading.error("P408", f"{shown(name)} stands twice in protect", *path, "protect", index, hint="remove one")
     for index, name in enumerate(release.protect):
         threat = reading.policy.threats.get(name)
@@ -120,7 +122,7 @@ def _protection(reading: Reading, number: int, release: MicrodataRelease, datase
 
 
 def _known_columns(
-    reading: Reading, path: tuple[str | int, ...], name: str, threat: Threat, dataset: Dataset, out: Leaving
+    reading: RuleContext, path: tuple[str | int, ...], name: str, threat: Threat, dataset: Dataset, out: Leaving
 ) -> Iterator[Finding]:
     here = [column for column in dict.fromkeys(threat.knows) if column in dataset.columns]
     for column in here:
@@ -133,7 +135,7 @@ def _known_columns(
 
 
 def _suppression(
-    reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
+    reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
 ) -> Iterator[Finding]:
     if out.suppress is None:
         return
@@ -147,11 +149,11 @@ def _suppression(
         yield reading.error("P416", message, *path, hint="name threats under `protect`")
 
 
-def _has_broken_columns(reading: Reading, dataset: str) -> bool:
+def _has_broken_columns(reading: RuleContext, dataset: str) -> bool:
     return any(item[:2] == ("columns", dataset) for item in reading.broken)
 
 
-def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -> Iterator[Finding]:
+def _nothing_checked(reading: RuleContext, number: int, release: MicrodataRelease) -> Iterator[Finding]:
     checked = {check.release for check in reading.policy.checks}
     known = not reading.left_out("checks") and not reading.left_out("releases")
     dangling = checked - {other.id for other in reading.policy.releases}
@@ -161,7 +163,7 @@ def _nothing_checked(reading: Reading, number: int, release: MicrodataRelease) -
 
 
 def _unprotected(
-    reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
+    reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, known: set[str]
 ) -> Iterator[Finding]:
     for column in out.columns if reading.resolved else ():
         if dataset.columns[column].role is Role.QUASI and column not in known:
@@ -173,7 +175,7 @@ def _unprotected(
             yield reading.warning("P601", message, *place, hint="add it to a threat's `knows`, drop it, or correct its role")
 
 
-def _persons(reading: Reading, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
+def _persons(reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
     path = ("releases", number)
     unit = dataset.unit
     if unit is None:

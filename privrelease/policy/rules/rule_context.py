@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from privrelease.policy.text.nodes import Node
     from privrelease.policy.validation.paths import Roots
 
-__all__ = ["Leaving", "Reading", "leaving", "twice"]
+__all__ = ["Leaving", "RuleContext", "duplicates", "leaving"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RuleContext:
     """A policy and the tree it was read from.
 
     ``broken``: what was left out for faults of its own, see :func:`privrelease.policy.validation.partial_policy.faultless`. ``whole``: nothing was left out.
@@ -102,7 +102,7 @@ def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
     return Leaving(columns, {name: key for name, key in pseudonyms.items() if name in columns}, suppress, suppress_step)
 
 
-def twice(names: Iterable[str]) -> Iterator[tuple[int, str]]:
+def duplicates(names: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the number and name of every repetition."""
     seen: Counter[str] = Counter()
     for number, name in enumerate(names):

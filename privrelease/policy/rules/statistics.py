@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.language.statistics import StatisticsRelease
-from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["statistics_rules"]
 
 
-def statistics_rules(reading: Reading) -> Iterator[Finding]:
+def statistics_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with releases of statistics."""
     for number, release in enumerate(reading.policy.releases):
         if not isinstance(release, StatisticsRelease):
             continue
-        for index, name in twice(query.id for query in release.queries):
+        for index, name in duplicates(query.id for query in release.queries):
             path = ("releases", number, "queries", index, "id")
             yield reading.error("P408", f"two queries are called {shown(name)}", *path, hint="rename one of them")
         for index, output in enumerate(release.output):
@@ -38,7 +38,7 @@ def statistics_rules(reading: Reading) -> Iterator[Finding]:
             yield from _queries(reading, number, release)
 
 
-def _queries(reading: Reading, number: int, release: StatisticsRelease) -> Iterator[Finding]:
+def _queries(reading: RuleContext, number: int, release: StatisticsRelease) -> Iterator[Finding]:
     from privrelease.policy.statistics.queries import resolve
 
     _, faults = resolve(release, release.from_, reading.policy.datasets[release.from_])

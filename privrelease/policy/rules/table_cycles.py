@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.tables.published_table import PrintedTable
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["ring_rules"]
 
 
-def ring_rules(reading: Reading) -> Iterator[Finding]:
+def ring_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield a warning at the table of a dataset that makes the ring too large: a run of any of them looks at all, and would stop (D632)."""
     tables: dict[str, list[tuple[int, TableRelease]]] = {}
     for number, release in enumerate(reading.policy.releases):
@@ -30,7 +30,7 @@ def ring_rules(reading: Reading) -> Iterator[Finding]:
             yield from _rings(reading, found)
 
 
-def _rings(reading: Reading, tables: list[tuple[int, TableRelease]]) -> Iterator[Finding]:
+def _rings(reading: RuleContext, tables: list[tuple[int, TableRelease]]) -> Iterator[Finding]:
     from privrelease.disclosure.tables.acyclicity import MOST_TOGETHER, cells_together
 
     printed: list[PrintedTable] = []
@@ -50,7 +50,7 @@ def _rings(reading: Reading, tables: list[tuple[int, TableRelease]]) -> Iterator
             return
 
 
-def _printed(reading: Reading, release: TableRelease) -> PrintedTable | None:
+def _printed(reading: RuleContext, release: TableRelease) -> PrintedTable | None:
     """What a table prints, as far as it decides what it shares with others; None where that is not known."""
     from privrelease.disclosure.tables.published_table import PrintedTable
 

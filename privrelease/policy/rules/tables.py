@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.language.tables import TableRelease
 from privrelease.policy.rules.filter_values import declared_values, unknown_text
-from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.rules.table_keys import MOST_KEYS, KeysFault, keys_of
 from privrelease.policy.text.messages import shown
 from privrelease.policy.validation.paths import PathFault
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import ColumnSpec, Dataset
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["MOST_CELLS", "table_rules"]
 
@@ -28,7 +28,7 @@ MOST_CELLS: Final = 5_000
 _LEAST: Final = 3
 
 
-def table_rules(reading: Reading) -> Iterator[Finding]:
+def table_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with tables."""
     seen: dict[str, TableRelease] = {}
     rules = reading.policy.tables
@@ -60,7 +60,7 @@ def _other_rule(first: TableRelease, second: TableRelease) -> str | None:
 _WHY: Final = "a suppressed count is known to be at least 1 and below the minimum"
 
 
-def _thresholds(reading: Reading, number: int, release: TableRelease) -> Iterator[Finding]:
+def _thresholds(reading: RuleContext, number: int, release: TableRelease) -> Iterator[Finding]:
     path = ("releases", number, "protect")
     own, common = release.protect, reading.policy.tables
     least = own.min_count if own.min_count is not None else None if common is None else common.min_count
@@ -80,11 +80,11 @@ def _thresholds(reading: Reading, number: int, release: TableRelease) -> Iterato
         )
 
 
-def _names(reading: Reading, number: int, release: TableRelease) -> Iterator[Finding]:
+def _names(reading: RuleContext, number: int, release: TableRelease) -> Iterator[Finding]:
     path = ("releases", number)
-    for index, name in twice(release.by):
+    for index, name in duplicates(release.by):
         yield reading.error("P446", f"{shown(name)} stands twice", *path, "by", index, hint="remove one")
-    for index, _ in twice(repr((one.count, one.weight, one.sum, one.mean)) for one in release.measures):
+    for index, _ in duplicates(repr((one.count, one.weight, one.sum, one.mean)) for one in release.measures):
         yield reading.error("P446", "this figure stands twice", *path, "measures", index, hint="remove one")
     for index, output in enumerate(release.output):
         if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
@@ -94,7 +94,7 @@ def _names(reading: Reading, number: int, release: TableRelease) -> Iterator[Fin
 
 
 def _keys(
-    reading: Reading, number: int, release: TableRelease, name: str, spec: ColumnSpec
+    reading: RuleContext, number: int, release: TableRelease, name: str, spec: ColumnSpec
 ) -> Generator[Finding, None, tuple[str, ...] | None]:
     """The keys of a column; empty where a file of them was found wanting."""
     try:
@@ -105,7 +105,7 @@ def _keys(
     return ()
 
 
-def _filters(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+def _filters(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
     types = {name: column.type for name, column in dataset.columns.items()}
     grouped = {name: types[name] for name in release.by if name in types}
     values = declared_values(dataset)
@@ -127,7 +127,7 @@ def _filters(reading: Reading, number: int, release: TableRelease, dataset: Data
             )
 
 
-def _columns(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+def _columns(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
     path = ("releases", number)
     sizes = []
     for index, name in enumerate(release.by):
@@ -163,7 +163,7 @@ def _columns(reading: Reading, number: int, release: TableRelease, dataset: Data
         )
 
 
-def _sums(reading: Reading, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
     path = ("releases", number)
     for index, measure in enumerate(release.measures):
         name = measure.column or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.language.releases import MicrodataRelease
-from privrelease.policy.rules.rule_context import twice
+from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import ColumnType, Role
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.threats import Threat
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["threat_rules"]
 
 
-def threat_rules(reading: Reading) -> Iterator[Finding]:
+def threat_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with threats."""
     protected = {
         name for release in reading.policy.releases if isinstance(release, MicrodataRelease) for name in release.protect
@@ -40,8 +40,8 @@ def threat_rules(reading: Reading) -> Iterator[Finding]:
             yield reading.warning("P607", message, *path, key=True, hint="name it under `protect`, or remove it")
 
 
-def _columns(reading: Reading, path: tuple[str, str], threat: Threat, dataset: Dataset | None) -> Iterator[Finding]:
-    for number, column in twice(threat.knows):
+def _columns(reading: RuleContext, path: tuple[str, str], threat: Threat, dataset: Dataset | None) -> Iterator[Finding]:
+    for number, column in duplicates(threat.knows):
         yield reading.error("P408", f"{shown(column)} stands twice in knows", *path, "knows", number, hint="remove one")
     for number, column in enumerate(threat.knows):
         spec = dataset.columns.get(column) if dataset is not None else None
@@ -55,7 +55,7 @@ def _columns(reading: Reading, path: tuple[str, str], threat: Threat, dataset: D
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
 
 
-def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat, counted: str) -> Iterator[Finding]:
+def _thresholds(reading: RuleContext, path: tuple[str, str], threat: Threat, counted: str) -> Iterator[Finding]:
     highest, average, at_risk = threat.highest_risk, threat.average_risk, threat.records_at_risk
     subsets = threat.also.subsets if threat.also is not None else None
     if highest == 1:
@@ -78,7 +78,7 @@ def _thresholds(reading: Reading, path: tuple[str, str], threat: Threat, counted
         yield reading.error("P410", message, *path, "also", "subsets", "up_to", hint=f"write {len(set(threat.knows))}")
 
 
-def _attacker(reading: Reading, path: tuple[str, str], threat: Threat, dataset: Dataset | None) -> Iterator[Finding]:
+def _attacker(reading: RuleContext, path: tuple[str, str], threat: Threat, dataset: Dataset | None) -> Iterator[Finding]:
     population = threat.population
     if threat.attacker == "journalist" and population is None:
         yield reading.error(
@@ -103,7 +103,7 @@ def _attacker(reading: Reading, path: tuple[str, str], threat: Threat, dataset: 
         yield from _population(reading, path, threat, dataset)
 
 
-def _population(reading: Reading, path: tuple[str, str], threat: Threat, dataset: Dataset) -> Iterator[Finding]:
+def _population(reading: RuleContext, path: tuple[str, str], threat: Threat, dataset: Dataset) -> Iterator[Finding]:
     population = threat.population
     assert population is not None
     if population.weight is not None and population.weight in dataset.columns:

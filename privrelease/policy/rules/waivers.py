@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
-    from privrelease.policy.rules.rule_context import Reading
+    from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["waiver_rules"]
 
 
-def waiver_rules(reading: Reading) -> Iterator[Finding]:
+def waiver_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with waivers, and those that will not count."""
     releases = {check.id: check.release for check in reading.policy.checks}
     severities = {check.id: check.severity for check in reading.policy.checks}

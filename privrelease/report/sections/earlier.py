@@ -12,7 +12,7 @@ from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.previous_releases import Beside
+    from privrelease.audit.document.previous_releases import ComparedRelease
     from privrelease.report.view.page import Context, Sentence, Shown, Status
     from privrelease.texts.catalogue import Catalogue
 
@@ -73,7 +73,7 @@ def earlier_body(context: Context) -> EarlierBody | None:
     )
 
 
-def _row(one: Beside, texts: Catalogue) -> EarlierRow:
+def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
     how = [texts.text(f"earlier.looked.{one.looked}")]
     if one.linked_by is not None:
         how.append(texts.text(f"earlier.by.{one.linked_by}"))

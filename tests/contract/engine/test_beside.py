@@ -7,7 +7,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from privrelease.engine.protocol.source_comparison import Beyond, Pattern
+from privrelease.engine.protocol.source_comparison import ExcessRows, Pattern
 from privrelease.relational.schema import ColumnType, Sink, SinkKind
 
 from .conftest import column
@@ -42,30 +42,30 @@ def sides(bench, type_, grid, ours, theirs, values, released):
 def test_equal_values_are_one_in_every_width(bench, type_, grid, ours, theirs, values):
     a, b, c = values
     beside = sides(bench, type_, grid, ours, theirs, (a, a, b, c), (a, b, b))
-    assert bench.engine.beyond_source(beside, ["x"], []) == Beyond(1, 0, 0)
-    assert bench.engine.beyond_source(beside, [], ["x"]) == Beyond(1, 0, 0)
+    assert bench.engine.beyond_source(beside, ["x"], []) == ExcessRows(1, 0, 0)
+    assert bench.engine.beyond_source(beside, [], ["x"]) == ExcessRows(1, 0, 0)
     assert bench.engine.patterns(beside, ["x"]) == (Pattern(("x",), 3),)
 
 
 def test_moments_that_no_width_of_the_file_holds_are_no_fault(bench):
     values = ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2020-01-01 00:00:00")
     beside = sides(bench, ColumnType.DATETIME, None, "TIMESTAMP", "TIMESTAMP_NS", values, values[2:])
-    assert bench.engine.beyond_source(beside, [], ["x"]) == Beyond(0, 0, 0)
+    assert bench.engine.beyond_source(beside, [], ["x"]) == ExcessRows(0, 0, 0)
     finer = ("2020-01-01 00:00:00.000000001",)
     beside = sides(bench, ColumnType.DATETIME, None, "TIMESTAMP", "TIMESTAMP_NS", values, finer)
-    assert bench.engine.beyond_source(beside, [], ["x"]) == Beyond(1, 1, 0)
+    assert bench.engine.beyond_source(beside, [], ["x"]) == ExcessRows(1, 1, 0)
 
 
 def test_missing_cells_equal_missing_ones_where_they_are_compared(bench):
     beside = sides(bench, ColumnType.INTEGER, None, "BIGINT", "BIGINT", ("1", None), (None, None, "2"))
-    assert bench.engine.beyond_source(beside, ["x"], []) == Beyond(2, 1, 0)
-    assert bench.engine.beyond_source(beside, [], ["x"]) == Beyond(1, 1, 0)
-    assert bench.engine.beyond_source(beside, [], []) == Beyond(1, 0, 0)
+    assert bench.engine.beyond_source(beside, ["x"], []) == ExcessRows(2, 1, 0)
+    assert bench.engine.beyond_source(beside, [], ["x"]) == ExcessRows(1, 1, 0)
+    assert bench.engine.beyond_source(beside, [], []) == ExcessRows(1, 0, 0)
     assert bench.engine.patterns(beside, ["x"]) == (Pattern((), 2), Pattern(("x",), 1))
 
 
 def test_zero_has_no_sign_and_what_is_no_number_equals_itself(bench):
     beside = sides(bench, ColumnType.NUMBER, None, "DOUBLE", "DOUBLE", ("0", "1"), ("-0.0",))
-    assert bench.engine.beyond_source(beside, ["x"], []) == Beyond(0, 0, 0)
+    assert bench.engine.beyond_source(beside, ["x"], []) == ExcessRows(0, 0, 0)
     beside = sides(bench, ColumnType.NUMBER, None, "DOUBLE", "DOUBLE", ("0", "1"), ("nan", "nan", "inf"))
-    assert bench.engine.beyond_source(beside, ["x"], []) == Beyond(3, 3, 0)
+    assert bench.engine.beyond_source(beside, ["x"], []) == ExcessRows(3, 3, 0)

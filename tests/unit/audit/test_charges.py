@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.statistics.charges import charges_of, uncharged
+from privrelease.audit.statistics.charges import charges_of, ledger_mismatches
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
@@ -63,7 +63,7 @@ def charge(ledger, *draws, population="p"):
 
 
 def said(ledger, made):
-    return uncharged(made, charges_of(ledger.book(), made))
+    return ledger_mismatches(made, charges_of(ledger.book(), made))
 
 
 def test_a_release_whose_draws_are_those_of_its_entry_was_charged(ledger):
@@ -121,7 +121,7 @@ def parallel(ledger, *, max_rows=1, says=(("a",), ("b",)), at_most=1):
 
 def test_queries_that_the_manifest_counts_in_parallel_may_be_charged_so(ledger):
     made = parallel(ledger)
-    assert uncharged(made, charges_of(ledger.book(), made)) is None
+    assert ledger_mismatches(made, charges_of(ledger.book(), made)) is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_queries_that_the_manifest_counts_in_parallel_may_be_charged_so(ledger):
 )
 def test_a_charge_in_parallel_that_the_manifest_does_not_know_is_short(ledger, changes):
     made = parallel(ledger, **changes)
-    assert uncharged(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
+    assert ledger_mismatches(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
 
 
 def test_an_entry_that_charges_less_than_its_draws_is_found(ledger, monkeypatch):
@@ -140,4 +140,4 @@ def test_an_entry_that_charges_less_than_its_draws_is_found(ledger, monkeypatch)
         patched.setattr(Book, "check_cost", staticmethod(lambda claim: None))  # a writer that does not look
         head = ledger.reserve(cheap).head
     made = manifest(head, ("a", draw("a")), ("b", draw("b")))
-    assert uncharged(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
+    assert ledger_mismatches(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"

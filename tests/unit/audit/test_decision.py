@@ -12,7 +12,7 @@ from privrelease.audit.checks.decision import decide, findings_of
 from privrelease.audit.checks.facts import data_facts, identity, left_out, legal_facts, utility_facts
 from privrelease.audit.document.model import AuditResult, Outcome, Visibility
 from privrelease.audit.document.schema import audit_bytes, audit_schema, read_audit
-from privrelease.audit.microdata.evidence import Outside
+from privrelease.audit.microdata.evidence import PopulationSide
 from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.integrity.checks import integrity
 from privrelease.audit.microdata.risk.threats import threat_results, union_result
@@ -99,7 +99,7 @@ def test_a_population_with_fewer_persons_than_the_file_is_told_with_the_number_o
     threat = ThreatPlan("outsider", ("sex", "region"), Thresholds(highest=Fraction(1, 2)), "journalist")
     sample, population = made.table([[1, 1], [2, 1], [3, 1]], [3, 2, 2]), made.table([[1, 1], [2, 1]], [1, 9])
     evidence = made.evidence(
-        made.plan(threat), before=sample, after=sample, outside={"outsider": Outside(sample, sample, population)}
+        made.plan(threat), before=sample, after=sample, outside={"outsider": PopulationSide(sample, sample, population)}
     )
     result = audited(made, evidence)
     (finding,) = [finding for finding in result.findings if finding.code == "A108"]

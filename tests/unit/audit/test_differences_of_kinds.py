@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.comparison.audits import differences, since
+from privrelease.audit.comparison.audits import compare_with_previous, differences
 from privrelease.audit.document.attacks import ATTACKS, attacks_facts
 from privrelease.audit.document.changes import SECTION, SinceFacts
 from privrelease.audit.document.model import AuditResult, Figure, Outcome
@@ -56,7 +56,7 @@ def test_an_audit_does_not_differ_from_itself_also_when_read_again(any_audit):
 
 def test_every_difference_has_a_label_and_is_the_same_when_it_was_stored(any_audit):
     for other in ("microdata", "statistics", "elderly"):
-        found = since(any_audit, read(other))
+        found = compare_with_previous(any_audit, read(other))
         assert SinceFacts.model_validate_json(found.model_dump_json()) == found
         assert all(row.label for row in change_rows(found.changes, english()))
 
@@ -306,4 +306,4 @@ def test_a_figure_that_is_no_number_is_refused_and_not_computed(exact):
 
 def test_the_section_is_not_compared_with_itself():
     audit = read("microdata")
-    assert differences(audit, put(audit, SECTION, since(read("elderly"), audit))) == ()
+    assert differences(audit, put(audit, SECTION, compare_with_previous(read("elderly"), audit))) == ()

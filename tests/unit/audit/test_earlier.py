@@ -10,10 +10,10 @@ import pytest
 
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, data_facts, identity, legal_facts
-from privrelease.audit.comparison.combine import Across, _verdict, earlier_check, set_aside, with_earlier
+from privrelease.audit.comparison.combine import PreviousReleaseFindings, _verdict, earlier_check, set_aside, with_earlier
 from privrelease.audit.comparison.previous_release import EarlierRelease
 from privrelease.audit.document.model import AuditResult, Outcome
-from privrelease.audit.document.previous_releases import Beside, EarlierFacts, earlier_facts, for_recipients
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, earlier_facts, for_recipients
 from privrelease.audit.microdata.previous_releases import _exposed, _persons_at_least
 from privrelease.audit.tables.previous_releases import printed_in
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
@@ -95,14 +95,14 @@ def test_an_audit_takes_in_what_was_found_and_is_decided_anew(made, faults):
         utility=None,
         checks=(),
     )
-    beside = Beside(release="old", run=None, looked="combined")
+    beside = ComparedRelease(release="old", run=None, looked="combined")
     check = earlier_check("AUDIT-EARLIER-INTERSECT", faults, "classes stay large")
-    result = with_earlier(alone, Across((beside,), (check,), ("What old tells.",)), plan)
+    result = with_earlier(alone, PreviousReleaseFindings((beside,), (check,), ("What old tells.",)), plan)
     assert result.decision.outcome is (Outcome.FAIL if faults else Outcome.PASS)
     assert [finding.code for finding in result.findings] == (["A281"] if faults else [])
     assert "What old tells." in result.decision.assessment_remaining
     assert earlier_facts(result).releases == (beside,)
-    assert with_earlier(alone, Across(), plan) is alone
+    assert with_earlier(alone, PreviousReleaseFindings(), plan) is alone
 
 
 def test_a_table_is_read_by_what_its_cells_are_of(tmp_path):
@@ -136,7 +136,7 @@ def test_rows_are_of_at_least_their_number_by_the_most_that_one_has():
 
 
 def test_what_recipients_are_told_of_earlier_releases_is_one_word():
-    beside = Beside(release="old (run 7)", run="7", looked="combined", note="inside")
+    beside = ComparedRelease(release="old (run 7)", run="7", looked="combined", note="inside")
     facts = EarlierFacts(releases=(beside,), left=2, verdict="warn", remaining=("What old (run 7) tells.",))
     assert for_recipients(facts) == EarlierFacts(releases=(), verdict="warn")
 

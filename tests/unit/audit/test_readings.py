@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.microdata.evidence import Outside
+from privrelease.audit.microdata.evidence import PopulationSide
 from privrelease.audit.microdata.integrity.checks import integrity
 from privrelease.audit.microdata.linkage import Repeats
 from privrelease.audit.microdata.risk.class_sizes import Table, measured
@@ -143,7 +143,7 @@ def test_a_journalist_is_judged_as_a_prosecutor_where_rows_of_a_person_are_linke
     plan, after = made.plan(threat, unit=UnitPlan("id")), visits()
     outside = weighted([[1, 1], [2, 1], [3, 1]], [2, 2, 1], [90, 90, 90])
     evidence = made.evidence(
-        plan, persons=VISITS, person_after=after, after=after.table, outside={"outsider": Outside(outside, outside)}
+        plan, persons=VISITS, person_after=after, after=after.table, outside={"outsider": PopulationSide(outside, outside)}
     )
     found = threat_result(evidence, threat)
     assert (found.after.highest.exact, found.holds) == ("1", False)
@@ -165,7 +165,7 @@ def test_a_journalist_is_judged_by_the_population_and_the_prosecutor_told_beside
     )
     plan = made.plan(threat)
     table = weighted([[1, 1], [2, 1], [3, 1]], [2, 1, 3], [300, 90, 150])
-    evidence = made.evidence(plan, before=table, after=table, outside={"outsider": Outside(table, table)})
+    evidence = made.evidence(plan, before=table, after=table, outside={"outsider": PopulationSide(table, table)})
     found = threat_result(evidence, threat)
     assert (found.holds, found.after.k.value, found.after.highest.exact) == (True, 1, "1/90")
     assert found.after.further["prosecutor_highest"].exact == "1"
@@ -178,7 +178,9 @@ def test_a_population_table_gives_the_class_sizes_outside(made):
     sample = made.table([[1, 1], [2, 1]], [3, 2])
     population = made.table([[1, 1], [2, 1], [2, 2]], [30, 40, 5])
     plan = made.plan(threat)
-    evidence = made.evidence(plan, before=sample, after=sample, outside={"outsider": Outside(sample, sample, population)})
+    evidence = made.evidence(
+        plan, before=sample, after=sample, outside={"outsider": PopulationSide(sample, sample, population)}
+    )
     found = threat_result(evidence, threat)
     assert found.after.average.exact == str((Fraction(3, 30) + Fraction(2, 40)) / 5)
     assert found.after.highest.value is None

@@ -9,7 +9,7 @@ import pytest
 from privrelease.errors import InputError
 from privrelease.release import outputs as outputs_module
 from privrelease.release import publications as publications_module
-from privrelease.release.files import canonical_json, speaking, write_atomically
+from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.runs import ReleaseName, RunState
 
 
@@ -93,7 +93,7 @@ def test_a_read_only_folder_is_refused(desk, monkeypatch):
     ],
 )
 def test_operating_system_failures_are_told_in_words(number, code):
-    with pytest.raises(InputError, match=f"{code} .* while testing"), speaking("testing"):
+    with pytest.raises(InputError, match=f"{code} .* while testing"), os_errors("testing"):
         raise OSError(number, os.strerror(number), "name")
 
 

@@ -11,7 +11,7 @@ import pytest
 from privrelease.audit.document.attacks import ATTACKS, AttacksFacts
 from privrelease.audit.document.visibility import Audience
 from privrelease.audit.microdata.attacks.assessment import closest_facts, facts_of
-from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
 from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.plan.microdata.attacks import AttackLimits
 from privrelease.report.forms.json_report import render_json
@@ -20,13 +20,15 @@ from privrelease.report.view.edition import Edition
 
 LIMIT = AttackLimits(max_risk=Fraction(1, 10))
 TRIED = (
-    Tried("singling_out_univariate", LIMIT, ("age",), Rate(), Rate(), Rate(), "held_out", combine=1),
-    Tried(
+    AttackAttempt("singling_out_univariate", LIMIT, ("age",), Rate(), Rate(), Rate(), "held_out", combine=1),
+    AttackAttempt(
         "singling_out_multivariate", LIMIT, ("age", "sex"), Rate(600, 643), Rate(25, 643), Rate(119, 643), "scaled", combine=2
     ),
-    Tried("linkability", LIMIT, ("age",), Rate(3, 1000), Rate(known=Fraction(1, 900)), Rate(9, 1000), "held_out", ("sex",)),
-    Tried("inference", AttackLimits(), ("age",), Rate(523, 1000), Rate(400, 1000), None, "none", target="<b>ill</b>"),
-    Tried(
+    AttackAttempt(
+        "linkability", LIMIT, ("age",), Rate(3, 1000), Rate(known=Fraction(1, 900)), Rate(9, 1000), "held_out", ("sex",)
+    ),
+    AttackAttempt("inference", AttackLimits(), ("age",), Rate(523, 1000), Rate(400, 1000), None, "none", target="<b>ill</b>"),
+    AttackAttempt(
         "record_linkage",
         LIMIT,
         ("age",),
@@ -35,7 +37,7 @@ TRIED = (
         Rate(known=Fraction(0)),
         "by_definition",
     ),
-    Tried("membership", LIMIT, ("age",), missing="there are no held-out persons"),
+    AttackAttempt("membership", LIMIT, ("age",), missing="there are no held-out persons"),
 )
 
 
@@ -132,7 +134,9 @@ def test_recipients_see_whole_per_cent_and_nothing_small(page):
 
 def test_recipients_are_not_told_how_many_attempts_could_be_made(audit):
     """A sample of everybody counts the persons of the source: with 3 dropped rows, 1,108 beside 1,105 released ones."""
-    one = Tried("inference", LIMIT, ("age",), Rate(523, 1108), Rate(400, 1108), Rate(300, 1109), "held_out", target="ill")
+    one = AttackAttempt(
+        "inference", LIMIT, ("age",), Rate(523, 1108), Rate(400, 1108), Rate(300, 1109), "held_out", target="ill"
+    )
     facts = section(one).model_dump(mode="json")
     shown = audit.model_copy(update={"sections": {**audit.sections, ATTACKS: facts}})
     inside, outside = (render_json(shown, edition).decode() for edition in (Edition.INTERNAL, Edition.RECIPIENT))
@@ -156,7 +160,7 @@ def test_a_damaged_section_says_so(page):
 
 def test_what_tells_members_apart_is_the_difference_and_not_a_risk_that_few_outside_make_large(page):
     """990 of 1,000 inside are taken for members and 980 of 1,000 outside: 1 % apart, and half of the 2 % outside who are not."""
-    one = Tried(
+    one = AttackAttempt(
         "membership",
         AttackLimits(None, Fraction("0.05")),
         ("age",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privrelease.audit.comparison.combine import earlier_check
-from privrelease.audit.document.previous_releases import SECTION, Beside, EarlierFacts
+from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
 from privrelease.audit.document.visibility import count
 from privrelease.report.forms.json_report import render_json
 from privrelease.report.pages.html import render_html
@@ -14,7 +14,7 @@ from privrelease.report.view.edition import Edition, for_edition
 HOSTILE = "<script>alert(1)</script> (run 20250101T000000000000-abcdef)"
 REMAINS = f"Whether an attacker can link more records of {HOSTILE}."
 ROWS = (
-    Beside(
+    ComparedRelease(
         release=HOSTILE,
         run="20250101T000000000000-abcdef",
         looked="combined",
@@ -22,8 +22,8 @@ ROWS = (
         linked=count(4321),
         figures={"exposed.external": count(17), "joined.external": count(3), "left.external": count(0)},
     ),
-    Beside(release="older", run=None, looked="unreadable", note="R105"),
-    Beside(release="table", run=None, looked="other_kind"),
+    ComparedRelease(release="older", run=None, looked="unreadable", note="R105"),
+    ComparedRelease(release="table", run=None, looked="other_kind"),
 )
 
 

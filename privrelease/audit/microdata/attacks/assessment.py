@@ -23,7 +23,7 @@ from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage,
 
 if TYPE_CHECKING:
     from privrelease.audit.document.visibility import Audience
-    from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+    from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
     from privrelease.audit.microdata.attacks.rates import Rate
 
 __all__ = ["check_of", "closest_facts", "facts_of"]
@@ -39,7 +39,7 @@ class _Judged:
     excused: bool = False
 
 
-def facts_of(one: Tried, confidence: Fraction, audience: Audience, *, decides: bool) -> AttackFacts:
+def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, decides: bool) -> AttackFacts:
     """Return what the report says of an attack. ``decides`` False: nothing fails, and every figure is internal."""
     against = one.control if one.control is not None else one.baseline
     risk = gain = None
@@ -69,7 +69,7 @@ def facts_of(one: Tried, confidence: Fraction, audience: Audience, *, decides: b
     )
 
 
-def check_of(facts: AttackFacts, one: Tried, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
+def check_of(facts: AttackFacts, one: AttackAttempt, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
     """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others.
 
     That, and that nobody could be attacked, is left to a person; of what else could not be made, the release fails.
@@ -120,18 +120,18 @@ def _copies(distances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Figure:
     return Figure.of(Fraction(int(np.count_nonzero(distances == 0)), len(distances)) if len(distances) else None, "share")
 
 
-def _undefined_by_control(one: Tried) -> bool:
+def _undefined_by_control(one: AttackAttempt) -> bool:
     """Whether attempts were made and yet nothing is shown."""
     return one.main is None or one.main.value is not None
 
 
-def _why_not(one: Tried, risk: Risk | None) -> str | None:
+def _why_not(one: AttackAttempt, risk: Risk | None) -> str | None:
     if one.missing is not None:
         return f"could not be made: {one.missing}"
     return None if risk is None else risk.why
 
 
-def _judged(one: Tried, risk: Risk | None, gain: Risk | None) -> _Judged | None:
+def _judged(one: AttackAttempt, risk: Risk | None, gain: Risk | None) -> _Judged | None:
     limits = [("risk", risk, one.limits.max_risk), ("advantage", gain, one.limits.max_advantage)]
     judged = [_against(one, what, figure, limit) for what, figure, limit in limits if limit is not None]
     if not judged:
@@ -139,7 +139,7 @@ def _judged(one: Tried, risk: Risk | None, gain: Risk | None) -> _Judged | None:
     return max(judged, key=lambda one: _SEVERITY.index(one.outcome))
 
 
-def _against(one: Tried, what: str, figure: Risk | None, limit: Fraction) -> _Judged:
+def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction) -> _Judged:
     if figure is None or figure.value is None or figure.interval is None:
         why = _why_not(one, figure) or (figure.why if figure is not None else None) or "undefined"
         return _Judged(Outcome.NOT_EVALUATED, why)
@@ -174,7 +174,7 @@ def _percent(value: Fraction) -> str:
     return f"{text.rstrip('0').rstrip('.')} %"
 
 
-def _visibility(one: Tried, audience: Audience) -> Visibility:
+def _visibility(one: AttackAttempt, audience: Audience) -> Visibility:
     """Recipients may see rates of which neither successes nor failures are few, on any side."""
     sides = [rate for rate in (one.main, one.baseline, one.control) if rate is not None and rate.known is None]
     seen = [audience.of(rate.successes, rate.attempts) for rate in sides]

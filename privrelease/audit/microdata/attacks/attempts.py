@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.audit.microdata.attacks.closest_record import distance
-from privrelease.audit.microdata.attacks.inference import Guesser
+from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import Halves
 from privrelease.audit.microdata.attacks.membership import GUESSING, member_rates
 from privrelease.audit.microdata.attacks.rates import Rate
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.attacks import AttackName
     from privrelease.audit.microdata.attacks.sampling import Draws
-    from privrelease.audit.microdata.attacks.setup import Ground, Table
+    from privrelease.audit.microdata.attacks.setup import AttackSetup, Table
     from privrelease.audit.microdata.attacks.singling_out import Predicate
     from privrelease.plan.microdata.attacks import AttackLimits, AttacksPlan, InferencePlan
 
-__all__ = ["TRIED", "Distances", "Tried", "distances", "planned", "tried"]
+__all__ = ["TRIED", "AttackAttempt", "Distances", "distances", "planned", "tried"]
 
 ControlKind = Literal["held_out", "scaled", "by_definition", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class AttackAttempt:
     """One attack. ``missing``: why it could not be made; rates are then None."""
 
     attack: AttackName
@@ -57,23 +57,23 @@ class Tried:
     missing: str | None = None
 
 
-def planned(plan: AttacksPlan, why: str) -> Iterator[Tried]:
+def planned(plan: AttacksPlan, why: str) -> Iterator[AttackAttempt]:
     """Yield every attack of the plan as not made, with the reason."""
     single, link, find, member = plan.singling_out, plan.linkability, plan.record_linkage, plan.membership
     if single is not None:
-        yield Tried("singling_out_univariate", single.limits, single.columns, combine=1, missing=why)
-        yield Tried("singling_out_multivariate", single.limits, single.columns, combine=single.combine, missing=why)
+        yield AttackAttempt("singling_out_univariate", single.limits, single.columns, combine=1, missing=why)
+        yield AttackAttempt("singling_out_multivariate", single.limits, single.columns, combine=single.combine, missing=why)
     if link is not None:
-        yield Tried("linkability", link.limits, link.first, other=link.second, missing=why)
+        yield AttackAttempt("linkability", link.limits, link.first, other=link.second, missing=why)
     for guess in plan.inference:
-        yield Tried("inference", guess.limits, guess.knows, target=guess.target, missing=why)
+        yield AttackAttempt("inference", guess.limits, guess.knows, target=guess.target, missing=why)
     if find is not None:
-        yield Tried("record_linkage", find.limits, find.knows, missing=why)
+        yield AttackAttempt("record_linkage", find.limits, find.knows, missing=why)
     if member is not None:
-        yield Tried("membership", member.limits, member.knows, missing=why)
+        yield AttackAttempt("membership", member.limits, member.knows, missing=why)
 
 
-def tried(ground: Ground) -> Iterator[Tried]:
+def tried(ground: AttackSetup) -> Iterator[AttackAttempt]:
     """Yield every attack of the plan, made where it can be."""
     inference = iter(ground.plan.inference)
     for one in planned(ground.plan, ""):
@@ -88,27 +88,27 @@ def tried(ground: Ground) -> Iterator[Tried]:
             yield TRIED[one.attack](ground, one)
 
 
-def _not_made(one: Tried, why: str) -> Tried:
+def _not_made(one: AttackAttempt, why: str) -> AttackAttempt:
     return replace(one, missing=why)
 
 
 # ------------------------------------------------------------------------------------------------------------------ singling out
 
 
-def _univariate(ground: Ground, one: Tried) -> Tried:
+def _univariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     columns = ground.released.of(one.knows)
     draws = ground.draws.named(one.attack)
     return _predicates(ground, one, univariate(columns, draws, ground.plan.sample), 1)
 
 
-def _multivariate(ground: Ground, one: Tried) -> Tried:
+def _multivariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     columns = ground.released.of(one.knows)
     combine = one.combine or 1
     draws = ground.draws.named(one.attack)
     return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample), combine)
 
 
-def _predicates(ground: Ground, one: Tried, predicates: tuple[Predicate, ...], combine: int) -> Tried:
+def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predicate, ...], combine: int) -> AttackAttempt:
     data, released = ground.data, ground.released.of(one.knows)
     guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
     made = replace(
@@ -147,7 +147,7 @@ def _rows_of_persons(order: NDArray[np.int64], persons: NDArray[np.int64], most:
 # ----------------------------------------------------------------------------------------------------------- the nearest records
 
 
-def _linkability(ground: Ground, one: Tried) -> Tried:
+def _linkability(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     released, draws = ground.released, ground.draws.named(one.attack)
     halves = Halves(released.of(one.knows), released.of(one.other), draws.named("lot").order(released.rows))
     made = replace(one, missing=None, baseline=guess_rate(released.rows))
@@ -166,7 +166,9 @@ def _linkability(ground: Ground, one: Tried) -> Tried:
     return replace(made, control=rate, control_kind="held_out") if rate.attempts else made
 
 
-def _listed(ground: Ground, one: Tried, halves: Halves, rows: NDArray[np.int64], table: Table, draws: Draws) -> Rate:
+def _listed(
+    ground: AttackSetup, one: AttackAttempt, halves: Halves, rows: NDArray[np.int64], table: Table, draws: Draws
+) -> Rate:
     """Link the attacker's list with the second halves of a table, for persons who are in both."""
     assert ground.auxiliary is not None
     there = np.flatnonzero(rows >= 0).astype(np.int64)
@@ -176,9 +178,9 @@ def _listed(ground: Ground, one: Tried, halves: Halves, rows: NDArray[np.int64],
     return halves.linked(first, table.at(one.other, rows[chosen]))
 
 
-def _inference(ground: Ground, one: Tried, guess: InferencePlan) -> Tried:
+def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) -> AttackAttempt:
     released, draws = ground.released, ground.draws.named(f"{one.attack} {guess.target}")
-    guesser = Guesser(released.of(one.knows), released.columns[guess.target], float(guess.tolerance))
+    guesser = InferenceAttack(released.of(one.knows), released.columns[guess.target], float(guess.tolerance))
 
     def rates(table: Table, name: str) -> tuple[Rate, Rate]:
         rows = ground.targets(table, draws.named(name))
@@ -192,7 +194,7 @@ def _inference(ground: Ground, one: Tried, guess: InferencePlan) -> Tried:
     return replace(made, control=rates(ground.control, "control")[0], control_kind="held_out")
 
 
-def _record_linkage(ground: Ground, one: Tried) -> Tried:
+def _record_linkage(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     if ground.released_persons is None:
         return replace(one, missing="released rows cannot be led back to the data")
     draws = ground.draws.named(one.attack)
@@ -215,7 +217,7 @@ def _record_linkage(ground: Ground, one: Tried) -> Tried:
     )
 
 
-def _membership(ground: Ground, one: Tried) -> Tried:
+def _membership(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     control = ground.control
     if control is None:
         return replace(one, missing="there are no held-out persons")
@@ -230,7 +232,7 @@ def _membership(ground: Ground, one: Tried) -> Tried:
 
 
 #: What tries each attack; inference has its own, since it may have several targets.
-TRIED: dict[str, Callable[[Ground, Tried], Tried]] = {
+TRIED: dict[str, Callable[[AttackSetup, AttackAttempt], AttackAttempt]] = {
     "singling_out_univariate": _univariate,
     "singling_out_multivariate": _multivariate,
     "linkability": _linkability,
@@ -250,7 +252,7 @@ class Distances:
     held_out: NDArray[np.float64] | None
 
 
-def distances(ground: Ground) -> Distances | None:
+def distances(ground: AttackSetup) -> Distances | None:
     """Return distances of a sample; None where there is nothing to compare."""
     names = [name for name in ground.plan.columns if name in ground.released.columns]
     if not names or not ground.data.rows:

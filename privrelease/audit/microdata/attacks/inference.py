@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from privrelease.audit.microdata.attacks.records import Attribute
 
-__all__ = ["Guesser"]
+__all__ = ["InferenceAttack"]
 
 
-class Guesser:
+class InferenceAttack:
     """A released file to guess ``secret`` from; records without a value of it say nothing and are left out.
 
     >>> from privrelease.audit.microdata.attacks.records import Attribute

@@ -12,11 +12,11 @@ from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.attacks.assessment import check_of, closest_facts, facts_of
 from privrelease.audit.microdata.attacks.attempts import distances, planned, tried
 from privrelease.audit.microdata.attacks.setup import ground
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
-    from privrelease.audit.microdata.attacks.attempts import Tried
-    from privrelease.audit.microdata.attacks.setup import Ground
+    from privrelease.audit.microdata.attacks.attempts import AttackAttempt
+    from privrelease.audit.microdata.attacks.setup import AttackSetup
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import AuditEngine
 
@@ -28,10 +28,10 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
     plan = evidence.plan.attacks
     if plan is None:
         return None, ()
-    found: Ground | None = None
+    found: AttackSetup | None = None
     absent = False
     if evidence.main is None:
-        made: tuple[Tried, ...] = tuple(planned(plan, "the file cannot be read"))
+        made: tuple[AttackAttempt, ...] = tuple(planned(plan, "the file cannot be read"))
     elif evidence.source is None:
         made, absent = tuple(planned(plan, "it needs the source, which was not read")), True
     else:
@@ -66,7 +66,7 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
 _CHECK_OF = {check_id.removeprefix("AUDIT-ATTACK-").lower().replace("-", "_"): check_id for check_id, _, _ in ATTACK_CODES}
 
 
-def _control_check(found: Ground) -> list[CheckResult]:
+def _control_check(found: AttackSetup) -> list[CheckResult]:
     """Control persons who are in the data would hide what the release gives away."""
     if found.shared_persons is None:
         return []
@@ -78,7 +78,7 @@ def _control_check(found: Ground) -> list[CheckResult]:
             title=title,
             outcome=Outcome.FAIL if wrong else Outcome.PASS,
             severity="error",
-            message=f"{amount(found.shared_persons, 'person of the control file is', 'persons of the control file are')} in the data: what succeeds on them is hidden"
+            message=f"{pluralise(found.shared_persons, 'person of the control file is', 'persons of the control file are')} in the data: what succeeds on them is hidden"
             if wrong
             else "no person of the control file is in the data",
             visibility=Visibility.INTERNAL if wrong else Visibility.RECIPIENT,

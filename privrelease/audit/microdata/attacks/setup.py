@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.microdata.attacks import AttacksPlan
 
-__all__ = ["Auxiliary", "Ground", "Table", "ground"]
+__all__ = ["AttackSetup", "Auxiliary", "Table", "ground"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,7 +53,7 @@ class Auxiliary:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ground:
+class AttackSetup:
     """See the module. ``released_persons``: (n,) person of each released row as in ``data`` (None: no row map leads there)."""
 
     plan: AttacksPlan
@@ -77,7 +77,7 @@ class Ground:
         return all(name in self.released.columns for name in names)
 
 
-def ground(evidence: Evidence, plan: AttacksPlan, policy_sha256: str, engine: AuditEngine) -> Ground:
+def ground(evidence: Evidence, plan: AttacksPlan, policy_sha256: str, engine: AuditEngine) -> AttackSetup:
     """Read and code every table. ``evidence`` has source and file. Raises InputError where a file of the policy cannot be read."""
     source, main = evidence.source, evidence.main
     assert source is not None
@@ -94,7 +94,7 @@ def ground(evidence: Evidence, plan: AttacksPlan, policy_sha256: str, engine: Au
         _code(engine, [*tables, listed], both, [*sides[: len(tables)], sides[3]])
     persons = _persons(evidence, [source, control, listed], engine)
     several = not evidence.one_each
-    made = Ground(
+    made = AttackSetup(
         plan,
         Draws.of("attacks", policy_sha256, evidence.plan.id, _digest(evidence)),
         Table(sides[0], persons[0] if several else None, source.n_rows),

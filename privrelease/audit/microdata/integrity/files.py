@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,7 +113,7 @@ def files_same(evidence: Evidence) -> Judged:
     for file in evidence.files:
         if file.differs:
             return failed(
-                f"{file.sink.label} differs from {evidence.files[0].sink.label} in {amount(file.differs, 'row')}",
+                f"{file.sink.label} differs from {evidence.files[0].sink.label} in {pluralise(file.differs, 'row')}",
                 count(file.differs),
             )
         if file.released is None or (file.released is not evidence.main and file.differs is None):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.checks.judged import Judged, failed, passed, unevaluated
 from privrelease.audit.microdata.integrity.cells import untraced
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ def pseudonyms_keyed(evidence: Evidence) -> Judged:
     for facts in evidence.tokens:
         if facts.plain or facts.unkeyed:
             return failed(
-                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {amount(facts.plain + facts.unkeyed, 'value')}"
+                f"pseudonyms of {facts.column} are the value itself or a plain hash of it: {pluralise(facts.plain + facts.unkeyed, 'value')}"
             )
         if facts.missing_differs:
             return failed(
-                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {amount(facts.missing_differs, 'row')}"
+                f"pseudonyms of {facts.column} are there without a value, or lacking for one: {pluralise(facts.missing_differs, 'row')}"
             )
         if not facts.pairs == facts.values == facts.tokens:
             return failed(f"pseudonyms of {facts.column} do not stand for one value each")

@@ -9,7 +9,7 @@ from privrelease.audit.checks.judged import Judged, absent, failed, passed, unev
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def persons_counted(evidence: Evidence) -> Judged:
         return passed("persons are counted by the file's own column") if known else absent("rows were counted as persons")
     if persons.missing:
         return failed(
-            f"{amount(persons.missing, 'row of the source has', 'rows of the source have')} no person",
+            f"{pluralise(persons.missing, 'row of the source has', 'rows of the source have')} no person",
             count(persons.missing),
             count(0),
         )
@@ -116,7 +116,7 @@ def rows_add_up(evidence: Evidence) -> Judged:
     for file in evidence.files:
         if file.released is not None and file.released.n_rows != expected:
             return failed(
-                f"{file.sink.label} has {amount(file.released.n_rows, 'row')}, not the {expected} that the source leaves",
+                f"{file.sink.label} has {pluralise(file.released.n_rows, 'row')}, not the {expected} that the source leaves",
                 count(file.released.n_rows),
                 count(expected),
             )
@@ -193,7 +193,7 @@ def order_says_nothing(evidence: Evidence) -> Judged:
         return unevaluated("no file with the planned columns can be read")
     if evidence.order_breaks:
         return failed(
-            f"{amount(evidence.order_breaks, 'row stands', 'rows stand')} before a smaller one",
+            f"{pluralise(evidence.order_breaks, 'row stands', 'rows stand')} before a smaller one",
             count(evidence.order_breaks),
             count(0),
         )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.audit.microdata.source_consistency import Explained
+    from privrelease.audit.microdata.source_consistency import SourceConsistency
 
 __all__ = ["rows_explained"]
 
@@ -29,7 +29,7 @@ def rows_explained(evidence: Evidence) -> Judged:
     return _holds(found)
 
 
-def _faults(found: Explained) -> list[str]:
+def _faults(found: SourceConsistency) -> list[str]:
     faults = []
     if not all(one.columns for one in found.over):
         faults.append("the file has more rows than the source")
@@ -40,16 +40,16 @@ def _faults(found: Explained) -> list[str]:
     )
     for what, where, unit in kinds:
         if where:
-            faults.append(f"{what}, in: {', '.join(f'{names} ({amount(many, unit)})' for names, many in where)}")
+            faults.append(f"{what}, in: {', '.join(f'{names} ({pluralise(many, unit)})' for names, many in where)}")
     return faults
 
 
-def _over(found: Explained, *, persons: bool) -> list[tuple[str, int]]:
+def _over(found: SourceConsistency, *, persons: bool) -> list[tuple[str, int]]:
     where = ((" with ".join(one.columns), one.persons if persons else one.rows) for one in found.over if one.columns)
     return [(names, many) for names, many in where if many]
 
 
-def _holds(found: Explained) -> Judged:
+def _holds(found: SourceConsistency) -> Judged:
     beside = f"; not compared: {', '.join(found.left_out)}" if found.left_out else ""
     if found.sufficient:
         return passed(

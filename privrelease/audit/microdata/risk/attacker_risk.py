@@ -23,7 +23,7 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.verdict import RiskMeasures
 
 if TYPE_CHECKING:
-    from privrelease.audit.microdata.evidence import Outside
+    from privrelease.audit.microdata.evidence import PopulationSide
     from privrelease.audit.microdata.risk.class_sizes import Residual
     from privrelease.audit.microdata.risk.figures import Measured, Reading
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -40,7 +40,7 @@ SETS_STAND_IN = (
 
 
 def _population_sizes(
-    threat: ThreatPlan, table: ClassTable | None, outside: Outside | None, reading: Reading, residual: Residual
+    threat: ThreatPlan, table: ClassTable | None, outside: PopulationSide | None, reading: Reading, residual: Residual
 ) -> PopulationSizes | None:
     if outside is None or table is None:
         return None
@@ -51,7 +51,7 @@ def _population_sizes(
 
 
 def attacker_risk(
-    threat: ThreatPlan, size: Measured, table: ClassTable | None, outside: Outside | None, residual: Residual
+    threat: ThreatPlan, size: Measured, table: ClassTable | None, outside: PopulationSide | None, residual: Residual
 ) -> tuple[RiskMeasures, dict[str, Figure]]:
     """Measure the threat's attacker on one side; also the figures of the others, by name.
 

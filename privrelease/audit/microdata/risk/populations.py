@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.evidence import Outside
+from privrelease.audit.microdata.evidence import PopulationSide
 from privrelease.errors import InputError, PrivreleaseError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MOST_PERSONS = 10**15
 
 def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
     """Add the population of every threat that has a table or weights."""
-    outside: dict[str, Outside] = {}
+    outside: dict[str, PopulationSide] = {}
     for threat in evidence.plan.threats:
         if threat.population is not None and threat.columns and evidence.measurable(threat.columns):
             found = _outside(evidence, engine, threat.columns, threat.population)
@@ -33,7 +33,7 @@ def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(evidence, outside=outside)
 
 
-def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> Outside | None:
+def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> PopulationSide | None:
     source, main = evidence.source, evidence.main
     row_map = evidence.target.row_map if evidence.sound_map else None
     if source is None or main is None:
@@ -49,16 +49,16 @@ def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], 
         population = None
         ours = _weighted(engine, source, columns, known.weight)
         if row_map is None:
-            return Outside(ours, None)
+            return PopulationSide(ours, None)
         theirs = engine.weighted_classes(source, main, row_map, columns, known.weight)
     else:
         return None
     unit = evidence.plan.unit
     if unit is None or evidence.one_each:
-        return Outside(ours, theirs, population)
+        return PopulationSide(ours, theirs, population)
     persons = engine.person_classes(source, None, None, columns, unit.column)
     released = None if row_map is None else engine.person_classes(source, main, row_map, columns, unit.column)
-    return Outside(_in_persons(ours, persons), _in_persons(theirs, released), population)
+    return PopulationSide(_in_persons(ours, persons), _in_persons(theirs, released), population)
 
 
 def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:

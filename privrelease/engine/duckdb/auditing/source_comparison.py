@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.protocol.source_comparison import Beside, Beyond, Pattern
+from privrelease.engine.protocol.source_comparison import ExcessRows, Pattern, SourceComparison
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _there(cell: Expr) -> Expr:
     return exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
 
 
-def _cell(beside: Beside, name: str, alias: str) -> Expr:
+def _cell(beside: SourceComparison, name: str, alias: str) -> Expr:
     return sql.column(f"c{beside.columns.index(name)}", alias)
 
 
@@ -61,7 +61,7 @@ def laid(
     columns: Sequence[str],
     persons: tuple[str, str] | None,
     moments: Collection[str],
-) -> Beside:
+) -> SourceComparison:
     """Store the distinct rows of both sides with the rows of each; persons are one more part of a row, on a side of their own.
 
     ``moments``: columns of date and time, compared as they are written: what one width holds another may not.
@@ -85,10 +85,10 @@ def laid(
     both = exp.select(*cells, *sums).from_(exp.union(*parts, distinct=False).subquery("b"))
     table = connection.fresh("b")
     connection.run(sql.create_table(table, both.group_by(*(cell.copy() for cell in cells)) if cells else both))
-    return Beside(table, tuple(columns), persons is not None)
+    return SourceComparison(table, tuple(columns), persons is not None)
 
 
-def patterns(connection: Connection, beside: Beside, maskable: Sequence[str]) -> tuple[Pattern, ...]:
+def patterns(connection: Connection, beside: SourceComparison, maskable: Sequence[str]) -> tuple[Pattern, ...]:
     """Group the released rows by which cells hold a value."""
     kept = [_there(_cell(beside, name, "t")) for name in maskable]
     rows = _sum(sql.column("n_released", "t"))
@@ -103,7 +103,9 @@ def patterns(connection: Connection, beside: Beside, maskable: Sequence[str]) ->
     return tuple(sorted((one for one in found if one.rows), key=lambda one: (-one.rows, -len(one.kept), one.kept)))
 
 
-def beyond(connection: Connection, beside: Beside, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str]) -> Beyond:
+def beyond(
+    connection: Connection, beside: SourceComparison, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str]
+) -> ExcessRows:
     """Group by the columns and subtract."""
     names = [*fixed, *kept]
     rows = exp.select().from_(sql.table(beside.handle, alias="t"))
@@ -134,10 +136,10 @@ def beyond(connection: Connection, beside: Beside, fixed: Sequence[str], kept: S
     absent = exp.Filter(this=exp.Sum(this=here.copy()), expression=exp.Where(this=nowhere))
     persons = _sum(_over(sql.column("p", "g"), sql.column("q", "g"))) if beside.persons else sql.integer(0)
     found = exp.select(_sum(_over(here, there)), sql.call("coalesce", absent, sql.integer(0)), persons)
-    return Beyond(*(int(figure) for figure in connection.row(found.from_(grouped.subquery("g")))))
+    return ExcessRows(*(int(figure) for figure in connection.row(found.from_(grouped.subquery("g")))))
 
 
-def _values_of(beside: Beside, names: Sequence[str], kept: Sequence[str], others: Sequence[str]) -> exp.Select:
+def _values_of(beside: SourceComparison, names: Sequence[str], kept: Sequence[str], others: Sequence[str]) -> exp.Select:
     """The distinct values, over ``names``, of released rows in which exactly ``kept`` hold a value."""
     conditions: list[Expr] = [exp.GT(this=sql.column("n_released", "u"), expression=sql.integer(0))]
     conditions += [_there(_cell(beside, name, "u")) for name in kept]
@@ -156,15 +158,17 @@ class BesideQueries(ABC):
 
     def beside_source(
         self, source: Staged, released: ReleasedFile, columns: Sequence[str], persons: tuple[str, str] | None = None
-    ) -> Beside:
+    ) -> SourceComparison:
         """Lay a released file beside its source."""
         moments = {name for name, kind in released.columns if kind is ColumnType.DATETIME}
         return laid(self._connection, self._opened(source), self._opened(released), columns, persons, moments)
 
-    def patterns(self, beside: Beside, maskable: Sequence[str]) -> tuple[Pattern, ...]:
+    def patterns(self, beside: SourceComparison, maskable: Sequence[str]) -> tuple[Pattern, ...]:
         """Return the patterns of missing cells."""
         return patterns(self._connection, beside, maskable)
 
-    def beyond_source(self, beside: Beside, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str] = ()) -> Beyond:
+    def beyond_source(
+        self, beside: SourceComparison, fixed: Sequence[str], kept: Sequence[str], others: Sequence[str] = ()
+    ) -> ExcessRows:
         """Count released rows beyond those of the source."""
         return beyond(self._connection, beside, fixed, kept, others)

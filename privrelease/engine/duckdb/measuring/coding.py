@@ -16,7 +16,7 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import refusal
 from privrelease.engine.protocol.base import RowClasses
-from privrelease.findings import amount
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,7 +210,7 @@ def person_codes(connection: Connection, staged: StagedTable, unit: str, cache: 
     codes = cached(connection, staged, staged.ordinal(unit), cache)
     missing = int(np.count_nonzero(codes.values == 0))
     if missing:
-        message = f"{amount(missing, 'row has', 'rows have')} no value in the unit column {unit}"
+        message = f"{pluralise(missing, 'row has', 'rows have')} no value in the unit column {unit}"
         raise refusal(message, "D211", hint="every row needs its person: complete the source, or leave such rows out of it")
     return codes.values.astype(np.uint32) - np.uint32(1)
 
@@ -227,7 +227,7 @@ def _weights(
     weights = np.asarray(block["w"], np.float64)
     unfit = int(np.count_nonzero(~(weights > 0)))
     if unfit:
-        message = f"{amount(unfit, 'row has', 'rows have')} no positive value in the weight column {weight}"
+        message = f"{pluralise(unfit, 'row has', 'rows have')} no positive value in the weight column {weight}"
         raise refusal(
             message, "D212", hint="a sampling weight is the number of persons a row stands for: complete or correct it"
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privrelease.audit.microdata.attacks.closest_record import closest
-from privrelease.audit.microdata.attacks.inference import Guesser
+from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import linked
 from privrelease.audit.microdata.attacks.membership import halves, member_rates, threshold
 from privrelease.audit.microdata.attacks.rates import Rate
@@ -151,7 +151,7 @@ def test_guessing_finds_one_of_n_records():
 
 def test_most_of_the_nearest_records_tell_the_value(made):
     known, secret = made(zip=[["a", "a", "a", "b", "b", "c"]], ill=[["y", "y", "n", "n", "n", None]])[0]
-    guesser = Guesser([known], secret, 0)
+    guesser = InferenceAttack([known], secret, 0)
     (people,) = made(zip=[["a", "b", "c"]])
     assert guesser.guesses(people).tolist()[:2] == [2, 1]  # codes ascend: n is 1, y is 2
     # c has no value in the file: a, b (all five) are equally far, and n is the more frequent
@@ -163,19 +163,19 @@ def test_most_of_the_nearest_records_tell_the_value(made):
 def test_of_equally_many_the_more_frequent_value_is_guessed(made):
     known, secret = made(zip=[["a", "a", "b", "b", "b"]], ill=[["x", "y", "y", "y", "x"]])[0]
     (people,) = made(zip=[["a"]])
-    assert Guesser([known], secret, 0).guesses(people).tolist() == [2]
+    assert InferenceAttack([known], secret, 0).guesses(people).tolist() == [2]
 
 
 def test_a_number_near_the_guess_is_guessed(made):
     file, others = made(zip=[["a", "b"], ["a", "b"]], pay=[[100, 200], [104, 211]])
-    assert Guesser(file[:1], file[1], 0.05).rate(others[:1], others[1]) == Rate(1, 2)
-    assert Guesser(file[:1], file[1], 0.0).rate(others[:1], others[1]) == Rate(0, 2)
-    assert Guesser(file[:1], file[1], 0.06).rate(others[:1], others[1]) == Rate(2, 2)
+    assert InferenceAttack(file[:1], file[1], 0.05).rate(others[:1], others[1]) == Rate(1, 2)
+    assert InferenceAttack(file[:1], file[1], 0.0).rate(others[:1], others[1]) == Rate(0, 2)
+    assert InferenceAttack(file[:1], file[1], 0.06).rate(others[:1], others[1]) == Rate(2, 2)
 
 
 def test_a_file_without_a_value_guesses_nothing(made):
     file, others = made(zip=[["a"], ["a"]], ill=[[None], ["y"]])
-    guesser = Guesser(file[:1], file[1], 0)
+    guesser = InferenceAttack(file[:1], file[1], 0)
     assert guesser.rate(others[:1], others[1]) == Rate(0, 1)
     assert guesser.blind(others[1]) == Rate(0, 1)
 

@@ -13,7 +13,7 @@ from privrelease.audit.document.attacks import AttacksFacts, for_recipients
 from privrelease.audit.document.model import LegalFacts, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience
 from privrelease.audit.microdata.attacks.assessment import check_of, closest_facts, facts_of
-from privrelease.audit.microdata.attacks.attempts import Distances, Tried
+from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
 from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.plan.microdata.attacks import AttackLimits
 
@@ -26,7 +26,7 @@ ZERO = Rate(known=Fraction(0))
 
 def tried(main, control=None, *, risk=None, advantage=None, kind="held_out", baseline=ZERO, missing=None):
     limits = AttackLimits(None if risk is None else Fraction(risk), None if advantage is None else Fraction(advantage))
-    return Tried(
+    return AttackAttempt(
         "singling_out_univariate",
         limits,
         ("age",),
