@@ -20,9 +20,9 @@ from privrelease.audit.microdata.audit import audit_microdata
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.target import AuditTarget
 from privrelease.audit.microdata.utility.measures import utility_measures
-from privrelease.cli.settings import Settings
 from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings
+from privrelease.pipeline.settings import Settings
 from privrelease.plan.model import MicrodataPlan
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from privrelease.errors import InputError, PolicyError, PrivreleaseError
+from privrelease.errors import InputError, PolicyError, PrivreleaseError, is_interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from privrelease.findings import Finding
 
-__all__ = ["INTERRUPTED", "MEANINGS", "Ending", "ended", "ending_of", "gone", "is_interruption"]
+__all__ = ["INTERRUPTED", "MEANINGS", "Ending", "ended", "ending_of", "gone"]
 
 #: What each exit code means (POLICY.md, "The command line").
 MEANINGS: Final[dict[int, str]] = {
@@ -77,11 +77,6 @@ def ended(command: Callable[[], Ending], *, crash_folder: Path | None = None) ->
 
 
 INTERRUPTED: Final = Ending(3, "interrupted; nothing was published by what was interrupted")
-
-
-def is_interruption(error: Exception) -> bool:
-    """Whether a person's Ctrl-C is behind it: the engine tells one from inside a query by this very text."""
-    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 def gone() -> Ending:

@@ -52,9 +52,10 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
             found.append(Kept(Path(loaded.roots.source(dataset).path), f"a source of dataset {name}"))
         except PathFault:
             continue
-    for written, what in _lists(loaded.policy):
+    for written, what in _of_attacks(loaded.policy):
         with suppress(PathFault):
             found.append(Kept(Path(loaded.roots.file(written).path), what))
+    found += [Kept(one.path, f"a file of keys of release {release.id}") for release in plan.releases for one in release.lists]
     if plan.approvals is not None:
         found.append(Kept(plan.approvals.keys, "the file of the approvers' keys"))
     url = "" if loaded.policy.ledger is None else loaded.policy.ledger.url
@@ -66,18 +67,13 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
     return (*found, Kept(store.state, "the state folder"))
 
 
-def _lists(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Further files of rows that a policy reads: of attacks, and of the keys of tables."""
-    from privrelease.policy.language.tables import TableRelease
-
+def _of_attacks(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Files of rows that the attacks of a policy read."""
     if policy.attacks is not None:
         if policy.attacks.control is not None:
             yield policy.attacks.control, "the control file of the attacks"
         if policy.attacks.linkability is not None and policy.attacks.linkability.auxiliary is not None:
             yield policy.attacks.linkability.auxiliary, "the auxiliary file of an attack"
-    for release in policy.releases:
-        if isinstance(release, TableRelease):
-            yield from ((path, f"a file of keys of release {release.id}") for path in release.keys.values())
 
 
 def kept_of_audit(audit: Path) -> tuple[Kept, ...]:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from privrelease.cli.console import Console
+    from contextlib import AbstractContextManager
 
-__all__ = ["Steps"]
+    from privrelease.cli.console import Console
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.pipeline.settings import Settings
+    from privrelease.pipeline.world import World
+
+__all__ = ["Steps", "world_of"]
 
 _WORDS = {
     "read": "reading the source",
@@ -36,3 +42,18 @@ class Steps:
             self._console.log(f"{self._release}: {words}", level=0 if step in _WORDS else 1)
         elif fraction is not None:
             self._console.log(f"{self._release}: {words}: {fraction:.0%}", level=2)
+
+
+def world_of(settings: Settings, console: Console) -> World:
+    """Return the world of a command: its settings, and progress that is told on its console. The process is ours: Arrow goes without pandas."""
+    from privrelease.pipeline.world import World
+
+    return World(settings, open_engine=_engine, progress=lambda release: Steps(console, release), log=console.log)
+
+
+def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
+    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.lean_imports import arrow_alone
+
+    arrow_alone()
+    return DuckDBEngine(settings)

@@ -40,7 +40,7 @@ _FORMS = {
 
 def rendered(folder: Path) -> dict[str, bytes]:
     """Return every file that is rendered from the ``audit.json`` (and ``manifest.json``) of a folder, by its name."""
-    from privrelease.cli.commands.report import FORMS
+    from privrelease.pipeline.rendering import FORMS
     from privrelease.release.manifest import Manifest
     from privrelease.report.forms.dp_registry import render_dp_registry
     from privrelease.report.forms.json_report import read_audit

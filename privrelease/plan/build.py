@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.approvals import ApprovalsPlan
@@ -21,45 +21,52 @@ from privrelease.plan.model import (
     SuppressStep,
     ThreatPlan,
     UnitPlan,
+    named,
 )
 from privrelease.plan.waivers import WaiverPlan
-from privrelease.policy.language.statistics import StatisticsRelease
-from privrelease.policy.language.tables import TableRelease
 from privrelease.policy.language.waivers import same_person
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from decimal import Decimal
 
     from privrelease.dp.budget import Budget
-    from privrelease.plan.model import CheckPlan
+    from privrelease.plan.model import CheckPlan, ReleasePlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.policy.language.datasets import ColumnSpec, Dataset, FormatSpec
     from privrelease.policy.language.ledger import CapSpec
     from privrelease.policy.language.releases import MicrodataRelease
+    from privrelease.policy.language.statistics import StatisticsRelease
+    from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.language.threats import Threat
     from privrelease.policy.language.waivers import Waiver
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.rule_context import Leaving
     from privrelease.policy.statistics.queries import Statistics
 
-__all__ = ["build_plan"]
+__all__ = ["BUILDERS", "Build", "build_plan"]
+
+#: What plans a release of one kind, from the policy, the release's place in it, and the release.
+Build: TypeAlias = "Callable[[LoadedPolicy, int, Any], ReleasePlan]"
 
 
-def build_plan(loaded: LoadedPolicy, *, commit: str | None = None) -> Plan:
-    """Return what the policy's releases will do. ``commit``: of the git repository that holds the policy."""
+def build_plan(loaded: LoadedPolicy, *, commit: str | None = None, builders: tuple[tuple[str, Build], ...] = ()) -> Plan:
+    """Return what the policy's releases will do. ``commit``: of the git repository that holds the policy. ``builders``: by kind of release
+    (none: ``BUILDERS``).
+    """
     policy = loaded.policy
+    found = builders or BUILDERS
     return Plan(
         policy_id=policy.id,
         policy_version=policy.version,
         policy_path=loaded.path,
         policy_sha256=loaded.sha256,
         title=policy.title,
-        releases=tuple(_release(loaded, number, release) for number, release in enumerate(policy.releases)),
+        releases=tuple(named(one.kind, found)(loaded, number, one) for number, one in enumerate(policy.releases)),
         environment=loaded.environment,
         commit=commit,
         legal=policy.legal,
@@ -116,17 +123,6 @@ def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:
 
 def _exact(number: Decimal | None) -> Fraction | None:
     return None if number is None else Fraction(number)
-
-
-def _release(
-    loaded: LoadedPolicy, number: int, release: MicrodataRelease | StatisticsRelease | TableRelease
-) -> MicrodataPlan | StatisticsPlan | TablePlan:
-    """One kind, one way to plan it."""
-    if isinstance(release, StatisticsRelease):
-        return _statistics(loaded, number, release)
-    if isinstance(release, TableRelease):
-        return _table(loaded, number, release)
-    return _microdata(loaded, number, release)
 
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
@@ -351,3 +347,7 @@ def _format(spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> ColumnForma
         decimal=own.decimal if own is not None and own.decimal is not None else form.decimal,
         thousands=own.thousands if own is not None and own.thousands is not None else form.thousands,
     )
+
+
+#: How releases are planned, by kind.
+BUILDERS: tuple[tuple[str, Build], ...] = (("microdata", _microdata), ("statistics", _statistics), ("table", _table))

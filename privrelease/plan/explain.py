@@ -5,20 +5,52 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import ceil, comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from privrelease.plan.explain_checks import check_words, exact_text
 from privrelease.plan.microdata.attacks import attack_words
-from privrelease.plan.statistics.explain import StatisticsExplanation, explain_statistics
-from privrelease.plan.statistics.plan import StatisticsPlan
-from privrelease.plan.tables.explain import TableExplanation, explain_table
-from privrelease.plan.tables.plan import TablePlan
+from privrelease.plan.model import named
+from privrelease.plan.statistics.explain import explain_statistics
+from privrelease.plan.tables.explain import explain_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
 
-__all__ = ["Explanation", "ReleaseExplanation", "ThreatExplanation", "ThresholdExplanation", "exact_text", "explain"]
+__all__ = [
+    "EXPLAINERS",
+    "Explain",
+    "Explained",
+    "Explanation",
+    "ReleaseExplanation",
+    "ThreatExplanation",
+    "ThresholdExplanation",
+    "exact_text",
+    "explain",
+]
+
+
+class Explained(Protocol):
+    """A release in words, of whichever kind: a dataclass, since it is also printed as data."""
+
+    @property
+    def id(self) -> str:
+        """The release."""
+        ...
+
+    def as_lines(self) -> tuple[str, ...]:
+        """Return all of it as lines of text."""
+        ...
+
+    def in_short(self) -> tuple[str, ...]:
+        """Return what a valid policy is told of the release: the class sizes, rules or budget that its numbers mean."""
+        ...
+
+
+#: What explains a plan of one kind.
+Explain: TypeAlias = "Callable[[Any], Explained]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +90,18 @@ class ReleaseExplanation:
     attacks: tuple[str, ...]
     outputs: tuple[str, ...]
 
+    def as_lines(self) -> tuple[str, ...]:
+        """Return it as lines of text."""
+        return tuple(_release_lines(self))
+
+    def in_short(self) -> tuple[str, ...]:
+        """Return the class size that each threshold means, a line each."""
+        return tuple(
+            f"release {self.id}, threat {threat.name}: {limit.threshold} {limit.value}: {_k(limit)}{limit.meaning}"
+            for threat in self.threats
+            for limit in threat.thresholds
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -69,11 +113,14 @@ class Explanation:
     sha256: str
     environment: str | None
     commit: str | None
-    releases: tuple[ReleaseExplanation | StatisticsExplanation | TableExplanation, ...]
+    releases: tuple[Explained, ...]
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
         return asdict(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.as_lines())
 
     def as_lines(self) -> tuple[str, ...]:
         """Return it as lines of text."""
@@ -81,15 +128,13 @@ class Explanation:
         if self.environment is not None:
             lines.append(f"environment {self.environment}")
         for release in self.releases:
-            own = (
-                release.as_lines() if isinstance(release, StatisticsExplanation | TableExplanation) else _release_lines(release)
-            )
-            lines += ["", *own]
+            lines += ["", *release.as_lines()]
         return tuple(lines)
 
 
-def explain(plan: Plan) -> Explanation:
-    """Return what ``plan`` will do, in words."""
+def explain(plan: Plan, *, explainers: tuple[tuple[str, Explain], ...] = ()) -> Explanation:
+    """Return what ``plan`` will do, in words. ``explainers``: by kind of release (none: ``EXPLAINERS``)."""
+    found = explainers or EXPLAINERS
     return Explanation(
         plan.policy_id,
         plan.policy_version,
@@ -97,7 +142,7 @@ def explain(plan: Plan) -> Explanation:
         plan.policy_sha256,
         plan.environment,
         plan.commit,
-        tuple(_any_release(release) for release in plan.releases),
+        tuple(named(release.kind, found)(release) for release in plan.releases),
     )
 
 
@@ -115,14 +160,6 @@ def _size_text(size: Fraction) -> str:
 
 def _percent(share: Fraction) -> str:
     return f"{exact_text(share * 100)} %"
-
-
-def _any_release(
-    release: MicrodataPlan | StatisticsPlan | TablePlan,
-) -> ReleaseExplanation | StatisticsExplanation | TableExplanation:
-    if isinstance(release, TablePlan):
-        return explain_table(release)
-    return explain_statistics(release) if isinstance(release, StatisticsPlan) else _release(release)
 
 
 def _release(release: MicrodataPlan) -> ReleaseExplanation:
@@ -217,11 +254,21 @@ def _release_lines(release: ReleaseExplanation) -> list[str]:
         lines.append(f"  threat  {threat.name}: {threat.attacker} who knows {', '.join(threat.columns)}")
         if threat.absent:
             lines.append(f"          {', '.join(threat.absent)} known too, but not leaving")
-        for limit in threat.thresholds:
-            k = f"k = {limit.k}: " if limit.k is not None else ""
-            lines.append(f"          {limit.threshold} {limit.value}: {k}{limit.meaning}")
+        lines += [f"          {limit.threshold} {limit.value}: {_k(limit)}{limit.meaning}" for limit in threat.thresholds]
     lines += [f"  {number:>4}.   {step}" for number, step in enumerate(release.steps, 1)]
     lines += [f"  check   {check}" for check in release.checks]
     lines += [f"  attack  {attack}" for attack in release.attacks]
     lines += [f"  output  {output}" for output in release.outputs]
     return lines
+
+
+def _k(limit: ThresholdExplanation) -> str:
+    return f"k = {limit.k}: " if limit.k is not None else ""
+
+
+#: How releases are explained, by kind.
+EXPLAINERS: tuple[tuple[str, Explain], ...] = (
+    ("microdata", _release),
+    ("statistics", explain_statistics),
+    ("table", explain_table),
+)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
     from pathlib import Path
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.expectations import Expectation
-    from privrelease.relational.schema import ColumnType, Role, Sink, TableSource
+    from privrelease.relational.schema import ColumnType, ListFile, Role, Sink, TableSource
 
 __all__ = [
     "CheckPlan",
@@ -31,6 +32,8 @@ __all__ = [
     "SuppressStep",
     "ThreatPlan",
     "UnitPlan",
+    "named",
+    "releases_of",
 ]
 
 
@@ -144,6 +147,16 @@ class MicrodataPlan:
     population_id: str | None = None
     location: Location | None = None
 
+    kind: ClassVar[str] = "microdata"
+    lists: ClassVar[tuple[ListFile, ...]] = ()
+
+    @property
+    def sources(self) -> tuple[TableSource, ...]:
+        """Every source that the release and its audit read: its own, the population tables of its threats, the files of attacks."""
+        tables = (threat.population.table for threat in self.threats if threat.population is not None)
+        attacks = () if self.attacks is None else self.attacks.sources
+        return (self.source, *(table for table in tables if table is not None), *attacks)
+
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The union of the protected threats' columns, in the order of the output."""
@@ -153,6 +166,26 @@ class MicrodataPlan:
 
 #: One release of any kind.
 ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan | TablePlan"
+
+_Plan = TypeVar("_Plan", bound="ReleasePlan")
+_Entry = TypeVar("_Entry")
+
+
+def releases_of(releases: Iterable[ReleasePlan], plans: type[_Plan]) -> tuple[_Plan, ...]:
+    """Return the releases of one kind, in their order."""
+    return tuple(cast("_Plan", one) for one in releases if one.kind == plans.kind)
+
+
+def named(kind: str, entries: Iterable[tuple[str, _Entry]]) -> _Entry:
+    """Return the entry of a tuple by kind of release. Raises KeyError where the tuple lacks the kind.
+
+    >>> named("table", (("microdata", 1), ("table", 2)))
+    2
+    """
+    for name, entry in entries:
+        if name == kind:
+            return entry
+    raise KeyError(kind)
 
 
 @dataclass(frozen=True, slots=True)

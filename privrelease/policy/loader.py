@@ -67,13 +67,18 @@ class LoadedPolicy:
 
 
 def load_policy(
-    path: str | os.PathLike[str], *, env: str | None = None, data_root: str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    *,
+    env: str | None = None,
+    data_root: str | os.PathLike[str] | None = None,
+    content: bytes | None = None,
 ) -> LoadedPolicy:
     """Return the policy in file ``path``, with environment ``env`` laid over it.
 
-    ``data_root``: a folder besides the policy's own below which sources may be. Raises PolicyError with every error found.
+    ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. Raises
+    PolicyError with every error found.
     """
-    loaded, findings = check_policy(path, env=env, data_root=data_root)
+    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if loaded is None or errors:
         raise PolicyError(errors or findings)
@@ -81,13 +86,17 @@ def load_policy(
 
 
 def check_policy(
-    path: str | os.PathLike[str], *, env: str | None = None, data_root: str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    *,
+    env: str | None = None,
+    data_root: str | os.PathLike[str] | None = None,
+    content: bytes | None = None,
 ) -> tuple[LoadedPolicy | None, tuple[Finding, ...]]:
     """Return the policy (None where there is an error) and all findings, warnings too, sorted by place."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and change what relative paths mean
     root = None if data_root is None else Path(os.path.abspath(data_root))  # noqa: PTH100
     roots = Roots(absolute.parent, root)
-    files = _Files(roots)
+    files = _Files(roots, {} if content is None else {absolute: content})
     tree = files.read(absolute, os.fspath(path))
     findings = list(files.findings)
     if tree is None:
@@ -164,8 +173,9 @@ def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 class _Files:
     """Reads a file and what it extends; every file once on each way down, cycles refused."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, given: dict[Path, bytes]) -> None:
         self._roots = roots
+        self._given = given
         self.paths: list[Path] = []
         self.findings: list[Finding] = []
 
@@ -192,6 +202,8 @@ class _Files:
             self.paths.append(path)
 
     def _content(self, path: Path, label: str) -> bytes | None:
+        if path in self._given:
+            return self._given[path]
         try:
             with path.open("rb") as file:
                 return file.read(MAX_BYTES + 1)

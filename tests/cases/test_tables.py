@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from privrelease.cli.settings import versions  # noqa: F401  the room is importable without scipy
+from privrelease.pipeline.settings import versions  # noqa: F401  the room is importable without scipy
 
 POLICY = """datasets:
   d:

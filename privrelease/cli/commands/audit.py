@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
-from privrelease.cli.commands.run import not_made, warned
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import report_findings
 from privrelease.cli.output_files import Kept, Writer, kept_of_policy
-from privrelease.cli.settings import chosen, versions
-from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.cli.progress import world_of
+from privrelease.pipeline import audit as pipeline
+from privrelease.pipeline.results import not_made, warned
+from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
-    from privrelease.audit.microdata.target import AuditTarget
-    from privrelease.audit.statistics.audit import StatisticsTarget
     from privrelease.cli.console import Console
-    from privrelease.cli.origin import Origin
-    from privrelease.cli.settings import Settings
-    from privrelease.plan.model import MicrodataPlan, Plan, ReleasePlan
-    from privrelease.plan.statistics.plan import StatisticsPlan
-    from privrelease.plan.tables.plan import TablePlan
-    from privrelease.relational.schema import Sink
+    from privrelease.pipeline.settings import Settings
 
 __all__ = ["Audited", "audit"]
-
-#: A ledger that is damaged, altered, an older copy, or another one.
-_UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +48,6 @@ def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, con
 
 def _audited(policy: Path, settings: Settings, asked: Audited, console: Console) -> tuple[AuditResult, Writer]:
     """The audit, and what writes it, which saw before any work that it can."""
-    from privrelease.audit.checks.waivers import with_waivers
-    from privrelease.audit.microdata.audit import audit_microdata
-    from privrelease.cli.earlier import named_releases, readable_too
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.common.scope import engine_settings
-    from privrelease.plan.model import MicrodataPlan
-    from privrelease.release.store import now
-
     loaded, plan = settings.load(policy)
     for finding in loaded.warnings:
         console.log(str(finding))
@@ -74,154 +57,8 @@ def _audited(policy: Path, settings: Settings, asked: Audited, console: Console)
     writer = Writer((*audited, *kept_of_policy(loaded, plan, settings.store(plan))), asked.force)
     writer.check(asked.audit_file, asked.report_file)
     check_summary(console)
-    if not isinstance(release, MicrodataPlan):
-        return with_waivers(_figures(release, plan, settings, asked, console), plan), writer
-    target = _target(release, plan, settings, asked, console)
-    earlier = named_releases(asked.against, release, plan, settings)
-    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    read = (*(sink.path for sink in target.files), *(() if target.row_map is None else (target.row_map,)))
-    folders = tuple(dict.fromkeys(path.parent for path in read))
-    limits = settings.engine(readable_too(replace(limits, readable=(*limits.readable, *folders)), earlier))
-    console.log(f"auditing {', '.join(sink.label for sink in target.files)}")
-    with DuckDBEngine(limits) as engine:
-        moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-        result = audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
-    return with_waivers(result, plan), writer
-
-
-def _target(release: MicrodataPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditTarget:
-    """Take the files as the run's that made them, where that is known here and the source is asked; else as anybody's."""
-    from privrelease.audit.microdata.target import AuditTarget
-
-    files = _sinks(release, asked.files)
-    origin = _origin(files, release, plan, settings, console) if asked.source else None
-    if origin is None or origin.files is None:
-        return AuditTarget(files, without_source=not asked.source)
-    run = origin.run
-    return AuditTarget(
-        origin.files,
-        run.row_map,
-        manifest=origin.manifest,
-        internal=run.internal_manifest(),
-        run=run.id,
-        altered=origin.altered,
-    )
-
-
-def _origin(
-    files: tuple[Sink, ...], release: ReleasePlan, plan: Plan, settings: Settings, console: Console, *, source: bool = True
-) -> Origin | None:
-    """The run that made the files; what of it the audit takes is said."""
-    from privrelease.cli.origin import origin_of
-    from privrelease.plan.model import MicrodataPlan
-
-    origin = origin_of(files, release, plan, settings.store(plan), source=source)
-    if origin is None:
-        return None
-    names = f"{', '.join(sink.label for sink in files)}: made by run {origin.run.id} ({origin.state})"
-    if origin.files is None:
-        console.log(f"{names}; {origin.why}: audited as a file of others")
-    else:
-        row_map = ", row map" if isinstance(release, MicrodataPlan) else ""
-        console.log(f"{names}, audited with its manifest{row_map}{' and source' if source else ''}")
-    return origin
-
-
-def _figures(
-    release: StatisticsPlan | TablePlan, plan: Plan, settings: Settings, asked: Audited, console: Console
-) -> AuditResult:
-    from privrelease.plan.tables.plan import TablePlan
-
-    if isinstance(release, TablePlan):
-        return _table(release, plan, settings, asked, console)
-    return _statistics(release, plan, settings, asked, console)
-
-
-def _statistics(release: StatisticsPlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
-    """Statistics are audited against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
-    from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
-    from privrelease.cli.earlier import named_releases
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.common.scope import engine_settings
-    from privrelease.release.store import now
-
-    files = _sinks(release, asked.files)
-    origin = _origin(files, release, plan, settings, console, source=False)
-    target = StatisticsTarget(files)
-    if origin is not None and origin.files is not None:
-        target = StatisticsTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered)
-        target = _charged(target, plan, settings, console)
-    earlier = named_releases(asked.against, release, plan, settings)
-    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    if not any(check.on == "release" for check in release.checks):
-        return audit_statistics(release, plan, target, audited_at=moment, versions=versions(), earlier=earlier)
-    unread = replace(release, checked=None)
-    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    limits = replace(limits, readable=tuple(dict.fromkeys(file.path.parent for file in target.files)))
-    with DuckDBEngine(settings.engine(limits)) as engine:
-        return audit_statistics(unread, plan, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
-
-
-def _charged(target: StatisticsTarget, plan: Plan, settings: Settings, console: Console) -> StatisticsTarget:
-    """Add what the ledger says of the release. One that is not at hand is told; one that was altered is a fault of the release."""
-    from privrelease.audit.statistics.charges import charges_of
-    from privrelease.cli.commands.ledger import opened
-
-    if target.manifest is None:
-        return target
-    try:
-        book = opened(plan, settings.store(plan)).book()
-    except PrivreleaseError as error:
-        if error.code in _UNBELIEVABLE:
-            return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
-        console.log(f"the ledger is not at hand: {error}")
-        return target
-    return replace(target, charges=charges_of(book, target.manifest))
-
-
-def _table(release: TablePlan, plan: Plan, settings: Settings, asked: Audited, console: Console) -> AuditResult:
-    """A table is audited against the plan, the run that made it and, unless that is not wanted, the source."""
-    from privrelease.audit.tables.audit import TableTarget, audit_table
-    from privrelease.cli.earlier import named_releases
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.common.scope import engine_settings
-    from privrelease.release.store import now
-
-    files = _sinks(release, asked.files)
-    origin = _origin(files, release, plan, settings, console, source=asked.source)
-    target = TableTarget(files, without_source=not asked.source)
-    if origin is not None and origin.files is not None:
-        run = origin.run
-        internal = run.internal_statistics() if asked.source else None
-        target = TableTarget(origin.files, origin.manifest, run.id, not asked.source, origin.altered, internal)
-    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    folders = dict.fromkeys(file.path.parent for file in target.files)
-    limits = replace(limits, readable=(*limits.readable, *folders))
-    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    earlier = named_releases(asked.against, release, plan, settings)
-    with DuckDBEngine(settings.engine(limits)) as engine:
-        return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
-
-
-def _sinks(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
-    """Take the files for the release's outputs, in their order; one file may stand for the first output of its kind."""
-    from pathlib import Path
-
-    from privrelease.relational.schema import Sink, SinkKind
-
-    kinds = {".csv": SinkKind.CSV, ".parquet": SinkKind.PARQUET, ".pq": SinkKind.PARQUET, ".duckdb": SinkKind.DUCKDB}
-    sinks = []
-    for file in files:
-        if not file.is_file():
-            raise InputError(code="C113", message=f"{file} is no file", hint="check the path after --file")
-        kind = kinds.get(file.suffix.lower())
-        if kind is None:
-            raise UsageError(
-                code="C108", message=f"the kind of {file.name} is not known", hint="audit a csv, parquet or duckdb file"
-            )
-        table = next((sink.table for sink in release.sinks if sink.kind is kind), "data")
-        sinks.append(Sink(kind, Path(file).resolve(), str(file), table))
-    return tuple(sinks)
+    files = pipeline.AuditedFiles(asked.files, asked.source, asked.against)
+    return pipeline.audit(release, plan, files, world_of(settings, console)), writer
 
 
 def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, console: Console) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.cli.exit import Ending, ending_of
@@ -45,17 +46,12 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
         from privrelease.cli.commands.diff_audits import diff_audits
 
         return diff_audits(old, new, form, stop, console)
-    from privrelease.policy.changes.diff import EFFECTS, environment_changes, policy_changes, sorted_changes
+    from privrelease.pipeline.comparison import compared_policies
+    from privrelease.policy.changes.diff import EFFECTS
     from privrelease.policy.loader import load_policy
 
     with _stopped_in_form(old, new, form, console):
-        before, after = load_policy(old, env=environment), load_policy(new, env=environment)
-        found = policy_changes(before, after)
-        if environment is None:
-            over = [
-                {name: load_policy(path, env=name) for name in one.environments} for path, one in ((old, before), (new, after))
-            ]
-            found = sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
+        found = compared_policies(partial(load_policy, old), partial(load_policy, new), environment)
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from privrelease.cli.commands.plan import table
 from privrelease.cli.exit import Ending
-from privrelease.cli.progress import Steps
-from privrelease.cli.settings import chosen
+from privrelease.cli.progress import world_of
 from privrelease.errors import UsageError
+from privrelease.pipeline.frontier import sweep
+from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
     from privrelease.cli.output_files import Writer
-    from privrelease.cli.settings import Settings
-    from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.plan.microdata.frontier import Frontier, Kept
+    from privrelease.pipeline.settings import Settings
+    from privrelease.plan.microdata.frontier import Frontier
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
 
 __all__ = ["Asked", "frontier", "read_k", "read_risks"]
@@ -97,7 +96,7 @@ def frontier(policy: Path, settings: Settings, asked: Asked, console: Console) -
     writer.check(asked.page, asked.chart)
     release = _release(planned, asked.release)
     threat = _threat(release, asked.threat)
-    found = _sweep(release, threat, risks, settings, console)
+    found = sweep(release, threat, risks, world_of(settings, console))
     written = _write(found, planned, asked, writer)
     if console.json:
         console.document(_value(found))
@@ -116,9 +115,9 @@ def _check(asked: Asked) -> None:
 
 def _release(planned: Plan, name: str | None) -> MicrodataPlan:
     from privrelease.plan.microdata.frontier import sweepable
-    from privrelease.plan.model import MicrodataPlan
+    from privrelease.plan.model import MicrodataPlan, releases_of
 
-    named = [one for one in chosen(planned, () if name is None else (name,)) if isinstance(one, MicrodataPlan)]
+    named = releases_of(chosen(planned, () if name is None else (name,)), MicrodataPlan)
     found = [one for one in named if sweepable(one)]
     if len(found) == 1:
         return found[0]
@@ -143,31 +142,6 @@ def _threat(release: MicrodataPlan, name: str | None) -> ThreatPlan:
             code="C123", message=f"threat {name} cannot be swept in release {release.id}", hint=f"it has: {', '.join(found)}"
         )
     return found[name]
-
-
-def _sweep(
-    release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction], settings: Settings, console: Console
-) -> Frontier:
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.common.scope import engine_settings
-    from privrelease.execute.microdata.frontier import frontier as sweep
-
-    kept: list[Kept] = []
-    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    with DuckDBEngine(settings.engine(limits)) as engine:
-        steps = Steps(console, release.id)
-        found = sweep(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps)
-    points = tuple(replace(point, kept=one) for point, one in zip(found.points, kept, strict=True))
-    return replace(found, points=points)
-
-
-def _kept(before: ClassTable, after: ClassTable) -> Kept:
-    from privrelease.audit.microdata.utility.measures import information_kept
-    from privrelease.audit.microdata.utility.value_counts import column_counts
-    from privrelease.plan.microdata.frontier import Kept
-
-    found = information_kept(column_counts(before, after))
-    return Kept(found.entropy_whole_file, found.entropy_suppressed, found.granularity)
 
 
 def _write(found: Frontier, planned: Plan, asked: Asked, writer: Writer) -> str:

@@ -8,50 +8,33 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.cli.exit import Ending
 from privrelease.errors import BudgetError, UsageError
 from privrelease.findings import pluralise
+from privrelease.pipeline.ledger import anchors, named_ledger, opened, spending_datasets, verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
-    from privrelease.cli.settings import Settings
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.entries import Entry
-    from privrelease.ledger.open import Anchor
     from privrelease.ledger.state import Book
+    from privrelease.pipeline.settings import Settings
     from privrelease.plan.ledger import LedgerPlan
-    from privrelease.plan.model import Plan
-    from privrelease.release.store import ReleaseStore
 
-__all__ = ["Raised", "export", "forget", "history", "init", "opened", "raise_cap", "status", "verify"]
-
-
-def opened(plan: Plan, store: ReleaseStore) -> DatabaseLedger:
-    """Open the ledger that the policy names, after comparing it with every manifest that can be seen. None is made on the way."""
-    from privrelease.ledger.open import open_ledger
-
-    named = _named(plan)
-    return open_ledger(
-        named.url,
-        folder=plan.policy_path.parent,
-        cap=named.cap,
-        dataset_caps=dict(named.dataset_caps),
-        anchors=_anchors(plan, store),
-        verifier=_verified,
-    )
+__all__ = ["Raised", "export", "forget", "history", "init", "raise_cap", "status", "verify"]
 
 
 def init(policy: Path, settings: Settings, owners: Sequence[Path], console: Console) -> Ending:
     """Make the ledger with the policy's caps, or add to an existing one the populations and datasets that it does not know."""
-    from privrelease.cli.commands.signing import public_key
     from privrelease.ledger.open import create_ledger, ledger_exists
+    from privrelease.pipeline.signing import public_key
 
     _, plan = settings.load(policy)
-    named, store = _named(plan), settings.store(plan)
-    datasets = _datasets(plan)
+    named, store = named_ledger(plan), settings.store(plan)
+    datasets = spending_datasets(plan)
     if ledger_exists(named.url, folder=plan.policy_path.parent):
         return _added(opened(plan, store), named, datasets, owners, console)
-    seen = [one for one in _anchors(plan, store) if one.policy == plan.policy_id or one.population in datasets.values()]
+    seen = [one for one in anchors(plan, store) if one.policy == plan.policy_id or one.population in datasets.values()]
     if seen:
         raise BudgetError(
             code="L126",
@@ -115,10 +98,10 @@ class Raised:
 
 def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console) -> Ending:
     """Set the cap of a population or of a dataset anew by an entry that an owner of the ledger signs."""
-    from privrelease.cli.commands.signing import signing_key
     from privrelease.dp.budget import Budget
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.ledger.entries import NOTHING
+    from privrelease.pipeline.signing import signing_key
     from privrelease.release.signing import sealed
     from privrelease.units import Delta, Epsilon
 
@@ -199,9 +182,9 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
     from privrelease.ledger.verify import verify as check
 
     _, plan = settings.load(policy)
-    named = _named(plan)
-    ledger = DatabaseLedger(place_of(named.url, plan.policy_path.parent, os.environ), verifier=_verified)
-    found = check(ledger, _anchors(plan, settings.store(plan), manifests), _verified)
+    named = named_ledger(plan)
+    ledger = DatabaseLedger(place_of(named.url, plan.policy_path.parent, os.environ), verifier=verified)
+    found = check(ledger, anchors(plan, settings.store(plan), manifests), verified)
     anchor = found.anchored
     if console.json:
         console.document(
@@ -247,61 +230,10 @@ def export(policy: Path, settings: Settings, output: Path | None, console: Conso
 # ---------------------------------------------------------------------------------------------------------------------- shared
 
 
-def _named(plan: Plan) -> LedgerPlan:
-    if plan.ledger is None:
-        raise UsageError(
-            code="L101",
-            message=f"policy {plan.policy_id} names no ledger: nothing says what may be spent",
-            hint="write `ledger: {cap: {epsilon: …, delta: …}, url: …}` and run `privrelease ledger init`",
-        )
-    return plan.ledger
-
-
-def _datasets(plan: Plan) -> dict[str, str]:
-    """The datasets that statistics are made of, and the population of each."""
-    from privrelease.plan.statistics.plan import StatisticsPlan
-
-    found = {one.source.dataset: one.population for one in plan.releases if isinstance(one, StatisticsPlan)}
-    if not found:
-        raise UsageError(
-            code="C121", message="no release of the policy spends privacy budget", hint="a release of kind statistics does"
-        )
-    return found
-
-
-def _anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tuple[Anchor, ...]:
-    """The entries that manifests name: those of the state folder, those published beside the outputs, those given."""
-    from privrelease.ledger.open import Anchor
-    from privrelease.ledger.protocol import Head
-    from privrelease.release.anchors import anchored
-    from privrelease.release.outputs import manifest_place
-
-    published = [manifest_place(one.sinks[0].path) for one in plan.releases if one.sinks]
-    return tuple(
-        Anchor(Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash), one.population, one.run, one.policy)
-        for one in anchored(store, (*published, *more))
-    )
-
-
-def _verified(envelope: bytes, owners: tuple[str, ...]) -> bytes:
-    """Return what an owner signed; ValueError where none did, as for every other fault of an entry."""
-    from privrelease.errors import InputError
-    from privrelease.ledger.caps import CAP_STATEMENT
-    from privrelease.release.signing import VerifyingKey
-    from privrelease.release.signing import opened as opened_envelope
-
-    try:
-        payload, _ = opened_envelope(envelope, CAP_STATEMENT, [VerifyingKey.from_pem(pem) for pem in owners])
-    except InputError as error:
-        message = "changes a cap, and no owner of the ledger signed it"
-        raise ValueError(message) from error
-    return payload
-
-
 def forget(policy: Path, settings: Settings, console: Console) -> Ending:
     """Delete the stored answers of the policy's releases that have been kept for as long as its retention says."""
     _, plan = settings.load(policy)
-    named = _named(plan)
+    named = named_ledger(plan)
     if named.retention is None:
         raise UsageError(
             code="C121",

@@ -7,22 +7,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ci_output import stopped_in_form
-from privrelease.cli.commands.plan_statistics import spendings
-from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, sweep, table_rows
+from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, table_rows
 from privrelease.cli.exit import Ending
 from privrelease.cli.json_values import finding_value
-from privrelease.cli.progress import Steps
-from privrelease.cli.settings import chosen
+from privrelease.cli.progress import world_of
 from privrelease.findings import Severity
+from privrelease.pipeline.kinds import kind_of
+from privrelease.pipeline.settings import chosen
+from privrelease.pipeline.spending import spendings
+from privrelease.pipeline.sweep import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
-    from privrelease.cli.settings import Settings
     from privrelease.execute.microdata.forecast import Forecast
-    from privrelease.plan.model import MicrodataPlan
+    from privrelease.pipeline.settings import Settings
 
 __all__ = ["plan", "table"]
 
@@ -46,7 +47,6 @@ def plan(
 
     from privrelease.cli.output_files import Writer, kept_of_policy
     from privrelease.plan.explain import explain
-    from privrelease.plan.model import MicrodataPlan
 
     epsilons = () if sweeping is None else read_sweep(sweeping)
     check_chart(chart, epsilons)
@@ -75,10 +75,11 @@ def plan(
         draw(swept, epsilons, chart, writer)
     forecasts: list[Forecast] = []
     for release in releases if data else ():
-        if not isinstance(release, MicrodataPlan):
+        forecast = kind_of(release).forecast
+        if forecast is None:
             console.log(f"release {release.id}: nothing is read beforehand; its forecast stands above")
             continue
-        forecasts.append(_forecast(release, settings, console))
+        forecasts.append(forecast(release, world_of(settings, console)))
         _tell(forecasts[-1], console)
     if console.json:
         document = {**explained.as_data(), "forecasts": [_value(one) for one in forecasts]}
@@ -92,16 +93,6 @@ def plan(
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
     written = "nothing was written" if chart is None else f"the chart stands in {chart}"
     return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
-
-
-def _forecast(release: MicrodataPlan, settings: Settings, console: Console) -> Forecast:
-    from privrelease.engine.duckdb import DuckDBEngine
-    from privrelease.execute.common.scope import engine_settings
-    from privrelease.execute.microdata.forecast import forecast
-
-    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
-    with DuckDBEngine(settings.engine(limits)) as engine:
-        return forecast(release, engine, Steps(console, release.id))
 
 
 def _would_fail(found: Forecast) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from privrelease.cli.commands.plan import table
 from privrelease.cli.commands.plan_sweep import read_sweep
 from privrelease.cli.exit import Ending
-from privrelease.cli.settings import chosen
 from privrelease.errors import UsageError
 from privrelease.findings import pluralise
+from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from privrelease.cli.console import Console
     from privrelease.cli.output_files import Writer
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.statistics.simulated import Simulated, Simulation
@@ -93,9 +93,10 @@ def _study(epsilons: Sequence[Epsilon], delta: Delta | None, asked: Asked, conso
 
 
 def _of_statistics(planned: Plan, ids: Sequence[str]) -> list[StatisticsPlan]:
+    from privrelease.plan.model import releases_of
     from privrelease.plan.statistics.plan import StatisticsPlan
 
-    releases = [release for release in chosen(planned, ids) if isinstance(release, StatisticsPlan)]
+    releases = list(releases_of(chosen(planned, ids), StatisticsPlan))
     if not releases:
         raise UsageError(
             code="C115",

@@ -9,7 +9,7 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
 from privrelease.cli.json_values import finding_value
 from privrelease.errors import UsageError
-from privrelease.findings import Finding, Severity, pluralise
+from privrelease.findings import Finding, Severity
 from privrelease.policy.rules.required_legal_fields import missing_legal
 
 if TYPE_CHECKING:
@@ -97,19 +97,8 @@ def counted(findings: list[Finding], noun: str) -> str:
 def _explain(loaded: LoadedPolicy, console: Console) -> None:
     """Say which class size every threshold means."""
     from privrelease.plan.build import build_plan
-    from privrelease.plan.explain import ReleaseExplanation, explain
-    from privrelease.plan.tables.explain import TableExplanation
+    from privrelease.plan.explain import explain
 
     for release in explain(build_plan(loaded)).releases:
-        if isinstance(release, TableExplanation):
-            console.data(f"release {release.id}: {release.cells} cells, {release.rules[0]}")
-            continue
-        if not isinstance(release, ReleaseExplanation):
-            console.data(
-                f"release {release.id}: spends {release.spends} of {release.population}, {pluralise(len(release.queries), 'query', 'queries')}"
-            )
-            continue
-        for threat in release.threats:
-            for limit in threat.thresholds:
-                k = f"k = {limit.k}: " if limit.k is not None else ""
-                console.data(f"release {release.id}, threat {threat.name}: {limit.threshold} {limit.value}: {k}{limit.meaning}")
+        for line in release.in_short():
+            console.data(line)

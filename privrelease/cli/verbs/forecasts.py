@@ -46,7 +46,7 @@ def plan(
     Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
     """
     from privrelease.cli.commands.plan import plan as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
     return ended(
@@ -97,7 +97,7 @@ def frontier(
     """
     from privrelease.cli.commands.frontier import Asked
     from privrelease.cli.commands.frontier import frontier as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
     settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp)
@@ -136,7 +136,7 @@ def simulate(
     """
     from privrelease.cli.commands.simulate import Asked
     from privrelease.cli.commands.simulate import simulate as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
     settings = Settings(env, None, None, o.checked_memory("1GiB"), None, None)

@@ -42,7 +42,7 @@ def init(
     Example: `privrelease ledger init policy.yaml --owner keys/dpo.key.pub`
     """
     from privrelease.cli.commands.ledger import init as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), owner or (), console))
@@ -63,7 +63,7 @@ def status(
     Example: `privrelease ledger status policy.yaml --format json`
     """
     from privrelease.cli.commands.ledger import status as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), console))
@@ -84,7 +84,7 @@ def history(
     Example: `privrelease ledger history policy.yaml`
     """
     from privrelease.cli.commands.ledger import history as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), console))
@@ -109,7 +109,7 @@ def verify(
     Example: `privrelease ledger verify policy.yaml --manifest out/statistics.manifest.json`
     """
     from privrelease.cli.commands.ledger import verify as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), manifest or (), console))
@@ -131,7 +131,7 @@ def export(
     Example: `privrelease ledger export policy.yaml -o ledger.jsonl`
     """
     from privrelease.cli.commands.ledger import export as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), output, console, force=force))
@@ -152,7 +152,7 @@ def forget(
     Example: `privrelease ledger forget policy.yaml`
     """
     from privrelease.cli.commands.ledger import forget as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), console))
@@ -185,7 +185,7 @@ def raise_(
     """
     from privrelease.cli.commands.ledger import Raised
     from privrelease.cli.commands.ledger import raise_cap as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
     asked = Raised(population, dataset, epsilon, delta, key, key_env)

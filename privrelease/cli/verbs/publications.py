@@ -94,7 +94,7 @@ def approve(
     Example: `privrelease approve policy.yaml RUN --role dpo --key-env DPO_KEY`
     """
     from privrelease.cli.commands.publishing import approve as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(None, data_root, state), run_id, role, (key, key_env), console))
@@ -113,7 +113,7 @@ def publish(
     Example: `privrelease publish policy.yaml RUN`
     """
     from privrelease.cli.commands.publishing import publish as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(None, data_root, state), run_id, console))
@@ -134,7 +134,7 @@ def withdraw(
     Example: `privrelease withdraw policy.yaml microdata --reason "wrong region codes"`
     """
     from privrelease.cli.commands.publishing import withdraw as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), release, reason, console))

@@ -38,7 +38,7 @@ def run(
     Examples: `privrelease run policy.yaml` · `privrelease run policy.yaml --release microdata --memory-limit 4GiB`
     """
     from privrelease.cli.commands.run import run as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
     return ended(
@@ -89,7 +89,7 @@ def audit(
     """
     from privrelease.cli.commands.audit import Audited
     from privrelease.cli.commands.audit import audit as work
-    from privrelease.cli.settings import Settings
+    from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
     asked = Audited(release, tuple(file), source, audit_file, report_file, force, tuple(against or ()))

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import EngineSettings
-from privrelease.plan.model import MicrodataPlan
 from privrelease.release.runs import ReleaseName
 
 if TYPE_CHECKING:
@@ -24,11 +23,7 @@ def release_name(plan: ReleasePlan, policy: Plan) -> ReleaseName:
 
 def sources_of(plan: ReleasePlan) -> tuple[TableSource, ...]:
     """Return every source that the release and its audit read: its own, the population tables of its threats, the files of attacks."""
-    if not isinstance(plan, MicrodataPlan):
-        return (plan.source,)
-    tables = (threat.population.table for threat in plan.threats if threat.population is not None)
-    attacks = () if plan.attacks is None else plan.attacks.sources
-    return (plan.source, *(table for table in tables if table is not None), *attacks)
+    return plan.sources
 
 
 def engine_settings(

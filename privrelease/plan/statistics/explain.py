@@ -97,6 +97,12 @@ class StatisticsExplanation:
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
 
+    def in_short(self) -> tuple[str, ...]:
+        """Return what it spends of which population, in one line."""
+        return (
+            f"release {self.id}: spends {self.spends} of {self.population}, {pluralise(len(self.queries), 'query', 'queries')}",
+        )
+
 
 def _draw_lines(draw: DrawExplanation) -> tuple[str, ...]:
     if draw.mechanism == "public":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Location
     from privrelease.plan.model import CheckPlan, UnitPlan
     from privrelease.relational.filters import Filter
-    from privrelease.relational.schema import Sink, TableSource
+    from privrelease.relational.schema import ListFile, Sink, TableSource
 
 __all__ = [
     "CONFIDENCE",
@@ -107,6 +107,16 @@ class StatisticsPlan:
     checked: TableSource | None = None
     location: Location | None = None
     columns: tuple[str, ...] = tuple(STATISTICS_COLUMNS)
+
+    kind: ClassVar[str] = "statistics"
+    lists: ClassVar[tuple[ListFile, ...]] = ()
+    #: The ledger adds up whatever was published, so that it is always counted as held.
+    recipients_hold_previous: ClassVar[bool] = True
+
+    @property
+    def sources(self) -> tuple[TableSource, ...]:
+        """Every source that the release reads."""
+        return (self.source,)
 
     @property
     def draws(self) -> tuple[Draw, ...]:

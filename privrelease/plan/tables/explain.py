@@ -42,6 +42,10 @@ class TableExplanation:
         lines += [f"  output  {output}" for output in self.outputs]
         return tuple(lines)
 
+    def in_short(self) -> tuple[str, ...]:
+        """Return its size and first rule, in one line."""
+        return (f"release {self.id}: {self.cells} cells, {self.rules[0]}",)
+
 
 def explain_table(plan: TablePlan) -> TableExplanation:
     """Return what the table will hold and what protects it. Reads no row."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.linked import TooManyCellsError, linked
 from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
-from privrelease.plan.model import UnitPlan
+from privrelease.plan.model import UnitPlan, releases_of
 from privrelease.policy.rules.released_columns import figure_name
 from privrelease.policy.rules.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
@@ -83,6 +83,13 @@ class TablePlan:
     where: Filter | None = None
     impossible: Filter | None = None
     lists: tuple[ListFile, ...] = ()
+
+    kind: ClassVar[str] = "table"
+
+    @property
+    def sources(self) -> tuple[TableSource, ...]:
+        """Every source that the release and its audit read."""
+        return (self.source,)
 
     @property
     def layout(self) -> Layout:
@@ -181,7 +188,7 @@ def table_plan(
 
 def tables_of_same_rows(plan: TablePlan, policy: Plan) -> tuple[TablePlan, ...]:
     """Return the tables of a policy that are of the same dataset, this one too, in the policy's order."""
-    return tuple(one for one in policy.releases if isinstance(one, TablePlan) and one.source.dataset == plan.source.dataset)
+    return tuple(one for one in releases_of(policy.releases, TablePlan) if one.source.dataset == plan.source.dataset)
 
 
 def joined(tables: Sequence[TablePlan], *, most: float, fetch: Callable[[TableQuery], TableCells]) -> Linked:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.policy.language.models import Policy
 
-__all__ = ["canonical", "dump", "plain_values", "yaml_text"]
+__all__ = ["canonical", "dump", "plain_values", "yaml_of", "yaml_text"]
 
 _Place = tuple[str | int, ...]
 
@@ -144,6 +146,32 @@ def dump(policy: Policy, *, origin: Callable[[_Place], str | None] | None = None
     values = plain_values(policy)
     assert isinstance(values, dict)
     return "".join(f"{line}\n" for line in _lines(values, 0, (), origin or (lambda _: None)))
+
+
+def yaml_of(values: Mapping[str, object]) -> str:
+    r"""Return a policy that is written as mappings, sequences and values of Python as YAML; a float is its shortest decimal.
+
+    >>> from datetime import date
+    >>> yaml_of({"knows": ("age", "sex"), "highest_risk": 0.2, "next": date(2027, 1, 15)})
+    'knows: [age, sex]\nhighest_risk: 0.2\nnext: "2027-01-15"\n'
+    """
+    return "".join(f"{line}\n" for line in _lines(_keyed(values), 0, (), lambda _: None))
+
+
+def _keyed(values: Mapping[str, object]) -> dict[str, object]:
+    return {str(key): _plain(item) for key, item in values.items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _keyed(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, float):
+        return Decimal(repr(value)) if isfinite(value) else repr(value)
+    return value
 
 
 def _comment(origin: Callable[[_Place], str | None], path: _Place) -> str:

@@ -35,7 +35,6 @@ from sqlglot import exp
 
 from privrelease.audit.document.model import Outcome
 from privrelease.audit.statistics import audit as audit_statistics
-from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.dp import calibration, draws, sensitivity
 from privrelease.dp.domains import NumericDomain
@@ -46,6 +45,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring import aggregates
 from privrelease.execute.statistics import run as statistics
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline import statistics as run_statistics
 from privrelease.policy.statistics import queries as statistics_queries
 from tests.contract.dp.test_release_neighbours import excesses
 from tests.statistical.door import caught, data_of, planted, policy_of

@@ -184,13 +184,13 @@ def test_a_clock_that_goes_backwards_stops_everything(durable, claim, problems) 
 
 
 def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_once(durable, claim, budget) -> None:
-    from privrelease.cli.commands.ledger import _verified
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
+    from privrelease.pipeline.ledger import verified
     from privrelease.release.signing import SigningKey, sealed
 
     owner, stranger = SigningKey.generate(), SigningKey.generate()
     identity = durable.create("1", owners=[owner.public.pem])
-    ledger = durable.open(verifier=_verified)
+    ledger = durable.open(verifier=verified)
     replaces = ledger.book().populations["patients"].entry
 
     def signed(key: SigningKey, epsilon: str, population: str = "patients", before: str = replaces, of: str = identity) -> str:
@@ -215,19 +215,19 @@ def test_a_cap_is_raised_by_an_owners_signature_only_and_a_signature_is_good_onc
     ledger.reserve(claim("2"))
     with pytest.raises(BudgetError, match="L110"):
         durable.open()  # without somebody who checks signatures a raised cap counts for nothing
-    assert not verify(durable.open(verifier=_verified), verifier=_verified).problems
+    assert not verify(durable.open(verifier=verified), verifier=verified).problems
     with pytest.raises(BudgetError, match="L124"):
         ledger.add_population("strangers", budget("2"))
     ledger.add_population("strangers", budget("2"), envelope=signed(owner, "2", "strangers", "0" * 64))
 
 
 def test_without_owners_no_cap_can_be_raised(durable, budget) -> None:
-    from privrelease.cli.commands.ledger import _verified
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
+    from privrelease.pipeline.ledger import verified
     from privrelease.release.signing import SigningKey, sealed
 
     identity = durable.create("1")
-    ledger = durable.open(verifier=_verified)
+    ledger = durable.open(verifier=verified)
     before = ledger.book().populations["patients"].entry
     envelope = sealed(cap_statement(identity, "patients", budget("2"), before), CAP_STATEMENT, [SigningKey.generate()]).decode()
     with pytest.raises(BudgetError, match="L124"):

@@ -151,7 +151,7 @@ def test_names_from_a_policy_cannot_command_the_terminal(desk):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
 def test_an_interruption_stops_every_release_not_only_the_one_that_runs(desk, monkeypatch, error):
-    from privrelease.cli.commands import run
+    from privrelease.pipeline import run
 
     asked = []
 
@@ -170,7 +170,7 @@ def test_an_interruption_stops_every_release_not_only_the_one_that_runs(desk, mo
 
 
 def test_a_fault_in_one_release_does_not_stop_the_next(desk, monkeypatch):
-    from privrelease.cli.commands import run
+    from privrelease.pipeline import run
 
     one = run._one
 

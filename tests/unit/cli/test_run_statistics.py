@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.cli.commands import ledger as ledger_commands
 from privrelease.cli.main import main
 from privrelease.dp.budget import Budget
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline import ledger as ledger_commands
 from privrelease.units import Delta, Epsilon
 
 POLICY = """apiVersion: privrelease/v1

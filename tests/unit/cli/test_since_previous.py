@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from privrelease.cli.commands import ledger as ledger_commands
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline import ledger as ledger_commands
 from tests.unit.cli.conftest import DATA, POLICY
 from tests.unit.cli.test_run_statistics import DATA as NUMBERS
 from tests.unit.cli.test_run_statistics import POLICY as STATISTICS

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline import statistics as run_statistics
 from tests.unit.cli.conftest import POLICY_HEAD
 
 POLICY = (

@@ -6,9 +6,9 @@ import csv
 
 import pytest
 
-from privrelease.cli.commands import run_statistics
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline import statistics as run_statistics
 from privrelease.units import Epsilon
 from tests.unit.cli.conftest import POLICY_HEAD
 

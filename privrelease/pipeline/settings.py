@@ -1,4 +1,4 @@
-"""What a command needs to work on a policy: environment, roots, state, limits of the engine."""
+"""The settings under which a policy is worked on: environment, roots, state, limits of the engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import subprocess
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import UsageError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.pipeline.kinds import Kind
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.release.store import ReleaseStore
@@ -26,7 +27,7 @@ _GIT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Options of a command, checked."""
+    """Where a policy is read and its releases are kept, and within which limits."""
 
     environment: str | None = None
     data_root: Path | None = None
@@ -37,13 +38,15 @@ class Settings:
     test_noise: int | None = None
     """A seed that makes noise repeatable; what comes of it is marked and can never be published."""
 
-    def load(self, policy: Path) -> tuple[LoadedPolicy, Plan]:
-        """Load a policy and plan it. Raises PolicyError with every error."""
+    def load(self, policy: Path, kinds: Sequence[Kind[Any]] = ()) -> tuple[LoadedPolicy, Plan]:
+        """Load a policy and plan it. ``kinds``: of releases (none: those of this package). Raises PolicyError with every error."""
         from privrelease.plan.build import build_plan
         from privrelease.policy.loader import load_policy
 
         loaded = load_policy(policy, env=self.environment, data_root=self.data_root)
-        return loaded, build_plan(loaded, commit=commit_of(loaded.path))
+        return loaded, build_plan(
+            loaded, commit=commit_of(loaded.path), builders=tuple((kind.name, kind.build) for kind in kinds)
+        )
 
     def store(self, plan: Plan) -> ReleaseStore:
         """Open the state folder."""
@@ -52,10 +55,7 @@ class Settings:
         return ReleaseStore.beside(plan.policy_path) if self.state is None else ReleaseStore(self.state)
 
     def engine(self, settings: EngineSettings) -> EngineSettings:
-        """Put the temporary folder that was asked for into an engine's settings. The process is ours: Arrow goes without pandas."""
-        from privrelease.lean_imports import arrow_alone
-
-        arrow_alone()
+        """Put the temporary folder that was asked for into an engine's settings."""
         if self.temp is None:
             return settings
         if not self.temp.is_dir():

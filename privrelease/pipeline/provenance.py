@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import InputError, PrivreleaseError
+from privrelease.pipeline.kinds import KINDS, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,13 @@ class Origin:
 
 
 def origin_of(
-    files: Sequence[Sink], release: ReleasePlan, policy: Plan, store: ReleaseStore, *, source: bool = True
+    files: Sequence[Sink],
+    release: ReleasePlan,
+    policy: Plan,
+    store: ReleaseStore,
+    *,
+    source: bool = True,
+    kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Origin | None:
     """Return the newest run of the release that made all of ``files``, a published one before others; None: no run known here did.
 
@@ -59,7 +66,7 @@ def origin_of(
     outputs = made.run.data
     if len(outputs) != len(release.sinks) or made.outputs not in (None, [(one.label, one.kind.value) for one in release.sinks]):
         return replace(origin, why="the policy names other outputs now")
-    if source and not _source_unchanged(made.run, release, store):
+    if source and not _source_unchanged(made.run, release, store, kinds):
         return replace(origin, why="the source, or a file of keys, is not the one that was read then")
     paths = [made.taken[path.name].path if path.name in made.taken else path for path in outputs]
     return replace(origin, files=tuple(replace(sink, path=path) for sink, path in zip(release.sinks, paths, strict=True)))
@@ -122,19 +129,16 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
     return _Made(run, record.state.value, manifest, altered, taken)
 
 
-def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore) -> bool:
+def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore, kinds: Sequence[Kind[Any]]) -> bool:
     """Whether the files of the source, and lists of keys, are those that the run read: else its row map leads to other rows."""
     from privrelease.execute.common.inputs import digest_inputs
     from privrelease.execute.common.scope import sources_of
-    from privrelease.plan.model import MicrodataPlan
-    from privrelease.plan.tables.plan import TablePlan
     from privrelease.release.digests import DIGEST_KEY, digest_key
 
     if not os.environ.get(DIGEST_KEY) and not (store.state / "digest.key").is_file():
         return False
     try:
-        internal = run.internal_manifest() if isinstance(release, MicrodataPlan) else run.internal_statistics()
-        lists = release.lists if isinstance(release, TablePlan) else ()
-        return digest_inputs(sources_of(release), digest_key(store.state, os.environ), lists).digests == internal.inputs
+        then = kind_of(release, kinds).inputs(run)
+        return digest_inputs(sources_of(release), digest_key(store.state, os.environ), release.lists).digests == then
     except (InputError, OSError):
         return False

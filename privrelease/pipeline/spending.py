@@ -10,9 +10,9 @@ from privrelease.findings import pluralise
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.cli.settings import Settings
     from privrelease.dp.budget import Budget
     from privrelease.ledger.database import DatabaseLedger
+    from privrelease.pipeline.settings import Settings
     from privrelease.plan.model import Plan, ReleasePlan
 
 __all__ = ["Spending", "spendings"]
@@ -52,17 +52,16 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
     from privrelease.errors import BudgetError, UsageError
     from privrelease.execute.statistics.run import query_key
     from privrelease.ledger.refusals import budget_words, left_of
+    from privrelease.plan.model import releases_of
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.units import Epsilon
 
     found: list[Spending] = []
     planned: dict[str, Budget] = {}
     charged: dict[str, Budget] = {}
-    for plan in releases:
-        if not isinstance(plan, StatisticsPlan):
-            continue
+    for plan in releases_of(releases, StatisticsPlan):
         try:
-            from privrelease.cli.commands.ledger import opened
+            from privrelease.pipeline.ledger import opened
 
             ledger = opened(policy, settings.store(policy))
             balance = ledger.balance(plan.population)

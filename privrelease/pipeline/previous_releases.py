@@ -6,24 +6,26 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from privrelease.audit.comparison.combine import named
 from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
 from privrelease.audit.document.previous_releases import earlier_facts
-from privrelease.cli.settings import chosen
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
+from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
+from privrelease.pipeline.settings import chosen
+from privrelease.plan.model import releases_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.comparison.previous_release import EarlierKind
     from privrelease.audit.document.model import AuditResult
-    from privrelease.cli.settings import Settings
     from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.pipeline.settings import Settings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Column, Sink
-    from privrelease.release.manifest import InputDigest, Manifest, ManifestColumn
+    from privrelease.release.manifest import InputDigest, ManifestColumn
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
@@ -40,6 +42,7 @@ class _Asked:
     release: ReleasePlan
     plan: Plan
     settings: Settings
+    kinds: Sequence[Kind[Any]] = KINDS
 
 
 def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSettings:
@@ -51,7 +54,9 @@ def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSe
 # ------------------------------------------------------------------------------------------------------------ published from here
 
 
-def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None) -> EarlierReleases:
+def published_before(
+    store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, *, kinds: Sequence[Kind[Any]] = KINDS
+) -> EarlierReleases:
     """Return releases of the same persons that were published before, newest first.
 
     The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was
@@ -59,27 +64,29 @@ def published_before(store: ReleaseStore, release: ReleasePlan, policy: Plan, ru
     for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the run that is audited, which
     is not earlier. What was published and cannot be looked at is named, never passed over.
     """
-    return _published(store, release, policy, run, files=True)
+    return _published(store, release, policy, run, kinds, files=True)
 
 
 def require_audited_together(
-    store: ReleaseStore, release: ReleasePlan, policy: Plan, run: RunFolder, audit: AuditResult
+    store: ReleaseStore,
+    release: ReleasePlan,
+    policy: Plan,
+    run: RunFolder,
+    audit: AuditResult,
+    kinds: Sequence[Kind[Any]] = KINDS,
 ) -> None:
     """Raise UnseenReleaseError (R167) where an audit made now would look at a release that the run's audit did not look at.
 
     For the store's lock: another release may have been published since the audit. One of the same content is no other, statistics are the
     ledger's matter, and where recipients hold no previous release none is combined. Files are not digested again.
     """
-    from privrelease.plan.statistics.plan import StatisticsPlan
-    from privrelease.plan.tables.plan import TablePlan
-
-    if isinstance(release, StatisticsPlan) or not release.recipients_hold_previous:
+    kind = kind_of(release, kinds)
+    if kind.accounted or not release.recipients_hold_previous:
         return
-    kind: EarlierKind = "table" if isinstance(release, TablePlan) else "microdata"
     facts = earlier_facts(audit)
     seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
-    out = _published(store, release, policy, run.id, files=False)
-    others = [one for one in out.releases if one.kind == kind and one.run not in seen]
+    out = _published(store, release, policy, run.id, kinds, files=False)
+    others = [one for one in out.releases if one.kind == kind.name and one.run not in seen]
     if others:
         known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
         others = [one for one in others if not one.digests & known]
@@ -100,32 +107,32 @@ def _digests(store: ReleaseStore, run: str) -> frozenset[str]:
         return frozenset()
 
 
-def _published(store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, *, files: bool) -> EarlierReleases:
+def _published(
+    store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, kinds: Sequence[Kind[Any]], *, files: bool
+) -> EarlierReleases:
     """As said of :func:`published_before`. ``files``: see that each file is still the one that was published."""
-    from privrelease.plan.statistics.plan import StatisticsPlan
-
+    kind = kind_of(release, kinds)
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
     except (PrivreleaseError, OSError) as error:
         return EarlierReleases(unlooked=(UnreadableRelease("what was published from the state folder", None, _why(error)),))
-    held = isinstance(release, StatisticsPlan) or release.recipients_hold_previous
     found: list[EarlierRelease] = []
     unlooked: list[UnreadableRelease] = []
     left = 0
-    own = () if run is None or isinstance(release, StatisticsPlan) else _own_inputs(store, release, run)
+    own = () if run is None or kind.accounted else _own_inputs(store, release, run, kinds)
     for record in records:
         try:
             folder = store.folder(record.run)
-            if not (_same_persons(folder, record, release, policy) or _same_files(folder, own)):
+            if not (_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
                 continue
-            one = replace(_of_run(folder, release), held=held)
+            one = replace(_of_run(folder, release, kinds), held=release.recipients_hold_previous)
             if files:
                 _check_files(folder, one)
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
             unlooked.append(UnreadableRelease(f"{record.release} (run {record.run})", record.run, _why(error)))
             continue
         alike = [other for other in found if other.kind == one.kind]
-        if one.kind == "statistics" and isinstance(release, StatisticsPlan):
+        if kind.accounted and one.kind == kind.name:
             found.append(one)
         elif any(one.digests & other.digests for other in alike):
             continue
@@ -171,45 +178,43 @@ def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, polic
     return bool(data["dataset"] == release.source.dataset)
 
 
-def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str) -> tuple[str, ...]:
+def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str, kinds: Sequence[Kind[Any]]) -> tuple[str, ...]:
     """Keyed digests of the files of a release's source: as its run noted them, or as they are where it has not come to that."""
     from privrelease.execute.common.inputs import digest_inputs
     from privrelease.release.digests import digest_key
 
     try:
-        noted = _inputs(store.folder(run))
+        noted = _inputs(store.folder(run), kinds)
     except (PrivreleaseError, OSError):
         noted = ()
     every = noted or digest_inputs((release.source,), digest_key(store.state, os.environ)).digests
     return tuple(one.hmac_sha256 for one in every if one.label == release.source.label)
 
 
-def _same_files(run: RunFolder, own: tuple[str, ...]) -> bool:
+def _same_files(run: RunFolder, own: tuple[str, ...], kinds: Sequence[Kind[Any]]) -> bool:
     """Whether a run was made of these files: of its inputs the first is its source's."""
-    inputs = _inputs(run) if own else ()
+    inputs = _inputs(run, kinds) if own else ()
     return bool(inputs) and inputs[0].hmac_sha256 in own
 
 
-def _inputs(run: RunFolder) -> tuple[InputDigest, ...]:
-    """What a run read, microdata or not; nothing where it has not come to that, or cannot be read any more."""
+def _inputs(run: RunFolder, kinds: Sequence[Kind[Any]]) -> tuple[InputDigest, ...]:
+    """What a run read, whatever its kind; nothing where it has not come to that, or cannot be read any more."""
     try:
-        if _kind_of(run.manifest()) == "microdata":
-            return run.internal_manifest().inputs
-        return run.internal_statistics().inputs
+        return kind_of_manifest(run.manifest(), kinds).inputs(run)
     except (PrivreleaseError, OSError, ValueError, LookupError, StopIteration):
         return ()
 
 
-def _of_run(run: RunFolder, release: ReleasePlan) -> EarlierRelease:
+def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) -> EarlierRelease:
     """An earlier release from the folder of its run."""
     manifest = run.manifest()
     paths = [(output, run.output(output.file)) for output in manifest.outputs]
     output, path = next((one for one in paths if one[0].kind == "parquet"), paths[0])
     table = next((sink.table for sink in release.sinks if sink.label == output.label), "data")
-    kind = _kind_of(manifest)
+    kind = kind_of_manifest(manifest, kinds)
     earlier = EarlierRelease(
         name=f"{manifest.release} (run {run.id})",
-        kind=kind,
+        kind=_named_kind(kind),
         file=_sink(path, output.kind, output.label, table),
         columns=tuple(_column(column) for column in output.columns),
         order=manifest.order,
@@ -218,17 +223,11 @@ def _of_run(run: RunFolder, release: ReleasePlan) -> EarlierRelease:
         manifest=manifest,
         snapshot=None if manifest.privacy is None else manifest.privacy.snapshot,
     )
-    if kind != "microdata":
-        return replace(earlier, inputs=run.internal_statistics().inputs)
-    internal = run.internal_manifest()
-    lossy = frozenset(name for name, cells in internal.claims.suppressed.items() if cells)
-    return replace(earlier, lossy=lossy, inputs=internal.inputs, row_map=run.row_map if run.row_map.is_file() else None)
+    return kind.previous(earlier, run)
 
 
-def _kind_of(manifest: Manifest) -> EarlierKind:
-    if manifest.privacy is not None:
-        return "statistics"
-    return "table" if any(column.name == "total_over" for column in manifest.outputs[0].columns) else "microdata"
+def _named_kind(kind: Kind[Any]) -> EarlierKind:
+    return cast("EarlierKind", kind.name)
 
 
 def _sink(path: Path, kind: str, label: str, table: str = "data") -> Sink:
@@ -246,12 +245,14 @@ def _column(column: ManifestColumn) -> Column:
 # --------------------------------------------------------------------------------------------------------------- named by a person
 
 
-def named_releases(texts: Sequence[str], release: ReleasePlan, plan: Plan, settings: Settings) -> EarlierReleases:
+def named_releases(
+    texts: Sequence[str], release: ReleasePlan, plan: Plan, settings: Settings, *, kinds: Sequence[Kind[Any]] = KINDS
+) -> EarlierReleases:
     """Return the releases that were named, each as ``[POLICY#]EARLIER``: a file, a folder, a run, or the release published now.
 
     ``POLICY``: the policy it was made under; without one, the policy of the audit. Raises UsageError (C140) where nothing has that name.
     """
-    return EarlierReleases(tuple(_named(text, _Asked(release, plan, settings)) for text in texts))
+    return EarlierReleases(tuple(_named(text, _Asked(release, plan, settings, kinds)) for text in texts))
 
 
 def _named(text: str, asked: _Asked) -> EarlierRelease:
@@ -269,9 +270,7 @@ def _named(text: str, asked: _Asked) -> EarlierRelease:
 
 def _counterpart(plan: Plan, release: ReleasePlan) -> ReleasePlan:
     """The release of another policy that has the same id, else the only one of the same kind."""
-    alike = [one for one in plan.releases if one.id == release.id] or [
-        one for one in plan.releases if type(one) is type(release)
-    ]
+    alike = [one for one in plan.releases if one.id == release.id] or list(releases_of(plan.releases, type(release)))
     if len(alike) == 1:
         return alike[0]
     raise UsageError(
@@ -297,7 +296,7 @@ def _of_name(name: str, asked: _Asked) -> EarlierRelease:
                 hint="name an earlier release as a file, the folder of its run, its run, or its id once it is published",
             ) from None
         run = current
-    return _of_run(run, asked.release)
+    return _of_run(run, asked.release, asked.kinds)
 
 
 def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
@@ -306,7 +305,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     from privrelease.release.runs import RunFolder
 
     if (folder / "internal" / "state.json").is_file():
-        return _of_run(RunFolder(folder.resolve()), asked.release)
+        return _of_run(RunFolder(folder.resolve()), asked.release, asked.kinds)
     manifests = sorted(folder.glob("*.manifest.json"))
     if len(manifests) != 1:
         raise UsageError(
@@ -318,10 +317,10 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     output = manifest.outputs[0]
     return EarlierRelease(
         name=f"{manifest.release} (run {manifest.run})",
-        kind=_kind_of(manifest),
+        kind=_named_kind(kind_of_manifest(manifest, asked.kinds)),
         file=_sink(folder / output.file, output.kind, output.label),
         columns=tuple(_column(column) for column in output.columns),
-        lossy=_known_to_threats(asked.release),
+        lossy=kind_of(asked.release, asked.kinds).lossy(asked.release),
         order=manifest.order,
         run=manifest.run,
         digests=frozenset(one.sha256 for one in manifest.outputs),
@@ -331,10 +330,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
 
 def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
     """A file: of the run that made it, where that is known; else of anybody, under the release's rules."""
-    from privrelease.audit.checks.release_files import planned_columns
-    from privrelease.cli.origin import origin_of
-    from privrelease.plan.model import MicrodataPlan
-    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.pipeline.provenance import origin_of
     from privrelease.release.digests import sha256_of
 
     kinds = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".duckdb": "duckdb"}
@@ -346,28 +342,11 @@ def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
     store = asked.settings.store(asked.plan)
     sink = _sink(file, kind, str(file))
     for release in asked.plan.releases:
-        origin = origin_of((sink,), release, asked.plan, store, source=False)
+        origin = origin_of((sink,), release, asked.plan, store, source=False, kinds=asked.kinds)
         if origin is not None and not origin.altered:
-            made = _of_run(origin.run, release)
+            made = _of_run(origin.run, release, asked.kinds)
             if sha256_of(sink.path) in made.digests:
                 return made
-    release = asked.release
-    if not isinstance(release, MicrodataPlan):
-        of: EarlierKind = "statistics" if isinstance(release, StatisticsPlan) else "table"
-        return EarlierRelease(str(file), of, sink, digests=frozenset({sha256_of(sink.path)}))
-    return EarlierRelease(
-        name=str(file),
-        kind="microdata",
-        file=sink,
-        columns=planned_columns(release),
-        lossy=_known_to_threats(release),
-        order="values",
-        digests=frozenset({sha256_of(sink.path)}),
-        marked=True,
-    )
-
-
-def _known_to_threats(release: ReleasePlan) -> frozenset[str]:
-    from privrelease.plan.model import MicrodataPlan
-
-    return frozenset(release.quasi_identifiers) if isinstance(release, MicrodataPlan) else frozenset()
+    planned = kind_of(asked.release, asked.kinds)
+    earlier = EarlierRelease(str(file), _named_kind(planned), sink, digests=frozenset({sha256_of(sink.path)}))
+    return planned.external(earlier, asked.release)

@@ -1,0 +1,1 @@
+"""Running, auditing, approving, publishing and withdrawing releases: functions of values that return values. Nothing is printed here."""

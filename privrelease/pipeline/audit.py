@@ -1,0 +1,72 @@
+"""Auditing files that exist already, whoever made them, against a release of a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privrelease.errors import InputError, UsageError
+from privrelease.pipeline.kinds import kind_of
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.pipeline.provenance import Origin
+    from privrelease.pipeline.world import World
+    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.relational.schema import Sink
+
+__all__ = ["AuditedFiles", "audit", "origin_of_files", "sinks_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedFiles:
+    """Files to audit. ``source``: the source is measured too; ``against``: previous releases, as a person names them."""
+
+    files: tuple[Path, ...]
+    source: bool = True
+    against: tuple[str, ...] = ()
+
+
+def audit(release: ReleasePlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
+    """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
+    from privrelease.audit.checks.waivers import with_waivers
+
+    return with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)
+
+
+def origin_of_files(
+    files: tuple[Sink, ...], release: ReleasePlan, plan: Plan, world: World, *, source: bool = True
+) -> Origin | None:
+    """Return the run that made the files; what of it the audit takes is logged."""
+    from privrelease.pipeline.provenance import origin_of
+
+    origin = origin_of(files, release, plan, world.settings.store(plan), source=source, kinds=world.kinds)
+    if origin is None:
+        return None
+    names = f"{', '.join(sink.label for sink in files)}: made by run {origin.run.id} ({origin.state})"
+    if origin.files is None:
+        world.log(f"{names}; {origin.why}: audited as a file of others")
+    else:
+        row_map = ", row map" if kind_of(release, world.kinds).row_map else ""
+        world.log(f"{names}, audited with its manifest{row_map}{' and source' if source else ''}")
+    return origin
+
+
+def sinks_of(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
+    """Take the files for the release's outputs, in their order; one file may stand for the first output of its kind."""
+    from privrelease.relational.schema import Sink, SinkKind
+
+    kinds = {".csv": SinkKind.CSV, ".parquet": SinkKind.PARQUET, ".pq": SinkKind.PARQUET, ".duckdb": SinkKind.DUCKDB}
+    sinks = []
+    for file in files:
+        if not file.is_file():
+            raise InputError(code="C113", message=f"{file} is no file", hint="check the path after --file")
+        kind = kinds.get(file.suffix.lower())
+        if kind is None:
+            raise UsageError(
+                code="C108", message=f"the kind of {file.name} is not known", hint="audit a csv, parquet or duckdb file"
+            )
+        table = next((sink.table for sink in release.sinks if sink.kind is kind), "data")
+        sinks.append(Sink(kind, Path(file).resolve(), str(file), table))
+    return tuple(sinks)

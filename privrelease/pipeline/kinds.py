@@ -1,0 +1,140 @@
+"""Kinds of releases as values: what the pipeline does with a release of each kind.
+
+A new kind is a wing of functions and one more value in ``KINDS``. The wings import what they compute with when they are called, so that
+asking for a kind loads nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from privrelease.pipeline import microdata, statistics, tables
+from privrelease.plan.model import named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.execute.common.progress import Progress
+    from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.pipeline.audit import AuditedFiles
+    from privrelease.pipeline.world import World
+    from privrelease.plan.build import Build
+    from privrelease.plan.explain import Explain
+    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.release.manifest import InputDigest, Manifest
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["KINDS", "Kind", "kind_of", "kind_of_manifest"]
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[P]):
+    """A kind of release; ``P``: the class of its plans, whose ``kind`` is the kind's ``name``."""
+
+    name: str
+    build: Build
+    """Plan a release of a policy."""
+    explain: Explain
+    """Say in words what a plan will do."""
+    execute: Callable[[P, Plan, World, ReleaseStore, RunFolder, Progress], AuditResult]
+    """Run a release in the folder of a run, park it there and audit what was parked."""
+    audit: Callable[[P, Plan, AuditedFiles, World], AuditResult]
+    """Audit files that exist already against a release."""
+    made: Callable[[Manifest], bool]
+    """Return whether a manifest describes a release of this kind."""
+    inputs: Callable[[RunFolder], tuple[InputDigest, ...]]
+    """Return the digests of what a run read, its source first."""
+    previous: Callable[[EarlierRelease, RunFolder], EarlierRelease]
+    """Complete a previous release by what the folder of its run adds to its manifest."""
+    external: Callable[[EarlierRelease, P], EarlierRelease]
+    """Complete a previous release of unknown origin by what the plan of its counterpart declares."""
+    lossy: Callable[[P], frozenset[str]]
+    """Return the columns of which single cells may have been suppressed."""
+    forecast: Callable[[P, World], Forecast] | None = None
+    """Compute what a run would find and suppress; None where nothing is read beforehand."""
+    accounted: bool = False
+    """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
+    row_map: bool = False
+    """A row map leads each released row to its source, for the audit."""
+
+
+def _build(kind: str) -> Build:
+    def build(*given: Any) -> Any:  # noqa: ANN401 -- the builder's own types hold
+        from privrelease.plan.build import BUILDERS
+
+        return named(kind, BUILDERS)(*given)
+
+    return build
+
+
+def _explain(kind: str) -> Explain:
+    def explain(plan: Any) -> Any:  # noqa: ANN401 -- the explainer's own types hold
+        from privrelease.plan.explain import EXPLAINERS
+
+        return named(kind, EXPLAINERS)(plan)
+
+    return explain
+
+
+#: Every kind of release.
+KINDS: tuple[Kind[Any], ...] = (
+    Kind(
+        name="microdata",
+        build=_build("microdata"),
+        explain=_explain("microdata"),
+        execute=microdata.audited_microdata,
+        audit=microdata.audit_files,
+        made=microdata.made,
+        inputs=microdata.inputs,
+        previous=microdata.previous,
+        external=microdata.external,
+        lossy=microdata.lossy,
+        forecast=microdata.forecast,
+        row_map=True,
+    ),
+    Kind(
+        name="statistics",
+        build=_build("statistics"),
+        explain=_explain("statistics"),
+        execute=statistics.audited_statistics,
+        audit=statistics.audit_files,
+        made=statistics.made,
+        inputs=statistics.inputs,
+        previous=statistics.previous,
+        external=statistics.external,
+        lossy=statistics.lossy,
+        accounted=True,
+    ),
+    Kind(
+        name="table",
+        build=_build("table"),
+        explain=_explain("table"),
+        execute=tables.audited_table,
+        audit=tables.audit_files,
+        made=tables.made,
+        inputs=tables.inputs,
+        previous=tables.previous,
+        external=tables.external,
+        lossy=tables.lossy,
+    ),
+)
+
+
+def kind_of(release: ReleasePlan, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
+    """Return the kind of a planned release."""
+    return named(release.kind, ((kind.name, kind) for kind in kinds))
+
+
+def kind_of_manifest(manifest: Manifest, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
+    """Return the kind of a release from its manifest. Raises LookupError where no kind makes such manifests."""
+    for kind in kinds:
+        if kind.made(manifest):
+            return kind
+    message = "no kind of release makes such a manifest"
+    raise LookupError(message)

@@ -1,0 +1,136 @@
+"""What the pipeline does with microdata: protect, park, audit with the row map, and read previous releases of the kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.execute.common.progress import Progress
+    from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.execute.microdata.run import ParkedRelease
+    from privrelease.pipeline.audit import AuditedFiles
+    from privrelease.pipeline.world import World
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.release.manifest import InputDigest, Manifest
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["audit_files", "audited_microdata", "external", "forecast", "inputs", "lossy", "made", "previous"]
+
+
+def audited_microdata(
+    release: MicrodataPlan, policy: Plan, world: World, store: ReleaseStore, folder: RunFolder, progress: Progress
+) -> AuditResult:
+    """Run a release of microdata in ``folder`` and audit what was parked, on an engine of its own that may write nothing."""
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.microdata.run import run_microdata
+    from privrelease.pipeline.previous_releases import published_before, readable_too
+
+    settings = world.settings
+    limits = engine_settings(release, folder, memory_limit=settings.memory_limit, threads=settings.threads)
+    with world.engine(limits) as engine:
+        parked = run_microdata(release, policy, engine=engine, store=store, run=folder, progress=progress)
+    progress("audit", None)
+    earlier = published_before(store, release, policy, folder.id, kinds=world.kinds)
+    readable = (*limits.readable, folder.outgoing, folder.internal)
+    with world.engine(readable_too(replace(limits, readable=readable, writable=()), earlier)) as engine:
+        return _audited(release, policy, parked, earlier, engine)
+
+
+def _audited(
+    release: MicrodataPlan, policy: Plan, parked: ParkedRelease, earlier: EarlierReleases, engine: AuditEngine
+) -> AuditResult:
+    from privrelease.audit.microdata.audit import audit_microdata
+    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.pipeline.settings import versions
+    from privrelease.release.store import now
+
+    files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, parked.run.data, strict=True))
+    target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    return audit_microdata(release, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
+
+
+def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
+    """Audit files as a release of microdata."""
+    from privrelease.audit.microdata.audit import audit_microdata
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.pipeline.previous_releases import named_releases, readable_too
+    from privrelease.pipeline.settings import versions
+    from privrelease.release.store import now
+
+    settings = world.settings
+    target = _target(release, plan, asked, world)
+    earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
+    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    read = (*(sink.path for sink in target.files), *(() if target.row_map is None else (target.row_map,)))
+    folders = tuple(dict.fromkeys(path.parent for path in read))
+    limits = settings.engine(readable_too(replace(limits, readable=(*limits.readable, *folders)), earlier))
+    world.log(f"auditing {', '.join(sink.label for sink in target.files)}")
+    with world.engine(limits) as engine:
+        moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+        return audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
+
+
+def _target(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditTarget:
+    """Take the files as the run's that made them, where that is known here and the source is asked; else as anybody's."""
+    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.pipeline.audit import origin_of_files, sinks_of
+
+    files = sinks_of(release, asked.files)
+    origin = origin_of_files(files, release, plan, world) if asked.source else None
+    if origin is None or origin.files is None:
+        return AuditTarget(files, without_source=not asked.source)
+    run = origin.run
+    return AuditTarget(
+        origin.files,
+        run.row_map,
+        manifest=origin.manifest,
+        internal=run.internal_manifest(),
+        run=run.id,
+        altered=origin.altered,
+    )
+
+
+def forecast(release: MicrodataPlan, world: World) -> Forecast:
+    """Compute on the source what a run would find and suppress. Writes nothing."""
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.microdata.forecast import forecast as computed
+
+    limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
+    with world.engine(limits) as engine:
+        return computed(release, engine, world.progress(release.id))
+
+
+def made(manifest: Manifest) -> bool:
+    """Return whether a manifest describes microdata: neither noise was paid for, nor is there a column of totals."""
+    return manifest.privacy is None and not any(column.name == "total_over" for column in manifest.outputs[0].columns)
+
+
+def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
+    """Return the digests of what a run read."""
+    return run.internal_manifest().inputs
+
+
+def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
+    """Add the columns with suppressed cells, the inputs and the row map."""
+    internal = run.internal_manifest()
+    suppressed = frozenset(name for name, cells in internal.claims.suppressed.items() if cells)
+    return replace(earlier, lossy=suppressed, inputs=internal.inputs, row_map=run.row_map if run.row_map.is_file() else None)
+
+
+def external(earlier: EarlierRelease, release: MicrodataPlan) -> EarlierRelease:
+    """Read a file of unknown origin under the release's rules."""
+    from privrelease.audit.checks.release_files import planned_columns
+
+    return replace(earlier, columns=planned_columns(release), lossy=lossy(release), marked=True)
+
+
+def lossy(release: MicrodataPlan) -> frozenset[str]:
+    """Return the columns that some threat knows."""
+    return frozenset(release.quasi_identifiers)

@@ -1,0 +1,291 @@
+"""Approving, publishing and withdrawing: what a person decides about a parked release. Nothing is executed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from privrelease.pipeline.settings import chosen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.waivers import WaiverRecord
+    from privrelease.errors import UsageError
+    from privrelease.findings import Finding
+    from privrelease.pipeline.settings import Settings
+    from privrelease.plan.approvals import ApprovalsPlan
+    from privrelease.plan.model import Plan
+    from privrelease.release.approvals import Approvals
+    from privrelease.release.approvers import Approver
+    from privrelease.release.runs import RunFolder, RunRecord
+    from privrelease.release.store import ReleaseStore
+
+__all__ = [
+    "Approved",
+    "Publishable",
+    "Published",
+    "approve",
+    "approvers_of",
+    "kept_files",
+    "publish",
+    "publishable",
+    "required_signoff",
+    "signoff_of",
+    "withdraw",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parked:
+    """A run, and the policy as it is now, in the environment that the run had."""
+
+    plan: Plan
+    store: ReleaseStore
+    run: RunFolder
+    audit: AuditResult
+
+    @property
+    def waivers(self) -> tuple[WaiverRecord, ...]:
+        """The run's open waivers: those that let a failed check pass."""
+        from privrelease.audit.document.waivers import waiver_facts
+
+        facts = waiver_facts(self.audit)
+        return () if facts is None else tuple(one for one in facts.waivers if one.counts)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Owners of the run's open waivers."""
+        return tuple(one.owner for one in self.waivers)
+
+
+def _parked(policy: Path, settings: Settings, run_id: str) -> _Parked:
+    from privrelease.release.store import ReleaseStore
+    from privrelease.report.forms.json_report import read_audit
+
+    store = ReleaseStore.beside(policy) if settings.state is None else ReleaseStore(settings.state)
+    store.recover()
+    run = store.folder(run_id)
+    _, plan = replace(settings, environment=run.record().environment).load(policy)
+    return _Parked(plan, store, run, read_audit(run.audit, run.audit.name))
+
+
+def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
+    """Read the approvers of a policy and see that every required role can be signed for. Raises InputError (R150 to R152)."""
+    from privrelease.release.approvers import load_approvers, require_approvers
+    from privrelease.release.store import now
+
+    approvers = load_approvers(approvals.keys, approvals.label)
+    require_approvers(approvals.required, approvers, now().date(), approvals.label)
+    return approvers
+
+
+def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
+    """Return the audit with the approvals that the policy requires, which nobody can have given yet."""
+    from privrelease.audit.document.signoff import SignoffFacts, with_signoff
+
+    return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
+
+
+def _changed(parked: _Parked) -> tuple[Finding, ...]:
+    """What is not as it was decided upon: files of the run, the policy, or the day, where a waiver has expired since."""
+    from privrelease.findings import Finding
+    from privrelease.release.store import now
+    from privrelease.release.tamper_check import alterations
+
+    found = alterations(parked.run)
+    if parked.audit.identity.policy_sha256 != parked.plan.policy_sha256:
+        message = f"{parked.plan.policy_path.name} is not the policy that was run: it says something else now"
+        found = (*found, Finding("R163", message, hint="run the release again under the policy as it is"))
+    today = now().date().isoformat()
+    for waiver in parked.waivers:
+        if waiver.expires < today:
+            message = f"the waiver of check {waiver.check} expired on {waiver.expires}, and the check failed"
+            found = (*found, Finding("R169", message, hint="renew the waiver in the policy, or mend what fails, and run again"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """An approval. ``changed``: what is not as it was decided upon, so that nothing was signed; ``missing``: roles that have not approved."""
+
+    run: str
+    role: str = ""
+    approver: str = ""
+    missing: tuple[str, ...] = ()
+    changed: tuple[Finding, ...] = ()
+
+
+def approve(policy: Path, settings: Settings, run_id: str, role: str, key: tuple[Path | None, str | None]) -> Approved:
+    """Sign the digests of a parked release in a role. Publishes nothing."""
+    from privrelease.errors import InputError
+    from privrelease.pipeline.signing import signing_key
+    from privrelease.release.approvals import approvals_of
+    from privrelease.release.approvals import approve as sign
+    from privrelease.release.runs import RunState
+    from privrelease.release.store import now
+
+    parked = _parked(policy, settings, run_id)
+    approvals = parked.plan.approvals
+    record = parked.run.record()
+    if approvals is None:
+        raise InputError(
+            code="R154", message="the policy requires no approval", hint="write `approvals: {required: [dpo], keys: …}`"
+        )
+    if record.state is not RunState.PARKED or record.decided is None or record.decided.outcome == "fail":
+        raise InputError(
+            code="R122", message=f"run {run_id} is {record.state.value}: only a parked release is approved", hint="run it again"
+        )
+    if role not in approvals.required:
+        raise _no_role(role, approvals)
+    findings = _changed(parked)
+    if findings:
+        return Approved(parked.run.id, changed=findings)
+    approvers = approvers_of(approvals)
+    made = sign(parked.run, role, signing_key(*key), approvers, parked.owners, now())
+    found = approvals_of(parked.run, approvers, parked.owners, now())
+    _record_signoff(parked, approvals, found)
+    return Approved(parked.run.id, made.role, made.approver, found.missing(approvals.required))
+
+
+def _no_role(role: str, approvals: ApprovalsPlan) -> UsageError:
+    """A role that no approval is asked for in: its signature would count for nothing, and use up the key."""
+    from privrelease.errors import UsageError
+    from privrelease.policy.text.messages import did_you_mean, shown
+
+    roles = ", ".join(approvals.required)
+    hint = (
+        did_you_mean(role, approvals.required)
+        or f"write --role with one of these, and a key that {approvals.label} lists for it"
+    )
+    return UsageError(code="C126", message=f"the policy requires no approval as {shown(role)}, but as: {roles}", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Publishable:
+    """A parked run, and whether it may be published: nothing is changed, and it is approved by all who must."""
+
+    parked: _Parked
+    release: str
+    changed: tuple[Finding, ...] = ()
+    """What is not as it was decided upon."""
+    discounted: tuple[Finding, ...] = ()
+    """Approvals that do not count, and why."""
+    missing: tuple[str, ...] = ()
+    """Roles that have not approved."""
+    unreviewed: bool = False
+    """A person has to decide, and the policy names no one who could."""
+    approvals: Approvals | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing stands against publishing it."""
+        return not (self.changed or self.missing or self.unreviewed)
+
+    @property
+    def run(self) -> str:
+        """The run's id."""
+        return self.parked.run.id
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A release that was published. ``outputs``: as the policy names them; ``kept``: what was there before, and where it is kept."""
+
+    release: str
+    outputs: tuple[str, ...]
+    kept: tuple[tuple[str, str], ...] = ()
+
+
+def publishable(policy: Path, settings: Settings, run_id: str) -> Publishable:
+    """Verify digests and signatures of a parked release. Publishes nothing."""
+    from privrelease.release.approvals import approvals_of
+    from privrelease.release.store import now
+
+    parked = _parked(policy, settings, run_id)
+    record, approvals = parked.run.record(), parked.plan.approvals
+    findings = _changed(parked)
+    if findings:
+        return Publishable(parked, record.release, findings)
+    if approvals is None:
+        return Publishable(parked, record.release, unreviewed=record.decided is not None and record.decided.outcome == "review")
+    found = approvals_of(parked.run, approvers_of(approvals), parked.owners, now())
+    if found.altered:
+        return Publishable(parked, record.release, tuple(found.altered))
+    missing = found.missing(approvals.required)
+    return Publishable(parked, record.release, (), tuple(found.discounted), missing, approvals=found)
+
+
+def publish(found: Publishable) -> Published:
+    """Publish a parked release that may be published. No second draw, no second charge.
+
+    Raises ValueError where it is not ready, UnseenReleaseError (R167) where another release that its audit did not look at was published; the run stays parked.
+    """
+    from privrelease.pipeline.previous_releases import require_audited_together
+
+    if not found.ready:
+        message = "a run that is changed, not approved or not reviewed is not published"
+        raise ValueError(message)
+    parked = found.parked
+    if parked.plan.approvals is not None and found.approvals is not None:
+        _record_signoff(parked, parked.plan.approvals, found.approvals)
+    release = chosen(parked.plan, (found.release,))[0]
+    guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit)
+    kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard))
+    return Published(found.release, tuple(sink.label for sink in release.sinks), kept)
+
+
+def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str], ...]:
+    """Return the files that were at output paths before a release was published there, each with the place where it is kept."""
+    import os
+
+    home = store.state.resolve()
+    return tuple(
+        (os.path.relpath(os.path.normpath(home / one.link)), os.path.relpath(home / one.kept)) for one in record.replaced
+    )
+
+
+def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> RunRecord:
+    """Take the current release back; its output paths show nothing any more. Return its run."""
+    from privrelease.errors import UsageError
+    from privrelease.execute.common.scope import release_name
+
+    if not reason.strip():
+        raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")
+    _, plan = settings.load(policy)
+    store = settings.store(plan)
+    store.recover()
+    return store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+
+
+def signoff_of(folder: Path) -> object | None:
+    """Return what is recorded of a run's sign-off; None where nothing is."""
+    import json
+
+    path = folder / "internal" / "signoff.json"
+    return json.loads(path.read_bytes()) if path.is_file() else None
+
+
+def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals) -> None:
+    """Keep the approvals that count beside the audit, and show them in the internal report."""
+    from privrelease.audit.document.signoff import SignoffFacts, SignoffRecord, with_signoff
+    from privrelease.release.files import canonical_json
+    from privrelease.report.pages.html import render_html
+    from privrelease.report.view.edition import Edition
+
+    records = tuple(
+        SignoffRecord(
+            role=approval.role,
+            approver=approval.approver,
+            signed_at=f"{approval.signed_at:%Y-%m-%dT%H:%M:%SZ}",
+            key=key,
+            manifest_sha256=approval.digests.manifest,
+            audit_sha256=approval.digests.audit,
+        )
+        for approval, key in found.counting
+    )
+    facts = SignoffFacts(required=approvals.required, approvals=records)
+    page = render_html(with_signoff(parked.audit, facts), Edition.INTERNAL).encode()
+    parked.store.sign_off(parked.run.id, canonical_json(facts.model_dump(mode="json")), page)

@@ -1,0 +1,115 @@
+"""The forms of a report: each renders an audit for an edition as bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.report.view.edition import Edition
+
+__all__ = ["FORMS", "REGISTRY", "registry"]
+
+
+def _html(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.pages.html import render_html
+
+    return render_html(audit, edition).encode()
+
+
+def _pdf(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.pages.pdf import render_pdf
+
+    return render_pdf(audit, edition)
+
+
+def _text(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.text import render_text
+
+    return render_text(audit, edition).encode()
+
+
+def _json(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.json_report import render_json
+
+    return render_json(audit, edition)
+
+
+def _sarif(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.results import results_of
+    from privrelease.report.forms.sarif import render_sarif
+
+    identity = audit.identity
+    environment = () if identity.environment is None else (identity.environment,)
+    return render_sarif(results_of(audit, edition), (identity.policy_id, *environment, identity.release)).encode()
+
+
+def _junit(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.junit import render_junit
+    from privrelease.report.forms.results import cases_of
+
+    return render_junit(cases_of(audit, edition)).encode()
+
+
+def _github(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.github import render_annotations
+    from privrelease.report.forms.results import results_of
+
+    return render_annotations(results_of(audit, edition)).encode()
+
+
+def _markdown(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.markdown import render_markdown
+
+    return render_markdown((audit,), edition).encode()
+
+
+def _in_toto(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.intoto import render_statement
+
+    del edition  # a statement goes to whoever has the files
+    return render_statement(audit)
+
+
+def _dpv(audit: AuditResult, edition: Edition) -> bytes:
+    from privrelease.report.forms.dpv import render_dpv
+
+    return render_dpv(audit, edition).encode()
+
+
+#: Every form of a report.
+FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
+    "html": _html,
+    "pdf": _pdf,
+    "text": _text,
+    "json": _json,
+    "sarif": _sarif,
+    "junit": _junit,
+    "github": _github,
+    "markdown": _markdown,
+    "in-toto": _in_toto,
+    "dpv": _dpv,
+}
+
+
+#: The form that also needs the claim in the manifest of the run.
+REGISTRY = "dp-deployment"
+
+
+def registry(folder: Path, audit: AuditResult) -> bytes:
+    """Render an entry of a registry of deployments from the folder of a run. Raises InputError (C304): it claims no privacy loss."""
+    from privrelease.errors import InputError
+    from privrelease.release.runs import RunFolder
+    from privrelease.report.forms.dp_registry import render_dp_registry
+
+    claim = RunFolder(folder).manifest().privacy if folder.is_dir() else None
+    if claim is None:
+        raise InputError(
+            code="C304",
+            message="there is no claim of differential privacy to register",
+            hint="name the folder of a run of a release with differential privacy",
+        )
+    return render_dp_registry(audit, claim, "synthetic" if "12" in audit.sections else "statistics").encode()

@@ -1,0 +1,190 @@
+"""Running the releases of a policy: protect, audit, report, then publish, park or quarantine. Each release stands alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from privrelease.audit.document.model import Outcome
+from privrelease.errors import InputError, UnseenReleaseError, is_interruption
+from privrelease.pipeline.kinds import kind_of
+from privrelease.pipeline.publishing import approvers_of, kept_files, required_signoff
+from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
+from privrelease.pipeline.settings import chosen
+from privrelease.release.digests import DIGEST_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.pipeline.results import Became
+    from privrelease.pipeline.world import World
+    from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.policy.loader import LoadedPolicy
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["Work", "prepare", "run", "tidy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too."""
+
+    plan: Plan
+    releases: tuple[ReleasePlan, ...]
+    world: World
+    store: ReleaseStore
+    editions: tuple[str, ...] = ("internal", "recipient")
+    stop_at_warnings: bool = False
+
+
+def prepare(loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, *, stop_at_warnings: bool = False) -> Work:
+    """Choose releases and see that their approvers can sign. Raises UsageError (C103), InputError (R150 to R152)."""
+    releases = chosen(plan, ids)
+    if os.environ.get(DIGEST_KEY) == "":
+        world.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
+    if plan.approvals is not None:
+        approvers_of(plan.approvals)
+    editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
+    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings)
+
+
+def tidy(work: Work) -> tuple[str, ...]:
+    """See that every output can be published, and clear up after runs that were killed before a decision; return their ids."""
+    work.store.check_outputs([release.sinks for release in work.releases])
+    return tuple(work.store.recover())
+
+
+def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> RunResult:
+    """Run the releases one after the other. ``ended``: called with the result of each as soon as it is known.
+
+    Whatever stops a release stands in its result and does not stop the others, but for a person who interrupts (KeyboardInterrupt).
+    """
+    results = []
+    for release in work.releases:
+        results.append(_alone(work, release))
+        if ended is not None:
+            ended(results[-1])
+    return RunResult(work.plan.policy_id, work.plan.policy_version, tuple(results))
+
+
+def _alone(work: Work, release: ReleasePlan) -> ReleaseResult:
+    """Run one release; whatever stops it does not stop the others, but for a person who interrupts."""
+    try:
+        return _one(work, release)
+    except Exception as error:  # noqa: BLE001 -- each release stands alone, and what is raised is reported without its text
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        return ReleaseResult(release.id, "failed", f"release {release.id}: stopped", error=error)
+
+
+def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
+    from privrelease.audit.checks.waivers import with_waivers
+    from privrelease.execute.common.scope import release_name
+
+    progress = work.world.progress(release.id)
+    kind = kind_of(release, work.world.kinds)
+    with work.store.start(release_name(release, work.plan), release.sinks) as folder:
+        audit = kind.execute(release, work.plan, work.world, work.store, folder, progress)
+        return _settled(
+            work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
+        )
+
+
+def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
+    """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
+    from privrelease.audit.comparison.audits import compare_with_previous
+    from privrelease.audit.document.changes import SECTION
+    from privrelease.execute.common.scope import release_name
+    from privrelease.report.forms.json_report import read_audit
+
+    previous = work.store.current(release_name(release, work.plan))
+    if previous is None:
+        return audit
+    try:
+        changed = compare_with_previous(read_audit(previous.audit, previous.audit.name), audit)
+    except InputError as error:
+        work.world.log(f"changes since the previous release are not shown: {error}")
+        return audit
+    except (ValueError, ArithmeticError):
+        work.world.log("changes since the previous release are not shown: a section or figure of its audit cannot be read")
+        return audit
+    return audit.model_copy(update={"sections": {**audit.sections, SECTION: changed}})
+
+
+def _settled(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> ReleaseResult:
+    """Write audit and reports, record the decision, then publish, leave parked, or move to quarantine."""
+    outcome = audit.decision.outcome
+    stopped_by_warning = outcome is Outcome.PASS and warned(audit) and work.stop_at_warnings
+    fails = outcome is Outcome.FAIL or stopped_by_warning
+    _write_reports(work, folder, audit, recipient=not fails)
+    reason = "--fail-on warn: the audit warns" if stopped_by_warning else _reason(audit)
+    if fails:
+        work.store.decide(folder.id, "fail", reason)
+        folder = work.store.quarantine(folder.id, reason)
+        ran = ReleaseResult(release.id, "quarantined", f"release {release.id}: {reason}", folder.id, audit)
+    elif outcome is Outcome.REVIEW:
+        work.store.decide(folder.id, "review", reason)
+        ran = ReleaseResult(release.id, "parked", f"release {release.id}: {reason}", folder.id, audit)
+    elif work.plan.approvals is not None:
+        work.store.decide(folder.id, "warn" if warned(audit) else "pass", "waits for approval")
+        reason = f"release {release.id} waits as run {folder.id} for approval by: {', '.join(work.plan.approvals.required)}"
+        ran = ReleaseResult(release.id, "parked", reason, folder.id, audit)
+    else:
+        work.store.decide(folder.id, "warn" if warned(audit) else "pass")
+        folder, ran = _published(work, release, folder, audit)
+    return replace(ran, files=_files(release, folder, ran.became))
+
+
+def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> tuple[RunFolder, ReleaseResult]:
+    """Publish, or move to quarantine where another release that the audit did not look at was published meanwhile."""
+    from privrelease.pipeline.previous_releases import require_audited_together
+
+    guard = partial(require_audited_together, work.store, release, work.plan, folder, audit, work.world.kinds)
+    try:
+        record = work.store.publish(folder.id, guard=guard)
+    except UnseenReleaseError as error:
+        folder = work.store.quarantine(folder.id, error.message)
+        reason = f"release {release.id}: {error.code}"
+        return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
+    kept = kept_files(work.store, record)
+    reason = f"release {release.id} is published{not_made(audit)}"
+    return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept)
+
+
+def _write_reports(work: Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:
+    from privrelease.audit.document.schema import audit_bytes
+    from privrelease.release.files import os_errors, write_atomically
+    from privrelease.report.pages.html import render_html
+    from privrelease.report.view.edition import Edition
+
+    with os_errors("writing the report"):
+        write_atomically(folder.audit, audit_bytes(audit))
+        write_atomically(folder.report, render_html(audit, Edition.INTERNAL).encode())
+        if recipient and "recipient" in work.editions:
+            write_atomically(folder.recipient_report, render_html(audit, Edition.RECIPIENT).encode())
+
+
+def _reason(audit: AuditResult) -> str:
+    """Give the first reason in words; the report has all."""
+    reasons = audit.decision.reasons
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}" if reasons else audit.decision.outcome.value
+
+
+def _files(release: ReleasePlan, folder: RunFolder, became: Became) -> dict[str, str]:
+    """Return where what can be read is: outputs only where they were published."""
+    files = {"report": str(folder.report), "audit": str(folder.audit)}
+    if became == "published":
+        files |= {sink.label: str(sink.path) for sink in release.sinks}
+        if folder.recipient_report.is_file():
+            files["recipient report"] = str(release.sinks[0].path.parent / folder.recipient_report.name)
+        files["manifest"] = str(release.sinks[0].path.parent / folder.manifest_path.name)
+    elif became == "parked":
+        files["parked in"] = str(folder.path)
+    else:
+        files["quarantine"] = str(folder.path)
+    return files

@@ -1,0 +1,200 @@
+"""Keys, and attestations of audits as DSSE envelopes: made, signed and verified."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privrelease.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.findings import Finding
+    from privrelease.release.approvals import Approval
+    from privrelease.release.signing import SigningKey, VerifyingKey
+
+__all__ = [
+    "Attestation",
+    "KeyPair",
+    "Signed",
+    "Unverified",
+    "VerifiedRun",
+    "keygen",
+    "public_key",
+    "sign",
+    "signing_key",
+    "verify",
+    "verify_run",
+]
+
+_PUBLIC = ".pub"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """Files of a new key pair, and the key's id."""
+
+    private: Path
+    public: Path
+    id: str
+
+
+def keygen(output: Path) -> KeyPair:
+    """Write a new private key (mode 0600) and the public one next to it; neither overwrites anything.
+
+    A folder that is not there is made, for its owner alone (mode 0700).
+    """
+    from privrelease.release.files import os_errors, write_atomically
+    from privrelease.release.signing import SigningKey
+
+    public = output.with_name(output.name + _PUBLIC)
+    if os.path.lexists(public):
+        raise InputError(code="R141", message=f"{public.name} exists", hint="name another file: a key is never overwritten")
+    key = SigningKey.generate()
+    with os_errors("making the folder of the key"):
+        _made(output.parent)
+    key.save(output)
+    with os_errors("writing the public key"):
+        write_atomically(public, key.public.pem.encode(), mode=0o644)
+    return KeyPair(output, public, key.public.id)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder and those above it that are not there, each of mode 0700."""
+    if not folder.exists():
+        _made(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def signing_key(file: Path | None, variable: str | None) -> SigningKey:
+    """Return the private key from a file of mode 0600 or from the environment variable of that name. Raises UsageError (C110)."""
+    from privrelease.release.signing import SigningKey
+
+    if (file is None) == (variable is None):
+        raise UsageError(
+            code="C110",
+            message="one private key is needed",
+            hint="name its file with --key, or the environment variable that holds it with --key-env",
+        )
+    if variable is not None:
+        return SigningKey.from_environment(variable, os.environ)
+    assert file is not None
+    return SigningKey.load(file)
+
+
+def public_key(path: Path) -> VerifyingKey:
+    """Read a public key. Raises InputError (R140, R1xx)."""
+    from privrelease.release.files import os_errors
+    from privrelease.release.signing import VerifyingKey
+
+    with os_errors("reading a public key"):
+        text = path.read_bytes()
+    return VerifyingKey.from_pem(text.decode("utf-8", errors="replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A signed attestation. ``changed``: what of the run is not as it was decided upon, so that nothing was signed."""
+
+    envelope: bytes = b""
+    changed: tuple[Finding, ...] = ()
+
+
+def sign(audit: Path, key: SigningKey) -> Signed:
+    """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.signing import sealed
+    from privrelease.release.tamper_check import alterations
+    from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
+    from privrelease.report.forms.json_report import read_audit
+
+    if audit.is_dir():
+        findings = alterations(RunFolder(audit.resolve()))
+        if findings:
+            return Signed(changed=findings)
+    statement = render_statement(read_audit(audit / "internal" / "audit.json" if audit.is_dir() else audit))
+    return Signed(sealed(statement, PAYLOAD_TYPE, (key,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Attestation:
+    """A verified attestation: its result, the keys that signed it, the files it names, and files that it does not."""
+
+    result: str
+    signers: tuple[str, ...]
+    files: tuple[str, ...]
+    altered: tuple[Path, ...]
+
+
+def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path]) -> Attestation:
+    """Verify an attestation: who signed it, and which of the files are not those it names. Raises InputError (R146): a signature fails."""
+    from privrelease.release.digests import sha256_of
+    from privrelease.release.files import os_errors
+    from privrelease.release.signing import opened
+    from privrelease.report.forms.intoto import PAYLOAD_TYPE
+
+    if not keys:
+        raise UsageError(code="C111", message="no public key is named", hint="name the signer's with --key FILE")
+    with os_errors("reading the attestation"):
+        content = envelope.read_bytes()
+    payload, signers = opened(content, PAYLOAD_TYPE, [public_key(path) for path in keys])
+    statement = json.loads(payload)
+    attested = {subject["digest"]["sha256"]: subject["name"] for subject in statement["subject"]}
+    with os_errors("reading the files"):
+        unknown = [file for file in files if sha256_of(file) not in attested]
+    result = str(statement["predicate"]["result"])
+    return Attestation(result, tuple(signers), tuple(sorted(attested.values())), tuple(unknown))
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRun:
+    """A run's folder, compared with its decision and with the keys that were named.
+
+    ``verified``: approvals with the key that signed each; ``unverified``: those by keys that were not named; ``silent``: keys that approved
+    nothing.
+    """
+
+    run: str
+    verified: tuple[tuple[Approval, str], ...]
+    unverified: tuple[Unverified, ...]
+    silent: tuple[Path, ...]
+    changed: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unverified:
+    """An approval that no named key signed. ``key``: the id it names, empty where that is none."""
+
+    role: str
+    approver: str
+    key: str
+
+
+def verify_run(folder: Path, keys: Sequence[Path]) -> VerifiedRun:
+    """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named."""
+    from privrelease.release.approvals import signed_by
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.tamper_check import alterations
+
+    run = RunFolder(folder.resolve())
+    known = [(path, public_key(path)) for path in keys]
+    signed = signed_by(run, [key for _, key in known])
+    findings = (*alterations(run), *signed.altered)
+    signers = {key for _, key in signed.verified}
+    return VerifiedRun(
+        run.id,
+        tuple(signed.verified),
+        tuple(Unverified(one.approval.role, one.approval.approver, _claimed(one.claimed)) for one in signed.unverified),
+        tuple(path for path, key in known if key.id not in signers),
+        findings,
+    )
+
+
+def _claimed(ids: Sequence[str]) -> str:
+    """The key that an approval says it is signed with, where that is the id of a key at all."""
+    return next((name for name in ids if re.fullmatch(r"[0-9a-f]{64}", name)), "")

@@ -1,0 +1,162 @@
+"""What the pipeline does with statistics: charge, draw, park, audit against the claim and the ledger, and read previous releases of the kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from privrelease.errors import PrivreleaseError
+
+if TYPE_CHECKING:
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.statistics.audit import StatisticsTarget
+    from privrelease.dp.randomness import Randomness
+    from privrelease.execute.common.progress import Progress
+    from privrelease.ledger.protocol import Ledger
+    from privrelease.pipeline.audit import AuditedFiles
+    from privrelease.pipeline.world import World
+    from privrelease.plan.model import Plan
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.release.manifest import InputDigest, Manifest
+    from privrelease.release.runs import RunFolder
+    from privrelease.release.store import ReleaseStore
+
+__all__ = ["audit_files", "audited_statistics", "external", "inputs", "lossy", "made", "previous"]
+
+#: A ledger that is damaged, altered, an older copy, or another one.
+_UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where noise comes from and what it is charged to."""
+
+    randomness: Randomness
+    ledger: Ledger
+
+
+def audited_statistics(
+    plan: StatisticsPlan, policy: Plan, world: World, store: ReleaseStore, folder: RunFolder, progress: Progress
+) -> AuditResult:
+    """Run a release of statistics in ``folder`` and audit what was parked. Raises BudgetError where nothing may be spent."""
+    from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
+    from privrelease.audit.statistics.charges import charges_of
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.statistics.run import run_statistics
+    from privrelease.pipeline.previous_releases import published_before
+    from privrelease.pipeline.settings import versions
+    from privrelease.release.store import now
+
+    source = _source(policy, world, store)
+    settings = world.settings
+    limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
+    with world.engine(limits) as engine:
+        parked = run_statistics(
+            plan,
+            policy,
+            engine=engine,
+            store=store,
+            run=folder,
+            ledger=source.ledger,
+            randomness=source.randomness,
+            progress=progress,
+        )
+    progress("audit", None)
+    files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
+    charges = charges_of(source.ledger.book(), parked.manifest)
+    target = StatisticsTarget(files, parked.manifest, folder.id, charges)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    earlier = published_before(store, plan, policy, folder.id, kinds=world.kinds)
+    if not plan.checks:
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), earlier=earlier)
+    reading = replace(limits, readable=(*limits.readable, folder.outgoing), writable=())
+    with world.engine(reading) as engine:
+        return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
+
+
+def _source(policy: Plan, world: World, store: ReleaseStore) -> _Source:
+    from privrelease.dp.randomness import TestRandomness
+    from privrelease.ledger.memory import MemoryLedger
+
+    if world.settings.test_noise is not None:
+        return _Source(TestRandomness(world.settings.test_noise), MemoryLedger(identity="test"))
+    return _Source(world.randomness(), _ledger(policy, world, store))
+
+
+def _ledger(policy: Plan, world: World, store: ReleaseStore) -> Ledger:
+    """Open the ledger that the policy names. None is never made on the way: a fresh one would forget what was spent."""
+    ledger = world.open_ledger(policy, store)
+    if policy.ledger is not None and policy.ledger.retention is not None:
+        ledger.forget(policy.policy_id, policy.ledger.retention)
+    return ledger
+
+
+def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
+    """Audit files against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
+    from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.pipeline.audit import origin_of_files, sinks_of
+    from privrelease.pipeline.previous_releases import named_releases
+    from privrelease.pipeline.settings import versions
+    from privrelease.release.store import now
+
+    settings = world.settings
+    files = sinks_of(release, asked.files)
+    origin = origin_of_files(files, release, plan, world, source=False)
+    target = StatisticsTarget(files)
+    if origin is not None and origin.files is not None:
+        target = StatisticsTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered)
+        target = _charged(target, plan, world)
+    earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
+    moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+    if not any(check.on == "release" for check in release.checks):
+        return audit_statistics(release, plan, target, audited_at=moment, versions=versions(), earlier=earlier)
+    unread = replace(release, checked=None)
+    limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    limits = replace(limits, readable=tuple(dict.fromkeys(file.path.parent for file in target.files)))
+    with world.engine(limits) as engine:
+        return audit_statistics(unread, plan, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
+
+
+def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTarget:
+    """Add what the ledger says of the release. One that is not at hand is told; one that was altered is a fault of the release."""
+    from privrelease.audit.statistics.charges import charges_of
+
+    if target.manifest is None:
+        return target
+    try:
+        book = world.open_ledger(plan, world.settings.store(plan)).book()
+    except PrivreleaseError as error:
+        if error.code in _UNBELIEVABLE:
+            return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
+        world.log(f"the ledger is not at hand: {error}")
+        return target
+    return replace(target, charges=charges_of(book, target.manifest))
+
+
+def made(manifest: Manifest) -> bool:
+    """Return whether a manifest describes statistics: it claims a privacy loss."""
+    return manifest.privacy is not None
+
+
+def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
+    """Return the digests of what a run read."""
+    return run.internal_statistics().inputs
+
+
+def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
+    """Add the inputs."""
+    return replace(earlier, inputs=inputs(run))
+
+
+def external(earlier: EarlierRelease, release: StatisticsPlan) -> EarlierRelease:
+    """Take a file of unknown origin as it is."""
+    del release
+    return earlier
+
+
+def lossy(release: StatisticsPlan) -> frozenset[str]:
+    """Return no column: noise is added to figures, and no cell is suppressed."""
+    del release
+    return frozenset()

@@ -1,0 +1,79 @@
+"""What a person decides about a parked release, as values: an approval, what keeps a run from being published, a publication."""
+
+from __future__ import annotations
+
+import pytest
+
+from privrelease.pipeline import publishing
+from privrelease.pipeline.run import prepare, run
+from privrelease.pipeline.settings import Settings
+from privrelease.pipeline.signing import keygen, verify_run
+from privrelease.pipeline.world import World
+
+POLICY = """\
+apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Computed
+datasets:
+  d:
+    source: data.csv
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category, domain: [north, south]}
+threats:
+  t: {dataset: d, knows: [area], highest_risk: 0.2}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: out/r.csv}
+approvals: {required: [dpo], keys: approvers.yaml}
+"""
+
+
+@pytest.fixture
+def parked(tmp_path):
+    """A folder with a run that waits for approval, and its id."""
+    (tmp_path / "data.csv").write_text("id,area\n" + "".join(f"{n},north\n" for n in range(9)), encoding="utf-8")
+    (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
+    pair = keygen(tmp_path / "dpo.key")
+    pem = pair.public.read_text(encoding="utf-8").strip().replace("\n", "\n      ")
+    (tmp_path / "approvers.yaml").write_text(
+        f"approvers:\n  - name: officer\n    roles: [dpo]\n    key: |\n      {pem}\n", encoding="utf-8"
+    )
+    loaded, plan = Settings().load(tmp_path / "p.yaml")
+    result = run(prepare(loaded, plan, (), World()))["r"]
+    assert (result.became, result.decision) == ("parked", "pass")
+    return tmp_path, result.run
+
+
+def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
+    folder, run_id = parked
+    policy = folder / "p.yaml"
+    before = publishing.publishable(policy, Settings(), run_id)
+    assert (before.ready, before.missing) == (False, ("dpo",))
+    with pytest.raises(ValueError, match="not approved"):
+        publishing.publish(before)
+    assert not (folder / "out" / "r.csv").exists()
+    made = publishing.approve(policy, Settings(), run_id, "dpo", (folder / "dpo.key", None))
+    assert (made.role, made.approver, made.missing, made.changed) == ("dpo", "officer", (), ())
+    done = publishing.publish(publishing.publishable(policy, Settings(), run_id))
+    assert (done.release, done.outputs) == ("r", ("out/r.csv",))
+    assert (folder / "out" / "r.csv").is_file()
+    seen = verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"])
+    assert ([one.role for one, _ in seen.verified], seen.unverified, seen.silent, seen.changed) == (["dpo"], (), (), ())
+    assert publishing.withdraw(policy, Settings(), "r", "wrong codes").run == run_id
+    assert not (folder / "out" / "r.csv").exists()
+
+
+def test_a_changed_file_is_named_and_nothing_is_signed_or_published(parked):
+    folder, run_id = parked
+    (file,) = (folder / ".privrelease" / "runs" / run_id / "outgoing").glob("*.csv")
+    file.chmod(0o600)
+    file.write_text("area\nsouth\n", encoding="utf-8")
+    made = publishing.approve(folder / "p.yaml", Settings(), run_id, "dpo", (folder / "dpo.key", None))
+    assert made.changed
+    assert made.approver == ""
+    found = publishing.publishable(folder / "p.yaml", Settings(), run_id)
+    assert not found.ready
+    assert [one.code for one in found.changed] == [one.code for one in made.changed]

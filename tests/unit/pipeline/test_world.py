@@ -1,0 +1,104 @@
+"""Engine, ledger, randomness and progress are given to the pipeline, and what it is given is what it uses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from privrelease.dp.randomness import SystemRandomness
+from privrelease.engine.duckdb import DuckDBEngine
+from privrelease.errors import BudgetError
+from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline.run import prepare, run, tidy
+from privrelease.pipeline.settings import Settings
+from privrelease.pipeline.world import World
+
+POLICY = """\
+apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: made
+version: 1.0.0
+title: Computed
+datasets:
+  d:
+    source: data.csv
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category, domain: [north, south]}
+threats:
+  t: {dataset: d, knows: [area], highest_risk: 0.2}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    output: out/r.csv
+  - id: s
+    kind: statistics
+    from: d
+    budget: {epsilon: 1}
+    queries: [{id: n, count: {where: "area = 'north'"}, epsilon: 1}]
+    output: out/s.csv
+ledger: {cap: {epsilon: 4}, url: "sqlite:///ledger.db"}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    (tmp_path / "data.csv").write_text(
+        "id,area\n" + "".join(f"{n},{'north' if n % 2 else 'south'}\n" for n in range(20)), encoding="utf-8"
+    )
+    (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
+    return Settings().load(tmp_path / "p.yaml")
+
+
+def made(plan, world, *ids):
+    work = prepare(*plan, ids, world)
+    assert tidy(work) == ()
+    return run(work)
+
+
+def test_the_engine_that_is_given_is_opened_for_the_release_and_apart_for_its_audit_which_may_write_nothing(plan):
+    opened = []
+
+    def open_engine(settings):
+        opened.append(settings.writable)
+        return DuckDBEngine(settings)
+
+    assert made(plan, World(open_engine=open_engine), "r")["r"].became == "published"
+    assert [bool(writable) for writable in opened] == [True, False]
+
+
+def test_the_ledger_that_is_given_is_charged_and_the_randomness_that_is_given_is_drawn_from(plan):
+    ledger, drawn = MemoryLedger(), []
+
+    def randomness():
+        drawn.append(1)
+        return SystemRandomness()
+
+    result = made(plan, World(open_ledger=lambda *_: ledger, randomness=randomness), "s")["s"]
+    assert (result.became, len(drawn)) == ("published", 1)
+    balance = ledger.balance("unnamed")
+    assert balance.spent.epsilon.value == Fraction(1)
+
+
+def test_without_a_ledger_statistics_are_stopped_and_the_other_release_is_published(plan):
+    result = made(plan, World())
+    assert [(one.release, one.became) for one in result.releases] == [("r", "published"), ("s", "failed")]
+    assert isinstance(result["s"].error, BudgetError)
+
+
+def test_results_are_handed_over_one_after_the_other(plan):
+    told = []
+    run(prepare(*plan, (), World(open_ledger=lambda *_: MemoryLedger())), lambda one: told.append((one.release, one.became)))
+    assert told == [("r", "published"), ("s", "published")]
+
+
+def test_progress_is_told_by_release(plan):
+    steps = {}
+    world = World(progress=lambda release: lambda step, _: steps.setdefault(release, []).append(step))
+    made(plan, world, "r")
+    assert list(steps) == ["r"]
+    assert steps["r"][-1] == "audit"
