@@ -14,7 +14,7 @@ from privrelease.cli.json_values import finding_value
 from privrelease.errors import PrivreleaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.cli.console import Console
@@ -69,16 +69,27 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
     edition = Edition.INTERNAL
     others = results_of_policy(findings)
     results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
+    cases = [case for audit in audits for case in cases_of(audit, edition)]
     if console.form is Format.SARIF:
-        sys.stdout.write(render_sarif(results, (verb, *((policy.name,) if policy.is_absolute() else policy.parts))))
+        about = (verb, *((policy.name,) if policy.is_absolute() else policy.parts))
+        sys.stdout.write(render_sarif(results, about, _titles(audits), cases))
     elif console.form is Format.JUNIT:
-        sys.stdout.write(render_junit([case for audit in audits for case in cases_of(audit, edition)], others))
+        sys.stdout.write(render_junit(cases, others))
     else:
         sys.stdout.write(render_annotations(results))
         summary = render_markdown(audits, edition)
         if others or not audits:
             summary += ("\n" if summary else "") + render_results_markdown(others)
         _append_summary(summary)
+
+
+def _titles(audits: Sequence[AuditResult]) -> Mapping[str, str]:
+    """Return the meaning of the auditor's codes; where nothing was audited none occurs, and none is loaded."""
+    if not audits:
+        return {}
+    from privrelease.audit.all_checks import FINDING_TITLES
+
+    return FINDING_TITLES
 
 
 def _append_summary(text: str) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
     from privrelease.plan.build import Build
@@ -56,7 +57,7 @@ class Kind(Generic[P]):
     """Complete a previous release of unknown origin by what the plan of its counterpart declares."""
     lossy: Callable[[P], frozenset[str]]
     """Return the columns of which single cells may have been suppressed."""
-    forecast: Callable[[P, World], Forecast] | None = None
+    forecast: Callable[[P, Plan, World], Forecast | TableForecast] | None = None
     """Compute what a run would find and suppress; None where nothing is read beforehand."""
     accounted: bool = False
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
@@ -122,6 +123,7 @@ KINDS: tuple[Kind[Any], ...] = (
         previous=tables.previous,
         external=tables.external,
         lossy=tables.lossy,
+        forecast=tables.forecast,
     ),
 )
 

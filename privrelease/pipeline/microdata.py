@@ -97,11 +97,12 @@ def _target(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: Worl
     )
 
 
-def forecast(release: MicrodataPlan, world: World) -> Forecast:
+def forecast(release: MicrodataPlan, policy: Plan, world: World) -> Forecast:
     """Compute on the source what a run would find and suppress. Writes nothing."""
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.microdata.forecast import forecast as computed
 
+    del policy  # rows are protected release by release
     limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
     with world.engine(limits) as engine:
         return computed(release, engine, world.progress(release.id))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from privrelease.audit.comparison.combine import named
 from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
-from privrelease.audit.document.previous_releases import earlier_facts
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
 from privrelease.pipeline.settings import chosen
@@ -83,7 +82,7 @@ def require_audited_together(
     kind = kind_of(release, kinds)
     if kind.accounted or not release.recipients_hold_previous:
         return
-    facts = earlier_facts(audit)
+    facts = audit.earlier
     seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
     out = _published(store, release, policy, run.id, kinds, files=False)
     others = [one for one in out.releases if one.kind == kind.name and one.run not in seen]

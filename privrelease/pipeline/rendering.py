@@ -39,12 +39,14 @@ def _json(audit: AuditResult, edition: Edition) -> bytes:
 
 
 def _sarif(audit: AuditResult, edition: Edition) -> bytes:
-    from privrelease.report.forms.results import results_of
+    from privrelease.audit.all_checks import FINDING_TITLES
+    from privrelease.report.forms.results import cases_of, results_of
     from privrelease.report.forms.sarif import render_sarif
 
     identity = audit.identity
     environment = () if identity.environment is None else (identity.environment,)
-    return render_sarif(results_of(audit, edition), (identity.policy_id, *environment, identity.release)).encode()
+    about = (identity.policy_id, *environment, identity.release)
+    return render_sarif(results_of(audit, edition), about, FINDING_TITLES, cases_of(audit, edition)).encode()
 
 
 def _junit(audit: AuditResult, edition: Edition) -> bytes:
@@ -112,4 +114,4 @@ def registry(folder: Path, audit: AuditResult) -> bytes:
             message="there is no claim of differential privacy to register",
             hint="name the folder of a run of a release with differential privacy",
         )
-    return render_dp_registry(audit, claim, "synthetic" if "12" in audit.sections else "statistics").encode()
+    return render_dp_registry(audit, claim, "statistics").encode()

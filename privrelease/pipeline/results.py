@@ -93,9 +93,10 @@ def warned(audit: AuditResult) -> bool:
 
 
 def not_made(audit: AuditResult) -> str:
-    """Say after a verdict how many checks could not be made; nothing where all were."""
-    n = audit.decision.checks_not_made
-    return f"; {pluralise(n, 'check')} could not be made" if n else ""
+    """Say after a verdict how many checks could not be made, and how many were not asked for; nothing where all were made."""
+    n, others = audit.decision.checks_not_made, audit.decision.checks_not_asked
+    said = f"; {pluralise(n, 'check')} could not be made" if n else ""
+    return said + (f"; {pluralise(others, 'check')} not asked for" if others else "")
 
 
 def _threat(threat: ThreatResult) -> str:

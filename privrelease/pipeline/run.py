@@ -97,7 +97,6 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
 def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
     """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
     from privrelease.audit.comparison.audits import compare_with_previous
-    from privrelease.audit.document.changes import SECTION
     from privrelease.execute.common.scope import release_name
     from privrelease.report.forms.json_report import read_audit
 
@@ -112,7 +111,7 @@ def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> Aud
     except (ValueError, ArithmeticError):
         work.world.log("changes since the previous release are not shown: a section or figure of its audit cannot be read")
         return audit
-    return audit.model_copy(update={"sections": {**audit.sections, SECTION: changed}})
+    return audit.model_copy(update={"since": changed})
 
 
 def _settled(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> ReleaseResult:

@@ -142,7 +142,7 @@ def made(manifest: Manifest) -> bool:
 
 def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
     """Return the digests of what a run read."""
-    return run.internal_statistics().inputs
+    return run.internal_part().inputs
 
 
 def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import AuditResult
     from privrelease.execute.common.progress import Progress
+    from privrelease.execute.tables.forecast import TableForecast
     from privrelease.execute.tables.run import PublishedTable
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["audit_files", "audited_table", "external", "inputs", "lossy", "made", "previous"]
+__all__ = ["audit_files", "audited_table", "external", "forecast", "inputs", "lossy", "made", "previous"]
 
 
 def audited_table(
@@ -41,7 +42,7 @@ def audited_table(
         )
     progress("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
-    target = TableTarget(files, manifest, folder.id, internal=folder.internal_statistics())
+    target = TableTarget(files, manifest, folder.id, internal=folder.internal_part())
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id, kinds=world.kinds)
     with world.engine(replace(limits, readable=(*limits.readable, folder.outgoing), writable=())) as engine:
@@ -77,7 +78,7 @@ def audit_files(release: TablePlan, plan: Plan, asked: AuditedFiles, world: Worl
     target = TableTarget(files, without_source=not asked.source)
     if origin is not None and origin.files is not None:
         run = origin.run
-        internal = run.internal_statistics() if asked.source else None
+        internal = run.internal_part() if asked.source else None
         target = TableTarget(origin.files, origin.manifest, run.id, not asked.source, origin.altered, internal)
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
     folders = dict.fromkeys(file.path.parent for file in target.files)
@@ -88,6 +89,16 @@ def audit_files(release: TablePlan, plan: Plan, asked: AuditedFiles, world: Worl
         return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 
+def forecast(release: TablePlan, policy: Plan, world: World) -> TableForecast:
+    """Compute on the source which cells a run would suppress, and which groups share one key. Writes nothing."""
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.tables.forecast import forecast_table
+
+    limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
+    with world.engine(limits) as engine:
+        return forecast_table(release, policy, engine, world.progress(release.id))
+
+
 def made(manifest: Manifest) -> bool:
     """Return whether a manifest describes a table: figures without noise, and a column that names totals."""
     return manifest.privacy is None and any(column.name == "total_over" for column in manifest.outputs[0].columns)
@@ -95,7 +106,7 @@ def made(manifest: Manifest) -> bool:
 
 def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
     """Return the digests of what a run read."""
-    return run.internal_statistics().inputs
+    return run.internal_part().inputs
 
 
 def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:

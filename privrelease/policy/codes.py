@@ -75,6 +75,8 @@ CODES: dict[str, str] = {
     "P607": "a threat that no release protects against",
     "P609": "a pseudonym of a column that does not leave",
     "P610": "every row counts as a person of its own",
+    "P650": "a table grouped by a sensitive column that does not say what is done about groups that share one key",
+    "P651": "a table grouped by a sensitive column whose groups are not checked for sharing one key",
     "P702": "a filter that is none, or names what is not declared",
     "P703": "a statistic of a column that has no numbers",
     "P704": "group keys that are not declared",

@@ -8,9 +8,10 @@ executor claims, which the audit recomputes and does not believe.
 from __future__ import annotations
 
 import hashlib
+import json
 from datetime import datetime  # noqa: TC003 -- pydantic resolves the annotation when the class is made
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, model_validator
 
@@ -27,12 +28,15 @@ __all__ = [
     "Claims",
     "InputDigest",
     "InternalManifest",
+    "InternalPart",
+    "InternalTable",
     "Manifest",
     "ManifestColumn",
     "ManifestOutput",
     "PolicyReference",
     "RowMapDigest",
     "StatisticsInternalManifest",
+    "internal_part",
 ]
 
 
@@ -200,6 +204,17 @@ class StatisticsInternalManifest(_Saved):
     """The ledger's entry; None where every answer was served again."""
 
 
+class InternalTable(_Saved):
+    """What stays beside the audit of a table."""
+
+    format: Literal["privrelease/internal-table"] = "privrelease/internal-table"
+    version: Literal[1] = 1
+    run: str
+    manifest_sha256: Sha256
+    inputs: tuple[InputDigest, ...]
+    source_rows: Count
+
+
 class InternalManifest(_Saved):
     """What stays beside the audit."""
 
@@ -212,3 +227,22 @@ class InternalManifest(_Saved):
     claims: Claims
     frontier: FrontierStatement | None = Field(default=None, exclude_if=lambda one: one is None)
     """What the run would have lost at other thresholds, where the policy asks for that."""
+
+
+InternalPart: TypeAlias = InternalManifest | StatisticsInternalManifest | InternalTable
+_PARTS: Final = (InternalManifest, StatisticsInternalManifest, InternalTable)
+
+
+def internal_part(path: Path) -> InternalPart:
+    """Read what stays inside of a run of any kind; a table of before it had a form of its own is in that of statistics.
+
+    Raises InputError (R101 to R105, R125) where it cannot be read, or is none.
+    """
+    with os_errors("reading the manifest"):
+        content = path.read_bytes()
+    try:
+        written = json.loads(content).get("format")
+    except (ValueError, AttributeError, RecursionError):
+        written = None
+    kind = next((part for part in _PARTS if part.model_fields["format"].default == written), InternalManifest)
+    return kind.load(path)

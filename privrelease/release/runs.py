@@ -26,7 +26,7 @@ from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, os_errors, write_atomically
-from privrelease.release.manifest import FileName, InternalManifest, Manifest, Moment, Sha256, StatisticsInternalManifest
+from privrelease.release.manifest import FileName, InternalManifest, InternalPart, Manifest, Moment, Sha256, internal_part
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -285,6 +285,6 @@ class RunFolder:
         """Read the internal manifest."""
         return InternalManifest.load(self.internal / "manifest.json")
 
-    def internal_statistics(self) -> StatisticsInternalManifest:
-        """Read the internal manifest of a release of statistics or of a table."""
-        return StatisticsInternalManifest.load(self.internal / "manifest.json")
+    def internal_part(self) -> InternalPart:
+        """Read the internal manifest of a release of any kind."""
+        return internal_part(self.internal / "manifest.json")

@@ -37,7 +37,7 @@ from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from privrelease.release.manifest import InternalManifest, Manifest, StatisticsInternalManifest
+    from privrelease.release.manifest import InternalPart, Manifest
     from privrelease.release.outputs import Destination
 
 __all__ = ["ReleaseStore", "now"]
@@ -123,7 +123,7 @@ class ReleaseStore:
             raise
         return run, lock
 
-    def park(self, run: RunFolder, manifest: Manifest, internal: InternalManifest | StatisticsInternalManifest) -> RunRecord:
+    def park(self, run: RunFolder, manifest: Manifest, internal: InternalPart) -> RunRecord:
         """Write both manifests and record the release as parked: complete, not yet audited, visible to nobody."""
         manifest.save(run.manifest_path)
         internal.save(run.internal / "manifest.json")

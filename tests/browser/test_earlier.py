@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.audit.checks.codes import EARLIER_CODES
-from privrelease.audit.comparison.combine import earlier_check
-from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
+from privrelease.audit.comparison.combine import EARLIER_CHECKS, earlier_check
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts
 from privrelease.audit.document.visibility import count
 from privrelease.report.forms.json_report import read_audit
 from privrelease.report.pages.html import render_html
@@ -25,10 +24,10 @@ def written(tmp_path_factory):
         ComparedRelease(release=f"older-{LONG}", run=None, looked="unreadable", note="a file of it cannot be read"),
     )
     checks = [
-        earlier_check(name, [f"with {LONG}: 3 persons"] * place, "fine") for place, (name, _, _) in enumerate(EARLIER_CODES)
+        earlier_check(check.id, [f"with {LONG}: 3 persons"] * place, "fine") for place, check in enumerate(EARLIER_CHECKS)
     ]
     facts = EarlierFacts(releases=rows, left=3, verdict="fail")
-    beside = audit.model_copy(update={"checks": (*audit.checks, *checks), "sections": {**audit.sections, SECTION: facts}})
+    beside = audit.model_copy(update={"checks": (*audit.checks, *checks), "earlier": facts})
     path = tmp_path_factory.mktemp("report") / "earlier.html"
     path.write_text(render_html(beside, Edition.INTERNAL), encoding="utf-8")
     return path

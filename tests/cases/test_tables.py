@@ -126,7 +126,7 @@ class TestMarginsGiveTheCellBack:
         assert len(hidden) == 4
         assert {row for row, _ in hidden} in ({"r1", "r2"}, {"r1", "r3"})
         assert {column for _, column in hidden} in ({"c1", "c2"}, {"c1", "c3"})
-        section = case.audit()["sections"]["11"]
+        section = case.audit()["table"]
         assert section["secondary"]["value"] == 3
         assert section["intervals"][0]["narrowest"]["value"] == 3  # the small count is 1, 2, 3 or 4
 
@@ -203,7 +203,7 @@ class TestMinimumCellEleven:
         rows = published(case)
         assert shown(rows) == {"p": "0", "s": "11", "t": "12", "": "34"}
         assert [row["site"] for row in rows if row["status"] == "suppressed"] == ["q", "r"]
-        assert case.audit()["sections"]["11"]["intervals"][0]["narrowest"]["value"] == 9  # ten solutions
+        assert case.audit()["table"]["intervals"][0]["narrowest"]["value"] == 9  # ten solutions
 
     def test_empty_cells_are_hidden_where_the_policy_says_so(self, case):
         self.prepared(case, "min_count: 11, zeros: suppress")

@@ -81,7 +81,7 @@ def attacked(tmp_path_factory, halves):
         (folder / "policy.yaml").write_text(POLICY.replace("RISK", risk), encoding="utf-8")
         assert main(["run", str(folder / "policy.yaml"), "--quiet"]) == 0
         newest = max(folder.glob(".privrelease/runs/*/internal/audit.json"), key=lambda path: path.stat().st_mtime_ns)
-        attacks = json.loads(newest.read_bytes())["sections"]["9"]["attacks"]
+        attacks = json.loads(newest.read_bytes())["attacks"]["attacks"]
         found.append({one["attack"]: one for one in attacks})
     return found
 
@@ -111,7 +111,7 @@ def audited(folder: Path, head: str, rows: list[str]) -> dict:
     told = folder / "theirs.json"
     arguments = ["audit", str(folder / "policy.yaml"), "--release", "r", "--file", str(folder / "theirs.csv")]
     main([*arguments, "-o", str(told), "--force", "--quiet"])
-    return {one["attack"]: one for one in json.loads(told.read_bytes())["sections"]["9"]["attacks"]}
+    return {one["attack"]: one for one in json.loads(told.read_bytes())["attacks"]["attacks"]}
 
 
 def test_an_overfitted_copy_gives_members_away(folder, halves):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from privrelease.audit.checks.hints import HINTS
+from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.document.model import (
+    TREATMENT_WORDS,
     ColumnFacts,
     ColumnLoss,
     DataFacts,
@@ -26,11 +27,12 @@ from privrelease.findings import Finding, Severity, pluralise
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from privrelease.audit.document.model import Treatment
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
-    from privrelease.release.manifest import InternalManifest, StatisticsInternalManifest
+    from privrelease.release.manifest import InternalPart
 
 __all__ = [
     "context_facts",
@@ -53,14 +55,14 @@ def _rows(rows: int | None) -> Figure:
     return Figure.of(rows, "count", Visibility.RECIPIENT, None if rows is not None else "the file cannot be read")
 
 
-def _treatment(plan: MicrodataPlan, column: Column) -> str:
+def _treated(plan: MicrodataPlan, column: Column) -> Treatment:
     released = next((other for other in plan.columns if other.name == column.name), None)
     if released is None:
-        return "removed (attribute suppression)"
+        return "removed"
     if released.treatment == "pseudonym":
-        return "pseudonymised (keyed hash)"
+        return "pseudonym"
     if plan.suppress is not None and column.name in plan.quasi_identifiers:
-        return "single cells suppressed (local suppression)"
+        return "local_suppression"
     return "unchanged"
 
 
@@ -102,7 +104,8 @@ def data_facts(evidence: Evidence) -> DataFacts:
                 role=column.role.value,
                 type=leaving[column.name].type.value if column.name in leaving else column.type.value,
                 leaves=column.name in leaving,
-                treatment=_treatment(plan, column),
+                treated=(treated := _treated(plan, column)),
+                treatment=TREATMENT_WORDS[treated],
                 domain=domain_words(column),
                 category=column.category,
             )
@@ -147,7 +150,12 @@ def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
     )
     return (
         Finding(
-            "A501", message, Severity.INFO, plan.source.location, hint=HINTS["A501"], subject=f"datasets.{plan.source.dataset}"
+            "A501",
+            message,
+            Severity.INFO,
+            plan.source.location,
+            hint=kind_of("A501").hint,
+            subject=f"datasets.{plan.source.dataset}",
         ),
     )
 
@@ -156,7 +164,7 @@ def _share(amount: int, total: int) -> Figure:
     return Figure.of(Fraction(amount, total) if total else Fraction(0), "share")
 
 
-def input_digest(internal: InternalManifest | StatisticsInternalManifest | None) -> str | None:
+def input_digest(internal: InternalPart | None) -> str | None:
     """Return the keyed digests of everything that a run read, as it says; None where nothing is said."""
     return None if internal is None else ", ".join(part.hmac_sha256 for part in internal.inputs) or None
 

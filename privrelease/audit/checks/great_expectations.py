@@ -9,20 +9,21 @@ a person decides.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.checks.findings import place
+from privrelease.audit.check import POLICY_CHECK, CheckOutcome, result_of
 from privrelease.audit.checks.percent import per_cent
-from privrelease.audit.document.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import DEFAULT_MINIMUM, Audience
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import Column, ColumnFormat, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from privrelease.audit.document.model import CheckResult
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
@@ -163,66 +164,60 @@ def _measurable(expectation: Expectation, places: Places) -> bool:
 
 
 def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
-    expectation, count = _expectation(check), found.count
+    """Make the check of the policy, and judge what was found."""
+    expectation = _expectation(check)
     names = ", ".join(expectation.columns) if not expectation.name.startswith("expect_table_") else ""
     where = " on the source" if check.on == "source" else ""
-    inside = Visibility.INTERNAL if check.on == "source" else Visibility.RECIPIENT
-    severity = "warn" if places.private else check.severity
+    made = replace(
+        POLICY_CHECK,
+        id=check.id,
+        title=f"{expectation.name}{where}" + (f" ({names})" if names else ""),
+        severity="warn" if places.private else check.severity,
+        private=places.private,
+        location=check.location,
+    )
+    return result_of(made, _outcome(check, found, places, Outcome.FAIL if made.severity == "error" else Outcome.WARN))
 
-    def made(outcome: Outcome, message: str, **more: object) -> CheckResult:
-        return CheckResult(
-            **{"visibility": inside, **more},
-            id=check.id,
-            title=f"{expectation.name}{where}" + (f" ({names})" if names else ""),
-            outcome=outcome,
-            severity=severity,
-            private=places.private,
-            message=message,
-            **place(check.location),
-        )
 
+def _outcome(check: CheckPlan, found: _Found, places: Places, failing: Outcome) -> CheckOutcome:
+    """Judge what was found of a check. ``failing``: its outcome where it does not hold."""
+    count = found.count
+    shown = Visibility.INTERNAL if check.on == "source" else Visibility.RECIPIENT
+    unmade, of_table = (
+        CheckOutcome(Outcome.NOT_EVALUATED, found.why or _COULD_NOT, visibility=shown),
+        _of_table(_expectation(check)),
+    )
     if count is None:
-        return made(Outcome.NOT_EVALUATED, found.why or "")
-    if not count.looked_at and not _of_table(expectation):
+        return unmade
+    if not count.looked_at and not of_table:
         what = "no rows" if not count.rows else "no values: all that it would look at are missing"
-        return made(Outcome.NOT_EVALUATED, what, vacuous=True)
-    failing_outcome = Outcome.FAIL if severity == "error" else Outcome.WARN
+        return replace(unmade, message=what, vacuous=True)
     if count.failing is not None:
-        return _of_count(check, count, found.said, places, made, failing_outcome)
+        return _of_count(check, count, found.said, places, failing)
     holds = found.said if count.holds is None else count.holds and found.said is not False
     if holds is None:
-        return made(Outcome.NOT_EVALUATED, _COULD_NOT)
-    return made(Outcome.PASS, "it holds") if holds else made(failing_outcome, "it does not hold")
+        return unmade
+    return CheckOutcome(Outcome.PASS if holds else failing, "it holds" if holds else "it does not hold", visibility=shown)
 
 
-def _of_count(
-    check: CheckPlan,
-    count: Counted,
-    said: bool | None,
-    places: Places,
-    made: Callable[..., CheckResult],
-    failing_outcome: Outcome,
-) -> CheckResult:
+def _of_count(check: CheckPlan, count: Counted, said: bool | None, places: Places, failing_outcome: Outcome) -> CheckOutcome:
     """Judge a counted check: the share that fails, of what was looked at, beside the share that may."""
     failing, looked_at = count.failing or 0, count.looked_at
     share, limit = Fraction(failing, looked_at), 1 - _share(check)
     alone = _expectation(check).form.alone
     if share <= limit and not alone and (said is None or (not said and (not failing or limit - share > _ROUNDING))):
-        return made(Outcome.NOT_EVALUATED, _COULD_NOT if said is None else _DISAGREES)
+        inside = Visibility.INTERNAL if check.on == "source" else Visibility.RECIPIENT
+        return CheckOutcome(Outcome.NOT_EVALUATED, _COULD_NOT if said is None else _DISAGREES, visibility=inside)
     shown = _visibility(check, count, places)
-    figures = {
-        "observed": Figure.of(share, "share", shown),
-        "limit": Figure.of(limit, "share", Visibility.RECIPIENT),
-        "visibility": shown,
-    }
+    observed, most = Figure.of(share, "share", shown), Figure.of(limit, "share", Visibility.RECIPIENT)
     what = "values" if len(_expectation(check).columns) == 1 else "rows"
     allowed = f"at most {per_cent(limit)} may"
     if not failing:
-        return made(Outcome.PASS, f"every one of the {what} looked at meets it", **figures)
+        return CheckOutcome(Outcome.PASS, f"every one of the {what} looked at meets it", observed, most, shown)
     told = f"{per_cent(share)} of the {what} fail; {allowed}"
     if shown is Visibility.INTERNAL:
         told = f"{failing} of {looked_at} {what} fail ({per_cent(share)}{_rows(count)}); {allowed}"
-    return made(Outcome.PASS if share <= limit else failing_outcome, told, **figures)
+    return CheckOutcome(Outcome.PASS if share <= limit else failing_outcome, told, observed, most, shown)
 
 
 def _rows(count: Counted) -> str:

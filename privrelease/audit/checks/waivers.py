@@ -9,11 +9,12 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final, Literal
 
+from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.findings import place
-from privrelease.audit.checks.hints import HINTS, NOT_MADE_HINT
+from privrelease.audit.checks.hints import NOT_MADE_HINT
 from privrelease.audit.document.model import FindingRecord, Outcome
-from privrelease.audit.document.waivers import SECTION, WaiverFacts, WaiverRecord
+from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ def with_waivers(audit: AuditResult, policy: Plan) -> AuditResult:
             "checks": checks,
             "findings": findings,
             "decision": decision.model_copy(update={"reasons": (*decision.reasons, *said), **kept}),
-            "sections": {**audit.sections, SECTION: WaiverFacts(waivers=records)},
+            "waivers": WaiverFacts(waivers=records),
         }
     )
 
@@ -107,7 +108,7 @@ def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) 
             code="A303",
             message=f"the waiver of check {record.check} does not count: {why}",
             severity="warn" if needed else "info",
-            hint=HINTS["A303"] if record.state != "unused" else NOT_MADE_HINT,
+            hint=kind_of("A303").hint if record.state != "unused" else NOT_MADE_HINT,
             subject=f"waivers.{record.check}",
             file=record.file,
             line=record.line,

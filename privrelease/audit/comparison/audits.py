@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Final
 from privrelease.audit.comparison.difference import by_rank, figures, flags, texts
 from privrelease.audit.comparison.sections import attack_differences, privacy_differences, table_differences
 from privrelease.audit.document.changes import Difference, SinceFacts
-from privrelease.audit.document.privacy import PRIVACY
-from privrelease.audit.document.tables import TABLES
-from privrelease.audit.document.waivers import waiver_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +40,7 @@ def _differences(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     yield from texts("decision", before, after, by_rank(before, after))
     for name in ("policy_id", "policy_version", "policy_sha256", "release", "environment"):
         yield from texts(name, getattr(old.identity, name), getattr(new.identity, name))
-    kinds = _kind(old), _kind(new)
+    kinds = old.kind, new.kind
     yield from texts("kind", *kinds, "worse" if old.identity.release == new.identity.release else "changed")
     for name in ("dataset", "snapshot", "population"):
         yield from texts(name, getattr(old.data, name), getattr(new.data, name))
@@ -66,10 +63,6 @@ def _measured(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     if old.utility is not None and new.utility is not None:
         yield from figures("cells_lost", old.utility.cells_share, new.utility.cells_share, "worse")
         yield from figures("rows_dropped", old.utility.rows_dropped, new.utility.rows_dropped, "worse")
-
-
-def _kind(audit: AuditResult) -> str:
-    return "statistics" if PRIVACY in audit.sections else "table" if TABLES in audit.sections else "microdata"
 
 
 def _files(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
@@ -149,8 +142,9 @@ def _checks(old: AuditResult, new: AuditResult, *, alike: bool) -> Iterator[Diff
                 yield from _one_check(name, one, other)
             continue
         was, is_now = one.outcome.value, other.outcome.value
-        # what could not be made any more has not become better than what failed
-        effect: Judged = "changed" if (was, is_now) == ("fail", "not_evaluated") else by_rank(was, is_now)
+        # what could not be made any more, or is not asked for, has not become better than what failed
+        unmade = was == "fail" and is_now in {"not_evaluated", "not_asked"}
+        effect: Judged = "changed" if unmade else by_rank(was, is_now)
         yield from texts("check", was, is_now, effect, name)
         yield from texts("severity", one.severity, other.severity, "worse" if other.severity == "warn" else "better", name)
         if not name.startswith("AUDIT-") or name.startswith("AUDIT-ATTACK"):
@@ -208,6 +202,6 @@ def _waivers(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
 
 
 def _waived(audit: AuditResult) -> dict[str, WaiverRecord]:
-    facts = waiver_facts(audit)
+    facts = audit.waivers
     found = () if facts is None else sorted(facts.waivers, key=lambda one: _STATES.index(one.state), reverse=True)
     return {one.check: one for one in found}

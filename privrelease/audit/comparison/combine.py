@@ -5,22 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from privrelease.audit.checks.codes import EARLIER_CODES
+from privrelease.audit.check import Check, CheckOutcome, check_findings, result_of
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.findings import place
-from privrelease.audit.checks.hints import HINTS
-from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
-from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts
 from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.comparison.previous_release import EarlierKind, EarlierRelease, EarlierReleases
-    from privrelease.audit.document.model import AuditResult, Figure
+    from privrelease.audit.document.model import AuditResult, CheckResult, Figure
     from privrelease.plan.model import ReleasePlan
 
-__all__ = ["NO_COLUMN", "PreviousReleaseFindings", "earlier_check", "named", "set_aside", "together", "with_earlier"]
+__all__ = [
+    "EARLIER_CHECKS",
+    "NO_COLUMN",
+    "Compared",
+    "PreviousReleaseFindings",
+    "earlier_check",
+    "named",
+    "set_aside",
+    "together",
+    "with_earlier",
+]
 
 _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
@@ -28,7 +36,81 @@ _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 #: Why a file that can be read, and that nobody knows as an earlier release, cannot be compared.
 NO_COLUMN: Final = "it has no column of this release"
 
-_CODES = {name: (code, title) for name, code, title in EARLIER_CODES}
+_NOT_HELD: Final = (
+    "where nobody who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
+    "say so: `recipients_hold_previous: false`"
+)
+_RESTORE: Final = "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided."""
+
+    faults: tuple[str, ...]
+    fine: str
+    observed: Figure | None = None
+
+
+def _compared(found: Compared) -> CheckOutcome:
+    """It fails with its faults. It names other releases, so it stays inside."""
+    outcome = Outcome.FAIL if found.faults else Outcome.PASS
+    return CheckOutcome(outcome, "; ".join(found.faults) or found.fine, found.observed)
+
+
+def _unread(found: Compared) -> CheckOutcome:
+    """What could not be looked at is no failure of this release, and no pass."""
+    return CheckOutcome(Outcome.NOT_EVALUATED, f"could not be looked at: {named(found.faults)}")
+
+
+#: In the order in which they are reported.
+EARLIER_CHECKS: tuple[Check[Compared], ...] = (
+    Check(
+        "A281",
+        "AUDIT-EARLIER-INTERSECT",
+        "Classes stay large beside earlier releases",
+        f"keep the rules of the earlier release, or suppress in this one what that one suppresses; {_NOT_HELD}",
+        _compared,
+    ),
+    Check(
+        "A282",
+        "AUDIT-EARLIER-DIFFERENCE",
+        "No small group between this and earlier releases",
+        f"wait until enough persons joined, left or changed, or leave those few out; {_NOT_HELD}",
+        _compared,
+    ),
+    Check(
+        "A283",
+        "AUDIT-EARLIER-CELLS",
+        "Earlier tables give no cell back",
+        f"suppress what the earlier table suppresses, or release both as one policy's tables; {_NOT_HELD}",
+        _compared,
+    ),
+    Check(
+        "A284",
+        "AUDIT-EARLIER-BUDGET",
+        "The budget covers all releases together",
+        "spend less on this release, or raise the cap of the ledger if that can be answered for",
+        _compared,
+    ),
+    Check(
+        "A285",
+        "AUDIT-EARLIER-REPEATED",
+        "The same question is not asked anew",
+        "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
+        _compared,
+    ),
+    Check(
+        "A286",
+        "AUDIT-EARLIER-LOOKED",
+        "Every earlier release was looked at",
+        _RESTORE,
+        _unread,
+        unmade=("A286", _RESTORE),
+        severity="warn",
+    ),
+)
+_BY_ID: Final = {check.id: check for check in EARLIER_CHECKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +132,13 @@ def together(
         *(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=one.why) for one in earlier.unlooked),
     )
     blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
-    unlooked = () if not blind else (_unlooked(blind),)
+    unlooked = () if not blind else (earlier_check(_LOOKED, blind, ""),)
     rest = [f"What {one.name} tells beside this release: it could not be looked at, {one.why}." for one in earlier.unlooked]
     if earlier.left:
         rest.append(
             f"What {pluralise(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
         )
     return PreviousReleaseFindings(every, (*checks, *unlooked), (*remaining, *rest), earlier.left)
-
-
-def _unlooked(names: Sequence[str]) -> CheckResult:
-    return CheckResult(
-        id=_LOOKED,
-        title=_CODES[_LOOKED][1],
-        outcome=Outcome.NOT_EVALUATED,
-        severity="warn",
-        message=f"could not be looked at: {named(names)}",
-        visibility=Visibility.INTERNAL,
-    )
 
 
 def named(names: Sequence[str]) -> str:
@@ -91,16 +162,9 @@ def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[ComparedRelease, 
 
 
 def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure | None = None) -> CheckResult:
-    """Give the result of a check: it fails with ``faults``, or passes and says what is ``fine``. It names other releases: it stays inside."""
-    return CheckResult(
-        id=name,
-        title=_CODES[name][1],
-        outcome=Outcome.FAIL if faults else Outcome.PASS,
-        severity="error",
-        message="; ".join(faults) or fine,
-        observed=observed,
-        visibility=Visibility.INTERNAL,
-    )
+    """Return the result of a check of :data:`EARLIER_CHECKS`."""
+    check = _BY_ID[name]
+    return result_of(check, check.judge(Compared(tuple(faults), fine, observed)))
 
 
 def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: ReleasePlan) -> AuditResult:
@@ -108,7 +172,7 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
     if not across.looked:
         return audit
     checks = (*audit.checks, *across.checks)
-    findings = (*audit.findings, *(_finding(plan, check) for check in across.checks if check.outcome is not Outcome.PASS))
+    findings = (*audit.findings, *check_findings(plan.location, across.checks, EARLIER_CHECKS))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
     remaining = (*audit.decision.assessment_remaining, *across.remaining)
     facts = EarlierFacts(releases=across.looked, left=across.left, verdict=_verdict(across.checks), remaining=across.remaining)
@@ -117,7 +181,7 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
             "checks": checks,
             "findings": findings,
             "decision": decision.model_copy(update={"assessment_remaining": remaining, "worst": audit.decision.worst}),
-            "sections": {**audit.sections, SECTION: facts},
+            "earlier": facts,
         }
     )
 
@@ -129,14 +193,3 @@ def _verdict(checks: Sequence[CheckResult]) -> Literal["pass", "warn", "fail", "
     if outcomes <= {Outcome.NOT_EVALUATED}:
         return "not_evaluated"
     return "pass" if outcomes == {Outcome.PASS} else "warn"
-
-
-def _finding(plan: ReleasePlan, check: CheckResult) -> FindingRecord:
-    return FindingRecord(
-        code=_CODES[check.id][0],
-        message=f"{check.id} {check.title}: {check.message}",
-        severity="error" if check.outcome is Outcome.FAIL else "warn",
-        hint=HINTS[_CODES[check.id][0]],
-        subject=f"checks.{check.id}",
-        **place(plan.location),
-    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Judged", "by_rank", "figures", "flags", "fraction", "texts"]
 
 Judged: TypeAlias = Literal["better", "worse", "changed"]
-_RANKS: Final = {"pass": 0, "warn": 1, "review": 2, "not_evaluated": 3, "fail": 4}
+_RANKS: Final = {"pass": 0, "warn": 1, "review": 2, "not_asked": 3, "not_evaluated": 4, "fail": 5}
 
 
 def by_rank(before: str, after: str) -> Judged:

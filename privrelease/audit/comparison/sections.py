@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.comparison.difference import figures, flags, fraction, texts
-from privrelease.audit.document.attacks import attacks_facts
 from privrelease.audit.document.model import Figure
-from privrelease.audit.document.privacy import privacy_facts
-from privrelease.audit.document.tables import TABLES, TableFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +21,7 @@ __all__ = ["attack_differences", "privacy_differences", "table_differences"]
 
 def privacy_differences(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     """Yield what changed of the claim of differential privacy, of what is asked, and of what the population has spent."""
-    before, after = privacy_facts(old), privacy_facts(new)
+    before, after = old.statistics, new.statistics
     if before is None or after is None:
         return
     for name in ("epsilon", "delta"):
@@ -68,7 +64,7 @@ _RULES: Final[tuple[tuple[str, Judged], ...]] = (("p_percent", "better"), ("inte
 
 def table_differences(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
     """Yield what changed of a table: its rules, what is suppressed, and how well the best attacker knows a suppressed figure."""
-    before, after = _table(old), _table(new)
+    before, after = old.table, new.table
     if before is None or after is None:
         return
     for name in ("by", "figures"):
@@ -94,13 +90,6 @@ def table_differences(old: AuditResult, new: AuditResult) -> Iterator[Difference
             yield from figures("narrowest", known[one.figure].narrowest, one.narrowest, "better", one.figure)
 
 
-def _table(audit: AuditResult) -> TableFacts | None:
-    section = audit.sections.get(TABLES)
-    if section is None or isinstance(section, TableFacts):
-        return section
-    return TableFacts.model_validate_json(json.dumps(section))
-
-
 # -------------------------------------------------------------------------------------------------------------- attacks
 
 
@@ -123,7 +112,7 @@ def attack_differences(old: AuditResult, new: AuditResult) -> Iterator[Differenc
 
 
 def _attacks(audit: AuditResult) -> dict[str, AttackFacts]:
-    facts = attacks_facts(audit)
+    facts = audit.attacks
     return {} if facts is None else {_named(one): one for one in facts.attacks}
 
 

@@ -9,28 +9,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.audit.figure_model import Figure, Outcome, Visibility
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
 __all__ = [
-    "ATTACKS",
     "AttackFacts",
     "AttackName",
     "AttacksFacts",
     "BoundedFacts",
     "ClosestFacts",
     "RateFacts",
-    "attacks_facts",
     "for_recipients",
 ]
-
-#: The key of this section.
-ATTACKS = "9"
 
 AttackName = Literal[
     "singling_out_univariate", "singling_out_multivariate", "linkability", "inference", "record_linkage", "membership"
@@ -107,16 +99,6 @@ class AttacksFacts(Document):
     auxiliary: str | None
     attacks: tuple[AttackFacts, ...]
     closest: ClosestFacts | None = None
-
-
-def attacks_facts(audit: AuditResult) -> AttacksFacts | None:
-    """Return section 9 of an audit, also of one that was read from a file; None where it has none. Raises ValueError: it is damaged."""
-    section = audit.sections.get(ATTACKS)
-    if section is None or isinstance(section, AttacksFacts):
-        return section
-    import json
-
-    return AttacksFacts.model_validate_json(json.dumps(section))
 
 
 def for_recipients(facts: AttacksFacts) -> AttacksFacts | None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from privrelease.audit.document.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.audit.figure_model import Figure  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
-__all__ = ["SECTION", "Difference", "SinceFacts", "since_facts"]
-
-SECTION = "0"
+__all__ = ["Difference", "SinceFacts"]
 
 
 class Difference(Document):
@@ -33,9 +28,3 @@ class SinceFacts(Document):
     run: str | None
     audited_at: str
     changes: tuple[Difference, ...]
-
-
-def since_facts(audit: AuditResult) -> SinceFacts | None:
-    """Return what changed since the previous release; None where there is none."""
-    section = audit.sections.get(SECTION)
-    return None if section is None else SinceFacts.model_validate(section)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.document.model import Figure
 from privrelease.audit.document.visibility import count
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 if TYPE_CHECKING:

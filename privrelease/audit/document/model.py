@@ -8,15 +8,24 @@ Shares and risks are exact: ``exact`` holds the fraction as text (``"1/5"``), ``
 
 from __future__ import annotations
 
-from enum import StrEnum
-from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from privrelease.audit.document.attacks import AttacksFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.changes import SinceFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.previous_releases import EarlierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.sensitive import SensitiveFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.signoff import SignoffFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.waivers import WaiverFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
 from privrelease.documents import Document
 
 __all__ = [
+    "TREATMENT_WORDS",
     "AuditResult",
     "CheckResult",
     "ClassBucket",
@@ -27,13 +36,16 @@ __all__ = [
     "Figure",
     "FindingRecord",
     "Identity",
+    "Kind",
     "LegalFacts",
     "Outcome",
     "OutputFacts",
     "RiskFacts",
+    "State",
     "SubsetFacts",
     "ThreatResult",
     "ThresholdVerdict",
+    "Treatment",
     "UtilityFacts",
     "Visibility",
     "WorstFigure",
@@ -42,47 +54,7 @@ __all__ = [
 
 VERSION: Literal[1] = 1
 
-
-class Visibility(StrEnum):
-    """Who may see a figure."""
-
-    INTERNAL = "internal"
-    RECIPIENT = "recipient"
-    PUBLIC = "public"
-
-
-class Outcome(StrEnum):
-    """Result of an audit or of one check. ``not_evaluated``: there was nothing to evaluate, which is no pass."""
-
-    PASS = "pass"  # noqa: S105 -- an outcome, not a password
-    WARN = "warn"
-    FAIL = "fail"
-    REVIEW = "review"
-    NOT_EVALUATED = "not_evaluated"
-
-
-class Figure(Document):
-    """One number. ``value`` None: undefined (``note`` says why, e.g. no released records)."""
-
-    value: float | int | None
-    exact: str | None = None
-    unit: Literal["count", "share", "risk", "number"] = "number"
-    visibility: Visibility = Visibility.INTERNAL
-    note: str | None = None
-
-    @classmethod
-    def of(
-        cls,
-        value: Fraction | float | None,
-        unit: Literal["count", "share", "risk", "number"] = "number",
-        visibility: Visibility = Visibility.INTERNAL,
-        note: str | None = None,
-    ) -> Figure:
-        """Make a figure; a Fraction keeps its exact text."""
-        if isinstance(value, Fraction):
-            return cls(value=float(value), exact=str(value), unit=unit, visibility=visibility, note=note)
-        exact = str(value) if isinstance(value, int) else None
-        return cls(value=value, exact=exact, unit=unit, visibility=visibility, note=note)
+Kind: TypeAlias = Literal["microdata", "statistics", "table"]
 
 
 class FindingRecord(Document):
@@ -118,6 +90,8 @@ class Decision(Document):
     """Checks and thresholds that were looked at; what could not be is apart."""
     checks_not_made: int = Field(default=0, exclude_if=lambda none: not none)
     """Checks that could not be made, or had nothing to look at: neither held nor failed, whatever the decision makes of them."""
+    checks_not_asked: int = Field(default=0, exclude_if=lambda none: not none)
+    """Checks that the policy does not ask for."""
     worst: WorstFigure | None = None
     reasons: tuple[str, ...] = ()
     assessment_remaining: tuple[str, ...]
@@ -159,13 +133,27 @@ class LegalFacts(Document):
     missing: tuple[str, ...]
 
 
+Treatment: TypeAlias = Literal["unchanged", "removed", "pseudonym", "local_suppression", "aggregated", "noisy"]
+
+#: The words of each treatment, with its family as in ISO/IEC 20889.
+TREATMENT_WORDS: dict[Treatment, str] = {
+    "unchanged": "unchanged",
+    "removed": "removed (attribute suppression)",
+    "pseudonym": "pseudonymised (keyed hash)",
+    "local_suppression": "single cells suppressed (local suppression)",
+    "aggregated": "aggregated in a table",
+    "noisy": "aggregated with noise",
+}
+
+
 class ColumnFacts(Document):
-    """A column: its role and type, whether it leaves, and how it was treated on the way (family as in ISO/IEC 20889)."""
+    """A column: its role and type, whether it leaves, and how it was treated on the way: by code, and in words."""
 
     name: str
     role: Literal["direct", "quasi", "sensitive", "insensitive"]
     type: str
     leaves: bool
+    treated: Treatment
     treatment: str
     domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
     """Values that the policy declares, in words; for those inside."""
@@ -311,11 +299,17 @@ def check_unmade(check: CheckResult) -> str:
     return f"What could not be checked: {check.title} ({check.message})."
 
 
+def _section() -> Any:  # noqa: ANN401 -- as pydantic's Field, whose value is that of the annotated type
+    """A part that only some audits have; it is not written where there is none."""
+    return Field(default=None, exclude_if=lambda section: section is None)
+
+
 class AuditResult(Document):
     """The whole ``audit.json``."""
 
     format: Literal["privrelease/audit"] = "privrelease/audit"
     version: Literal[1] = VERSION
+    kind: Kind
     decision: Decision
     identity: Identity
     legal: LegalFacts
@@ -326,5 +320,19 @@ class AuditResult(Document):
     utility: UtilityFacts | None
     checks: tuple[CheckResult, ...]
     findings: tuple[FindingRecord, ...] = ()
-    #: Sections that later kinds of release fill (statistics, tables, synthesis, attacks, waivers, sign-off), by REPORT.md's number.
-    sections: dict[str, object] = Field(default_factory=dict)
+    statistics: PrivacyFacts | None = _section()
+    """The claim of differential privacy, what each query cost and gave, and the population's budget."""
+    table: TableFacts | None = _section()
+    """The rules of a table, and how well an attacker could work out what it hides."""
+    sensitive: SensitiveFacts | None = _section()
+    """How various sensitive values are within classes."""
+    attacks: AttacksFacts | None = _section()
+    """Attacks that were tried."""
+    utility_measures: UtilityMeasures | None = _section()
+    """What protection cost in use, and the frontier."""
+    earlier: EarlierFacts | None = _section()
+    """Earlier releases of the same persons."""
+    waivers: WaiverFacts | None = _section()
+    signoff: SignoffFacts | None = _section()
+    since: SinceFacts | None = _section()
+    """What changed since the release that was published before."""

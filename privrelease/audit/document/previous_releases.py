@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from privrelease.audit.document.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
-__all__ = ["SECTION", "ComparedRelease", "EarlierFacts", "earlier_facts", "for_recipients"]
-
-SECTION = "7"
+__all__ = ["ComparedRelease", "EarlierFacts", "for_recipients"]
 
 
 class ComparedRelease(Document):
@@ -43,12 +38,6 @@ class EarlierFacts(Document):
     """Of all checks beside earlier releases together: all that recipients are told."""
     remaining: tuple[str, ...] = ()
     """What a person has yet to assess about them, as in the decision: these sentences name other releases."""
-
-
-def earlier_facts(audit: AuditResult) -> EarlierFacts | None:
-    """Return what was found beside earlier releases; None where none was looked for."""
-    section = audit.sections.get(SECTION)
-    return None if section is None else EarlierFacts.model_validate(section)
 
 
 def for_recipients(facts: EarlierFacts) -> EarlierFacts:

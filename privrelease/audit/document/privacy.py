@@ -6,16 +6,12 @@ gets them; which other releases spent the budget is internal.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from privrelease.audit.document.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
 __all__ = [
-    "PRIVACY",
     "ApartFacts",
     "BudgetFacts",
     "ChargeFacts",
@@ -25,11 +21,7 @@ __all__ = [
     "QueryFacts",
     "Unprotected",
     "for_recipients",
-    "privacy_facts",
 ]
-
-#: The key of this section.
-PRIVACY = "10"
 
 #: What the claim does not cover: other releases without noise; the number of persons; what the policy declares; a person under several
 #: identifiers; a person over several rows; how long a run takes and that it failed.
@@ -146,16 +138,6 @@ class PrivacyFacts(Document):
     unprotected: tuple[Unprotected, ...]
     queries: tuple[QueryFacts, ...]
     budget: BudgetFacts | None
-
-
-def privacy_facts(audit: AuditResult) -> PrivacyFacts | None:
-    """Return section 10 of an audit, also of one that was read from a file; None where it has none. Raises ValueError: it is damaged."""
-    section = audit.sections.get(PRIVACY)
-    if section is None or isinstance(section, PrivacyFacts):
-        return section
-    import json
-
-    return PrivacyFacts.model_validate_json(json.dumps(section))
 
 
 def for_recipients(facts: PrivacyFacts) -> PrivacyFacts:

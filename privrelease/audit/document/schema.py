@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.document.model import AuditResult
+from privrelease.audit.document.model import TREATMENT_WORDS, AuditResult
 from privrelease.release.files import canonical_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["SCHEMA_ID", "audit_bytes", "audit_schema", "read_audit"]
+__all__ = ["SCHEMA_ID", "audit_bytes", "audit_of", "audit_schema", "read_audit"]
 
 SCHEMA_ID = "https://privrelease.example/schemas/audit-v1.schema.json"
 
@@ -33,6 +34,51 @@ def audit_bytes(result: AuditResult) -> bytes:
     return canonical_json(result.model_dump(mode="json")).replace(b"<", b"\\u003c")
 
 
+def audit_of(content: bytes) -> AuditResult:
+    """Return the audit of an ``audit.json``, also of one in the form that had sections by number. Raises pydantic's ValidationError."""
+    return AuditResult.model_validate_json(_migrated(content))
+
+
 def read_audit(path: Path) -> AuditResult:
     """Read an ``audit.json``. Raises OSError, and pydantic's ValidationError where it is none."""
-    return AuditResult.model_validate_json(path.read_bytes())
+    return audit_of(path.read_bytes())
+
+
+#: The fields of what stood under ``sections``, by the number of the report's section.
+_FIELDS: Final = {
+    "0": "since",
+    "7": "earlier",
+    "7 sensitive": "sensitive",
+    "9": "attacks",
+    "10": "statistics",
+    "11": "table",
+    "13": "utility_measures",
+    "14": "waivers",
+    "15": "signoff",
+}
+
+
+_TREATED: Final = {words: code for code, words in TREATMENT_WORDS.items()}
+
+
+def _migrated(content: bytes) -> bytes:
+    """Rewrite an audit that does not say its kind: its sections stood by number. What is no such audit is left as it is, and refused."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    if not isinstance(document, dict) or "kind" in document:
+        return content
+    sections = document.pop("sections", {})
+    if not isinstance(sections, dict) or not sections.keys() <= _FIELDS.keys():
+        return content
+    data = document.get("data")
+    figures = isinstance(data, dict) and data.get("order") == "policy"
+    ids = [check.get("id") for check in document.get("checks") or () if isinstance(check, dict)]
+    noisy = "10" in sections or any(str(name).startswith("AUDIT-DP-") for name in ids)
+    for column in (data.get("columns") or ()) if isinstance(data, dict) else ():
+        if isinstance(column, dict) and "treated" not in column:
+            column["treated"] = _TREATED.get(str(column.get("treatment")), "unchanged")
+    document["kind"] = "statistics" if noisy else "table" if figures or "11" in sections else "microdata"
+    document |= {_FIELDS[number]: section for number, section in sections.items()}
+    return json.dumps(document).encode()

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from privrelease.audit.document.model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.audit.figure_model import Figure  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
-__all__ = ["SENSITIVE", "SensitiveFacts", "SensitiveRow", "sensitive_facts"]
-
-#: The key of this part of section 7 (the other part is about earlier releases).
-SENSITIVE = "7 sensitive"
+__all__ = ["SensitiveFacts", "SensitiveRow"]
 
 
 class SensitiveRow(Document):
@@ -37,13 +31,3 @@ class SensitiveFacts(Document):
 
     rows: tuple[SensitiveRow, ...]
     left_out: int = 0
-
-
-def sensitive_facts(audit: AuditResult) -> SensitiveFacts | None:
-    """Return what section 7 says of sensitive values, also of an audit from a file; None where it has none. Raises ValueError: damaged."""
-    section = audit.sections.get(SENSITIVE)
-    if section is None or isinstance(section, SensitiveFacts):
-        return section
-    import json
-
-    return SensitiveFacts.model_validate_json(json.dumps(section))

@@ -13,9 +13,7 @@ from privrelease.documents import Document
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
 
-__all__ = ["SECTION", "SignoffFacts", "SignoffRecord", "signoff_facts", "with_signoff"]
-
-SECTION = "15"
+__all__ = ["SignoffFacts", "SignoffRecord", "with_signoff"]
 
 
 class SignoffRecord(Document):
@@ -42,12 +40,6 @@ class SignoffFacts(Document):
         return tuple(role for role in self.required if role not in signed)
 
 
-def signoff_facts(audit: AuditResult) -> SignoffFacts | None:
-    """Return section 15 of an audit, also of one that was read from a file; None where no approval is required."""
-    section = audit.sections.get(SECTION)
-    return None if section is None else SignoffFacts.model_validate(section)
-
-
 def with_signoff(audit: AuditResult, facts: SignoffFacts | None) -> AuditResult:
-    """Return the audit with section 15."""
-    return audit if facts is None else audit.model_copy(update={"sections": {**audit.sections, SECTION: facts}})
+    """Return the audit with its approvals."""
+    return audit if facts is None else audit.model_copy(update={"signoff": facts})

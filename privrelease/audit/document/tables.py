@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from privrelease.audit.document.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-__all__ = ["TABLES", "IntervalFacts", "TableFacts"]
-
-#: The key of this section.
-TABLES = "11"
+__all__ = ["IntervalFacts", "TableFacts"]
 
 
 class IntervalFacts(Document):

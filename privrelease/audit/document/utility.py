@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from privrelease.audit.document.frontier import FrontierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
 __all__ = [
-    "UTILITY",
     "ColumnUtility",
     "Measured",
     "NumberShift",
@@ -24,11 +20,7 @@ __all__ = [
     "Unit",
     "UtilityMeasures",
     "for_recipients",
-    "utility_measures_of",
 ]
-
-#: The key of this section.
-UTILITY = "13"
 
 Unit = Literal["count", "share", "risk", "number"]
 
@@ -108,16 +100,6 @@ class UtilityMeasures(Document):
     seed: str
     frontier: FrontierFacts | None = Field(default=None, exclude_if=lambda facts: facts is None)
     """What protection would cost at other thresholds, where the policy asks for that."""
-
-
-def utility_measures_of(audit: AuditResult) -> UtilityMeasures | None:
-    """Return section 13 of an audit, also of one that was read from a file; None where it has none. Raises ValueError: it is damaged."""
-    section = audit.sections.get(UTILITY)
-    if section is None or isinstance(section, UtilityMeasures):
-        return section
-    import json
-
-    return UtilityMeasures.model_validate_json(json.dumps(section))
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:

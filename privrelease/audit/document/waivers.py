@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from privrelease.documents import Document
 
-if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
-
-__all__ = ["SECTION", "WaiverFacts", "WaiverRecord", "waiver_facts"]
-
-SECTION = "14"
+__all__ = ["WaiverFacts", "WaiverRecord"]
 
 
 class WaiverRecord(Document):
@@ -42,9 +37,3 @@ class WaiverFacts(Document):
     """All waivers of one release, in the policy's order."""
 
     waivers: tuple[WaiverRecord, ...]
-
-
-def waiver_facts(audit: AuditResult) -> WaiverFacts | None:
-    """Return section 14 of an audit, also of one that was read from a file; None where it has none."""
-    section = audit.sections.get(SECTION)
-    return None if section is None else WaiverFacts.model_validate(section)

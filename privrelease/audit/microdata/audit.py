@@ -7,33 +7,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.decision import decide, findings_of
+from privrelease.audit.check import check_findings, fails
+from privrelease.audit.checks.codes import kind_of
+from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, data_facts, identity, left_out, legal_facts, utility_facts
+from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
-from privrelease.audit.document.attacks import ATTACKS
-from privrelease.audit.document.model import AuditResult
-from privrelease.audit.document.sensitive import SENSITIVE
-from privrelease.audit.document.utility import UTILITY
+from privrelease.audit.document.model import AuditResult, FindingRecord
+from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, CONTROL_CHECK
 from privrelease.audit.microdata.expectations import policy_checks
-from privrelease.audit.microdata.integrity.checks import integrity
+from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.previous_releases import beside_microdata
+from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
 from privrelease.audit.microdata.risk.threats import threat_results, union_result
 from privrelease.audit.microdata.utility.measures import utility_measures
+from privrelease.audit.threat_checks import threat_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from privrelease.audit.comparison.previous_release import EarlierReleases
     from privrelease.audit.document.attacks import AttacksFacts
-    from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.document.model import CheckResult, ThreatResult
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, Plan
 
-__all__ = ["audit_microdata"]
+__all__ = ["audit_microdata", "findings_of"]
 
 
 def audit_microdata(
@@ -61,6 +65,7 @@ def audit_microdata(
     findings = findings_of(plan, threats, checks, warnings)
     measures = utility_measures(evidence, policy, engine)
     audit = AuditResult(
+        kind="microdata",
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
@@ -71,11 +76,9 @@ def audit_microdata(
         utility=utility_facts(evidence),
         checks=checks,
         findings=findings,
-        sections={
-            name: section.model_dump(mode="json")
-            for name, section in ((SENSITIVE, sensitive_values(evidence, engine)), (ATTACKS, attacked), (UTILITY, measures))
-            if section is not None
-        },
+        sensitive=sensitive_values(evidence, engine),
+        attacks=attacked,
+        utility_measures=measures,
     )
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine), plan)
 
@@ -86,3 +89,30 @@ def _attacked(evidence: Evidence, policy: Plan, engine: AuditEngine) -> tuple[At
     from privrelease.audit.microdata.attacks.run import attack
 
     return attack(evidence, policy.policy_sha256, engine)
+
+
+def findings_of(
+    plan: MicrodataPlan, threats: Sequence[ThreatResult], checks: Iterable[CheckResult], warnings: Iterable[Finding]
+) -> tuple[FindingRecord, ...]:
+    """Name every failure: threat, measure, figure and threshold, or the check; and what reading the source warned of."""
+    checks = tuple(checks)
+    found = threat_findings(plan.threats, threats)
+    if any(check.id == "AUDIT-RECORDS" and fails(check) for check in checks):
+        # that no record is there is said once, by the check; a threat says more only where records leave
+        found = tuple(one for one in found if one.code != "A105" or not one.message.endswith(NO_RECORDS))
+    if not threats and not plan.checks:
+        found = (*found, _nothing_checked(plan))
+    found += check_findings(plan.location, checks, (*MICRODATA_CHECKS, *ATTACK_CHECKS, CONTROL_CHECK))
+    return (*found, *(finding_record(finding) for finding in warnings))
+
+
+def _nothing_checked(plan: MicrodataPlan) -> FindingRecord:
+    kind = kind_of("A107")
+    return FindingRecord(
+        code=kind.code,
+        message="nothing was checked: the release has no threat and no check",
+        severity="error",
+        hint=kind.hint,
+        subject=f"releases.{plan.id}",
+        **place(plan.location),
+    )

@@ -5,14 +5,14 @@ A check whose figure cannot be measured, or that this table does not know, is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.findings import place
+from privrelease.audit.check import POLICY_CHECK, CheckOutcome, result_of
 from privrelease.audit.checks.great_expectations import Places, standard_checks
 from privrelease.audit.checks.percent import per_cent
-from privrelease.audit.document.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.risk.diversity import Judged, l_diversity, t_closeness_of
@@ -23,9 +23,9 @@ from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Literal
+    from typing import Literal
 
-    from privrelease.audit.document.model import RiskFacts, ThreatResult
+    from privrelease.audit.document.model import CheckResult, RiskFacts, ThreatResult
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine
@@ -217,43 +217,55 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
     named, column = options.get("threat"), options.get("column")
     chosen = tuple(threat for threat in threats if named is None or threat.name == named)
     asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check)
-    measure = MEASURES.get(check.expect)
-    value = None if measure is None else measure.of(asked)
-    common = {"id": check.id, "title": check.expect, "severity": check.severity, **place(check.location)}
-    if isinstance(value, Judged) and measure is not None:
-        return _judged(check, value, measure.unit, common)
-    if measure is None or value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
-        why = "is not a check that can be made here" if measure is None else "could not be measured"
-        more = f": {value}" if isinstance(value, str) else ""
-        return CheckResult(outcome=Outcome.NOT_EVALUATED, message=f"{check.expect} {why}{more}", **common)
-    assert not isinstance(value, Judged)
+    made = replace(
+        POLICY_CHECK, id=check.id, title=check.expect, judge=_measured, severity=check.severity, location=check.location
+    )
+    return result_of(made, made.judge(asked))
+
+
+def _measured(asked: _Asked) -> CheckOutcome:
+    """Measure what a check of the policy names, and hold it against its limits."""
+    check, measure = asked.check, MEASURES.get(asked.check.expect)
+    if measure is None:
+        return _unmade(check, "is not a check that can be made here")
+    value = measure.of(asked)
+    if isinstance(value, Judged):
+        return _judged(check, value, measure.unit)
+    if value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
+        return _unmade(check, "could not be measured" + (f": {value}" if isinstance(value, str) else ""))
     exact = Fraction(value)
     holds = (check.minimum is None or exact >= check.minimum) and (check.maximum is None or exact <= check.maximum)
-    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
-    audience = Audience(minimum_of(evidence.plan.threats))
+    audience = Audience(minimum_of(asked.evidence.plan.threats))
     shown = _visibility(measure, value, _rows(asked) or 0, audience)
-    bound = check.maximum if check.maximum is not None else check.minimum
     figure = int(exact) if measure.unit == "count" and exact.denominator == 1 else exact
-    return CheckResult(
-        outcome=Outcome.PASS if holds else failing,
-        message=_sentence(check, value, measure.unit),
+    return CheckOutcome(
+        Outcome.PASS if holds else _failing(check),
+        _sentence(check, value, measure.unit),
         observed=Figure.of(figure, measure.unit, shown),
-        limit=Figure.of(bound, measure.unit, Visibility.RECIPIENT),
+        limit=_limit(check, measure.unit),
         visibility=shown,
-        **common,
     )
 
 
-def _judged(check: CheckPlan, found: Judged, unit: Unit, common: dict[str, Any]) -> CheckResult:
+def _judged(check: CheckPlan, found: Judged, unit: Unit) -> CheckOutcome:
     """A figure that was judged exactly where it was measured. Recipients see that it holds; how it fails names small classes."""
     shown = Visibility.RECIPIENT if found.holds else Visibility.INTERNAL
-    bound = check.maximum if check.maximum is not None else check.minimum
-    failing = Outcome.FAIL if check.severity == "error" else Outcome.WARN
-    return CheckResult(
-        outcome=Outcome.PASS if found.holds else failing,
-        message=f"{_sentence(check, found.value, unit)}{'' if found.holds else found.beside}",
+    return CheckOutcome(
+        Outcome.PASS if found.holds else _failing(check),
+        f"{_sentence(check, found.value, unit)}{'' if found.holds else found.beside}",
         observed=Figure.of(found.value, unit, shown),
-        limit=Figure.of(bound, unit, Visibility.RECIPIENT),
+        limit=_limit(check, unit),
         visibility=shown,
-        **common,
     )
+
+
+def _unmade(check: CheckPlan, why: str) -> CheckOutcome:
+    return CheckOutcome(Outcome.NOT_EVALUATED, f"{check.expect} {why}", visibility=Visibility.RECIPIENT)
+
+
+def _failing(check: CheckPlan) -> Outcome:
+    return Outcome.FAIL if check.severity == "error" else Outcome.WARN
+
+
+def _limit(check: CheckPlan, unit: Unit) -> Figure:
+    return Figure.of(check.maximum if check.maximum is not None else check.minimum, unit, Visibility.RECIPIENT)

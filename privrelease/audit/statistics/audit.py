@@ -13,24 +13,15 @@ from itertools import product
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.checks.aggregate_checks import (
-    Check,
-    cells_of_file,
-    check_findings,
-    data_of,
-    digest_mismatches,
-    made,
-    output_facts,
-    private_findings,
-    remaining,
-)
-from privrelease.audit.checks.codes import NO_MANIFEST, STATISTICS_CODES
-from privrelease.audit.checks.decision import check_records, decide
+from privrelease.audit.check import Check, check_findings, fault, run_checks
+from privrelease.audit.checks.aggregate_checks import cells_of_file, data_of, digest_mismatches, output_facts, remaining
+from privrelease.audit.checks.codes import NO_MANIFEST
+from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
+from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.comparison.combine import with_earlier
-from privrelease.audit.document.model import AuditResult, CheckResult, Outcome
-from privrelease.audit.document.privacy import PRIVACY
+from privrelease.audit.document.model import AuditResult, Outcome
 from privrelease.audit.statistics.charges import ledger_mismatches
 from privrelease.audit.statistics.previous_releases import beside_statistics
 from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
@@ -42,8 +33,9 @@ from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from privrelease.audit.checks.aggregate_checks import Need
+    from privrelease.audit.check import Need
     from privrelease.audit.comparison.previous_release import EarlierReleases
+    from privrelease.audit.document.model import CheckResult
     from privrelease.audit.statistics.charges import Charges
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import Plan
@@ -52,7 +44,7 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import PrivacyClaim
 
-__all__ = ["StatisticsTarget", "audit_statistics"]
+__all__ = ["STATISTICS_CHECKS", "StatisticsTarget", "audit_statistics"]
 
 _MARK: Final = "not private: "
 _TEXTS: Final = frozenset({"query", "group", "mechanism"})
@@ -124,37 +116,38 @@ def audit_statistics(
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
     if target.charges is None:
         lacking["ledger"] = _NO_LEDGER
-    checks = tuple(made(STATISTICS_CODES, CHECKS, evidence, lacking))
+    checks = run_checks(STATISTICS_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
     on_file = figure_checks(plan.checks, STATISTICS_COLUMNS, target.files, engine)
     on_source = source_checks(plan, engine)
-    of_policy = (*check_records(plan.location, on_file), *private_findings(plan, on_source))
-    findings = (*check_findings(plan, STATISTICS_CODES, checks), *of_policy)
     checks = (*checks, *on_file)
+    findings = (
+        *check_findings(plan.location, checks, STATISTICS_CHECKS),
+        *check_findings(plan.location, on_source, informs=True),
+    )
     decision = decide((), None, checks, findings, legal)
     outputs = output_facts(target.files, evidence.tables)
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
     audit = AuditResult(
+        kind="statistics",
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_of(plan, plan.population, used, "aggregated with noise", len(evidence.rows)),
+        data=data_of(plan, plan.population, used, "noisy", len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,
         checks=(*checks, *on_source),
         findings=findings,
-        sections={
-            PRIVACY: privacy_section(
-                plan,
-                policy,
-                _released(evidence, checks),
-                manifest=target.manifest,
-                charges=target.charges,
-                version=versions.get("privrelease"),
-            )
-        },
+        statistics=privacy_section(
+            plan,
+            policy,
+            _released(evidence, checks),
+            manifest=target.manifest,
+            charges=target.charges,
+            version=versions.get("privrelease"),
+        ),
     )
     if earlier is None:
         return audit
@@ -333,18 +326,57 @@ def _charged(evidence: _Evidence) -> str | None:
     return ledger_mismatches(target.manifest, target.charges)
 
 
-#: What is wrong, for each check in the order of STATISTICS_CODES. A file alone cannot show noise that was never drawn: it looks like noise.
-CHECKS: tuple[Check[_Evidence], ...] = (
-    Check(_readable),
-    Check(_digests, "manifest"),
-    Check(_same),
-    Check(_order),
-    Check(_groups),
-    Check(_scales),
-    Check(_figures),
-    Check(_budget),
-    Check(_secret, "manifest"),
-    Check(_charged, "ledger"),
+#: In the order in which they are reported. A file alone cannot show noise that was never drawn: it looks like noise.
+STATISTICS_CHECKS: tuple[Check[_Evidence], ...] = (
+    Check("A231", "AUDIT-DP-FILES", "Every output is the long table of statistics", FAULT, fault(_readable)),
+    Check("A232", "AUDIT-DP-DIGEST", "Files are those of the manifest", EDITED, fault(_digests), needs="manifest"),
+    Check(
+        "A233",
+        "AUDIT-DP-SAME",
+        "All files hold the same",
+        f"all outputs of a release hold the same figures: {AGAIN}",
+        fault(_same),
+    ),
+    Check("A234", "AUDIT-DP-ORDER", "Figures stand in the order of the policy", FAULT, fault(_order)),
+    Check(
+        "A235",
+        "AUDIT-DP-GROUPS",
+        "Every declared group is there, and no other",
+        "write a line for every declared group, also those with nobody in them: a missing line tells that",
+        fault(_groups),
+    ),
+    Check(
+        "A236",
+        "AUDIT-DP-SCALE",
+        "Mechanisms, scales and costs are those of the plan",
+        "the noise is not what was paid for: do not publish, and run the release again",
+        fault(_scales),
+    ),
+    Check("A237", "AUDIT-DP-FIGURES", "Figures are finite and inside their intervals", FAULT, fault(_figures)),
+    Check(
+        "A238",
+        "AUDIT-DP-BUDGET",
+        "All draws together are within the budget, and claimed",
+        "spend less on the queries, or allow more (`budget`)",
+        fault(_budget),
+        needs="manifest",
+    ),
+    Check(
+        "A239",
+        "AUDIT-DP-NOISE",
+        "The noise is secret",
+        "run without `--test-noise`: noise from a seed can be taken off again",
+        fault(_secret),
+        needs="manifest",
+    ),
+    Check(
+        "A240",
+        "AUDIT-DP-LEDGER",
+        "The ledger was charged for every draw, and for no other",
+        "find the ledger that was charged; without it nobody knows what these persons' data has cost",
+        fault(_charged),
+        needs="ledger",
+    ),
 )
 
 _OF_THE_FILE: Final = frozenset(

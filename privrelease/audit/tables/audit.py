@@ -11,23 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.checks.aggregate_checks import (
-    Check,
-    check_findings,
-    data_of,
-    digest_mismatches,
-    made,
-    output_facts,
-    remaining,
-)
-from privrelease.audit.checks.codes import NO_MANIFEST, TABLE_CODES
-from privrelease.audit.checks.decision import check_records, decide
+from privrelease.audit.check import Check, CheckOutcome, check_findings, failed, fault, passed, run_checks
+from privrelease.audit.checks.aggregate_checks import data_of, digest_mismatches, output_facts, remaining
+from privrelease.audit.checks.codes import NO_MANIFEST
+from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks
+from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.comparison.previous_release import UnreadableRelease
-from privrelease.audit.document.model import AuditResult, CheckResult, Figure, Outcome, Visibility
-from privrelease.audit.document.tables import TABLES, IntervalFacts, TableFacts
+from privrelease.audit.document.model import AuditResult, Figure, Outcome, Visibility
+from privrelease.audit.document.tables import IntervalFacts, TableFacts
 from privrelease.audit.tables.evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables.previous_releases import beside_tables
 from privrelease.audit.tables.table_without_source import blanks_below_minimum, printed_below_minimum
@@ -37,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from privrelease.audit.checks.aggregate_checks import Need
+    from privrelease.audit.check import Need
     from privrelease.audit.comparison.previous_release import EarlierReleases
     from privrelease.audit.tables.previous_releases import CellKeys
     from privrelease.audit.tables.rows import TableRow
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.plan.tables.plan import TablePlan
 
-__all__ = ["TableTarget", "audit_table"]
+__all__ = ["TABLE_CHECKS", "TableTarget", "audit_table"]
 
 REMAINING: Final = (
     "Whether other tables or outside figures of the same persons, combined with this one, give cells back.",
@@ -73,29 +67,29 @@ def audit_table(
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
     if evidence.cells is None:
         lacking["source"] = _NO_SOURCE
-    checks = tuple(made(TABLE_CODES, CHECKS, evidence, lacking))
+    checks = run_checks(TABLE_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {name: ColumnType(kind) for name, kind in plan.columns}
-    asked = (*_records(evidence), *figure_checks(plan.checks, types, target.files, engine))
-    found = (*check_findings(plan, TABLE_CODES, checks), *check_records(plan.location, asked))
-    checks = (*checks, *asked)
+    checks = (*checks, *figure_checks(plan.checks, types, target.files, engine))
+    found = check_findings(plan.location, checks, TABLE_CHECKS)
     decision = decide((), None, checks, found, legal)
     facts = _facts(evidence)
     outputs = output_facts(target.files, evidence.tables)
     used = {*plan.by, *(one.column for one in plan.measures)}
     named = identity_of(policy, plan.id, target.run, outputs, audited_at, versions)
     audit = AuditResult(
+        kind="table",
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_of(plan, plan.population_id, used, "aggregated in a table", len(evidence.rows)),
+        data=data_of(plan, plan.population_id, used, "aggregated", len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,
         checks=checks,
         findings=found,
-        sections={} if facts is None else {TABLES: facts.model_dump(mode="json")},
+        table=facts,
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
@@ -127,20 +121,9 @@ _GIVES_ALL: Final = f"{_ALL} still give suppressed cells back"
 _GIVES_ALL_SUMS: Final = f"{_ALL} still give the sum of suppressed cells, which is unsafe itself"
 
 
-def _records(evidence: TableEvidence) -> tuple[CheckResult, ...]:
-    """A table of nobody is no table: its zeros would pass for figures. Nothing is said where there are records."""
-    if evidence.source_rows != 0:
-        return ()
-    return (
-        CheckResult(
-            id="AUDIT-RECORDS",
-            title="There are records",
-            outcome=Outcome.FAIL,
-            severity="error",
-            message="the source has no record",
-            visibility=Visibility.INTERNAL,
-        ),
-    )
+def _records(evidence: TableEvidence) -> CheckOutcome:
+    """A table of nobody is no table: its zeros would pass for figures."""
+    return passed("the source has records") if evidence.source_rows else failed("the source has no record")
 
 
 def _readable(evidence: TableEvidence) -> str | None:
@@ -233,8 +216,33 @@ def _groups(evidence: TableEvidence) -> str | None:
     return _exposed(evidence, "group", gives)
 
 
-def _classes(evidence: TableEvidence) -> str | None:
-    return _exposed(evidence, "class", "whoever is in a group is known to have its only key, since these are known to be empty")
+def _classes(evidence: TableEvidence) -> CheckOutcome:
+    """Where the policy asks that no group share one key, one that does fails; where it says nothing, a person decides."""
+    words = "whoever is in a group is known to have its only key, since these are known to be empty"
+    wrong = _exposed(evidence, "class", words)
+    if wrong is None:
+        return CheckOutcome(Outcome.PASS, "no group is known to share one key", visibility=Visibility.RECIPIENT)
+    outcome = Outcome.FAIL if evidence.plan.class_check == "repaired" else Outcome.REVIEW
+    return CheckOutcome(outcome, wrong, visibility=Visibility.RECIPIENT)
+
+
+def _classes_declined(evidence: TableEvidence) -> str | None:
+    reasons = {
+        "declined": "the policy says `class_disclosure: false`",
+        "needless": "no group column is sensitive, and the policy does not ask for it (`class_disclosure`)",
+    }
+    return reasons.get(evidence.plan.class_check)
+
+
+def _persons_declined(evidence: TableEvidence) -> str | None:
+    unit = evidence.plan.unit
+    if unit is None:
+        return "no person is declared (`unit`): every row counts as a person of its own"
+    return "the policy does not say how many rows a person has (`unit.max_rows`)" if unit.max_rows is None else None
+
+
+def _impossible_declined(evidence: TableEvidence) -> str | None:
+    return "the policy calls no cell impossible" if evidence.plan.impossible is None else None
 
 
 def _exposed(evidence: TableEvidence, kind: str, words: str, *, inside: bool | None = None) -> str | None:
@@ -254,20 +262,102 @@ def _impossible(evidence: TableEvidence) -> str | None:
     )
 
 
-#: What is wrong (None: nothing), for each check in the order of TABLE_CODES.
-CHECKS: tuple[Check[TableEvidence], ...] = (
-    Check(_readable),
-    Check(_digests, "manifest"),
-    Check(_same),
-    Check(_keys),
-    Check(_blanks),
-    Check(_figures, "source"),
-    Check(_persons, "source"),
-    Check(_primary, "source", printed_below_minimum, promised=True),
-    Check(_intervals, "source", promised=True),
-    Check(_groups, "source", blanks_below_minimum, promised=True),
-    Check(_classes, "source"),
-    Check(_impossible, "source"),
+_NARROW: Final = (
+    "suppress more cells of its rows and columns, or leave totals out (`margins: false`); where all with somebody in them are suppressed, raise "
+    "`min_count`, suppress zeros too (`zeros: suppress`), or group by fewer or coarser keys"
+)
+
+#: In the order in which they are reported; that there are records is reported only where there are none.
+TABLE_CHECKS: tuple[Check[TableEvidence], ...] = (
+    Check("A251", "AUDIT-TABLE-FILES", "Every output is the table of the plan", FAULT, fault(_readable)),
+    Check("A252", "AUDIT-TABLE-DIGEST", "Files are those of the manifest", EDITED, fault(_digests), needs="manifest"),
+    Check(
+        "A253",
+        "AUDIT-TABLE-SAME",
+        "All files hold the same",
+        f"all outputs of a release hold the same cells: {AGAIN}",
+        fault(_same),
+    ),
+    Check(
+        "A254",
+        "AUDIT-TABLE-KEYS",
+        "Every declared cell is there, and no other",
+        "write every declared cell, also those with nobody in them: a missing cell tells that",
+        fault(_keys),
+    ),
+    Check(
+        "A255",
+        "AUDIT-TABLE-BLANKS",
+        "Suppressed cells are blank and marked, zeros are zeros",
+        "leave a suppressed cell blank and mark it, and print a zero as a zero",
+        fault(_blanks),
+    ),
+    Check(
+        "A256",
+        "AUDIT-TABLE-FIGURES",
+        "Printed figures are those of the source",
+        "print the figures of the source, or none: a changed figure is no protection that the policy knows",
+        fault(_figures),
+        needs="source",
+    ),
+    Check(
+        "A257",
+        "AUDIT-TABLE-PERSONS",
+        "Persons have the declared rows",
+        "declare the person (`unit: {column: …, max_rows: …}`) as the data has them",
+        fault(_persons),
+        needs="source",
+        declined=_persons_declined,
+    ),
+    Check(
+        "A258",
+        "AUDIT-TABLE-PRIMARY",
+        "No unsafe cell is printed",
+        "suppress the cell: print no figure of so few, or of one who dominates it",
+        fault(_primary),
+        needs="source",
+        alone=fault(printed_below_minimum),
+        promised=True,
+    ),
+    Check(
+        "A259", "AUDIT-TABLE-INTERVAL", "Unsafe cells stay uncertain", _NARROW, fault(_intervals), needs="source", promised=True
+    ),
+    Check(
+        "A260",
+        "AUDIT-TABLE-GROUP",
+        "No unsafe group can be worked out",
+        _NARROW,
+        fault(_groups),
+        needs="source",
+        alone=fault(blanks_below_minimum),
+        promised=True,
+    ),
+    Check(
+        "A261",
+        "AUDIT-TABLE-CLASS",
+        "No group shares one key",
+        "suppress the cells of that group (`class_disclosure: true`), or group by fewer columns; write `false` where such groups are harmless",
+        _classes,
+        needs="source",
+        declined=_classes_declined,
+    ),
+    Check(
+        "A262",
+        "AUDIT-TABLE-IMPOSSIBLE",
+        "Nobody is in an impossible cell",
+        "correct the source or the rule: somebody is in a cell that the policy calls impossible",
+        fault(_impossible),
+        needs="source",
+        declined=_impossible_declined,
+    ),
+    Check(
+        "A219",
+        "AUDIT-RECORDS",
+        "There are records",
+        "an empty release shows nothing: look at the filters of the policy",
+        _records,
+        asked=lambda evidence: evidence.source_rows == 0,
+    ),
 )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableCells, TableQuery
-    from privrelease.release.manifest import Manifest, StatisticsInternalManifest
+    from privrelease.release.manifest import InternalPart, Manifest
 
 __all__ = ["TableEvidence", "TableTarget", "agrees", "cell_value", "table_evidence"]
 
@@ -51,7 +51,7 @@ class TableTarget:
     run: str | None = None
     without_source: bool = False
     altered: tuple[str, ...] = ()
-    internal: StatisticsInternalManifest | None = None
+    internal: InternalPart | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -141,6 +141,7 @@ def table_evidence(
         return cells_of(engine.contributions(staged, asked), asked)
 
     alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
+    judged_by = replace(plan, rules=replace(plan.rules, classes_judged=plan.class_check == "checked"))
     cells = cells_of(found, plan.query)
     judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
     evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most, source_rows=staged.n_rows)
@@ -152,11 +153,11 @@ def table_evidence(
     listed = tables_of_same_rows(plan, policy)
     try:
         every = _by_plan(plan, suppressed, others)
-        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        together = joined([judged_by, *(other for other, _ in every[1:])], most=at_most, fetch=fetch)
         unlinked: tuple[str, ...] = ()
     except InputError:  # too many cells: tables that no policy here describes are left to a person
         every = _by_plan(plan, suppressed, [one for one in others if one[1] in listed])
-        together = joined([other for other, _ in every], most=at_most, fetch=fetch)
+        together = joined([judged_by, *(other for other, _ in every[1:])], most=at_most, fetch=fetch)
         unlinked = tuple(one.name for one, other, _ in others if other not in listed)
     attack = Attack(together.table, together.hidden([pattern for _, pattern in every]))
     return replace(

@@ -94,9 +94,7 @@ def _unlooked(result: AuditResult) -> frozenset[str]:
 
 def _unread(result: AuditResult) -> list[str]:
     """The earlier releases that a person named and that could not be read, each with why."""
-    from privrelease.audit.document.previous_releases import earlier_facts
-
-    facts = earlier_facts(result)
+    facts = result.earlier
     releases = () if facts is None else facts.releases
     return [f"{one.release} ({one.note})" if one.note else one.release for one in releases if one.looked == "unreadable"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.cli.ci_output import stopped_in_form
 from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, table_rows
@@ -16,13 +17,15 @@ from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.settings import chosen
 from privrelease.pipeline.spending import spendings
 from privrelease.pipeline.sweep import sweep
+from privrelease.plan.model import named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
     from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.settings import Settings
 
 __all__ = ["plan", "table"]
@@ -73,26 +76,39 @@ def plan(
         )
     if chart is not None:
         draw(swept, epsilons, chart, writer)
-    forecasts: list[Forecast] = []
+    forecasts: list[tuple[_Printed, Any]] = []
     for release in releases if data else ():
         forecast = kind_of(release).forecast
         if forecast is None:
-            console.log(f"release {release.id}: nothing is read beforehand; its forecast stands above")
+            console.log(f"release {release.id}: nothing is read beforehand; its forecast is printed above")
             continue
-        forecasts.append(forecast(release, world_of(settings, console)))
-        _tell(forecasts[-1], console)
+        printed, found = named(release.kind, _PRINTED), forecast(release, planned, world_of(settings, console))
+        forecasts.append((printed, found))
+        printed.tell(found, console)
     if console.json:
-        document = {**explained.as_data(), "forecasts": [_value(one) for one in forecasts]}
+        document = {**explained.as_data(), "forecasts": [printed.value(found) for printed, found in forecasts]}
         console.document(
             document
             | ({"budgets": [one.as_data() for one in spent]} if spent else {})
             | ({"sweep": [one.as_data() for one in swept]} if swept else {})
         )
-    short = [one.release for one in forecasts if _would_fail(one)]
+    short = [found.release for printed, found in forecasts if printed.fails(found)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
     written = "nothing was written" if chart is None else f"the chart stands in {chart}"
     return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
+
+
+def _tell_table(found: TableForecast, console: Console) -> None:
+    if found.parks:
+        console.say(f"release {found.release}: a run would park it, since a group shares one key")
+    if console.json:
+        return
+    console.data(f"\nforecast for release {found.release}: {_many(found.source_rows, 'row')}, {_many(found.cells, 'cell')}")
+    console.data(f"  suppressed                                {_many(found.suppressed, 'cell')}")
+    console.data(f"  groups known to share one key             {found.shared}")
+    if found.repaired is not None:
+        console.data(f"  suppressed with `class_disclosure: true`  {_many(found.repaired, 'cell')}")
 
 
 def _would_fail(found: Forecast) -> bool:
@@ -219,3 +235,20 @@ def _value(found: Forecast) -> dict[str, object]:
         ],
         "findings": [finding_value(finding) for finding in found.findings],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """The forms of a forecast of one kind: on the console, as JSON, and whether the run it foresees would fail."""
+
+    tell: Callable[[Any, Console], None]
+    value: Callable[[Any], dict[str, object]]
+    fails: Callable[[Any], bool]
+
+
+def _passes(_: TableForecast) -> bool:
+    return False
+
+
+#: Kinds whose releases are forecast on their data.
+_PRINTED: Final = (("microdata", _Printed(_tell, _value, _would_fail)), ("table", _Printed(_tell_table, asdict, _passes)))

@@ -136,6 +136,7 @@ def _value(ran: ReleaseResult, ending: Ending) -> dict[str, object]:
         "checks_passed": None if audit is None else audit.decision.checks_passed,
         "checks_total": None if audit is None else audit.decision.checks_total,
         "checks_not_made": None if audit is None else audit.decision.checks_not_made,
+        "checks_not_asked": None if audit is None else audit.decision.checks_not_asked,
         "findings": [
             *map(finding_value, ending.findings),
             *(map(record_value, audit.findings) if audit is not None else ()),

@@ -157,7 +157,7 @@ def _between(table: ProtectedTable) -> Iterator[AtMost]:
 def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Attack | None = None) -> Iterator[Weakness]:
     """Yield every weakness of a pattern, (n,) bool; nothing where it holds. ``attack``: one on this pattern, to be asked more afterwards."""
     hidden = (suppressed | table.silent) & ~table.known_empty
-    if not hidden.any() and not table.rules.class_disclosure:
+    if not hidden.any() and not table.rules.looks_for_classes:
         return
     attack = Attack(table, suppressed) if attack is None else attack
     unsafe = np.logical_or.reduce(list(table.primaries().values())) & hidden
@@ -185,7 +185,7 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
         if needed:
             said = {(weak.cells, weak.held) for weak in groups}
             yield from (weak for weak in _insiders(attack, figure, needed) if (weak.cells, weak.held) not in said)
-    if table.rules.class_disclosure:
+    if table.rules.looks_for_classes:
         yield from _classes(attack)
 
 

@@ -82,7 +82,7 @@ def linked(
     Raises TooManyCellsError.
     """
     names = tuple(dict.fromkeys(one.column for table in tables for one in table.sums))
-    if len(tables) == 1 and (tables[0].margins or not rules.class_disclosure):
+    if len(tables) == 1 and (tables[0].margins or not rules.looks_for_classes):
         (one,) = tables
         cells = fetch(TableQuery(one.by, one.keys, names, unit, one.margins, rules.largest, one.where))
         places = (np.arange(one.layout.size),)

@@ -30,7 +30,8 @@ __all__ = ["CellRules", "Magnitude", "group_is_safe", "primary_cells", "shared_k
 class CellRules:
     """What a published cell must keep. ``zeros``: an empty cell is ``shown``, or protected like a small one (``suppressed``).
 
-    ``interval``: share of its value by which a suppressed figure must stay uncertain. ``min_count`` is at least 3: a suppressed count is
+    ``class_disclosure``: empty cells are suppressed where a group would share one key. ``classes_judged``: such groups are looked for, and
+    nothing is suppressed on their account. ``interval``: share of its value by which a suppressed figure must stay uncertain. ``min_count`` is at least 3: a suppressed count is
     known to be positive and below it, which with 2 would be its value.
     """
 
@@ -40,11 +41,17 @@ class CellRules:
     interval: Fraction = Fraction(0)
     zeros_shown: bool = True
     class_disclosure: bool = False
+    classes_judged: bool = False
 
     def __post_init__(self) -> None:
         if self.min_count < 3:
             message = "min_count is at least 3"
             raise ValueError(message)
+
+    @property
+    def looks_for_classes(self) -> bool:
+        """Whether groups that share one key are weaknesses."""
+        return self.class_disclosure or self.classes_judged
 
     @property
     def largest(self) -> int:

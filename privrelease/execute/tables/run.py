@@ -22,7 +22,7 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.files import write_table
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.release.digests import digest_key
-from privrelease.release.manifest import Manifest, ManifestColumn, StatisticsInternalManifest
+from privrelease.release.manifest import InternalTable, Manifest, ManifestColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["PublishedTable", "run_table"]
+__all__ = ["PublishedTable", "cells_to_suppress", "run_table"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,7 +89,7 @@ def run_table(
     mine = tables.index(plan)
     _refuse_impossible(plan, together.table.rows[together.places[mine]])
     progress("suppress", None)
-    suppressed = _suppressed(plan, together, tables, published)[together.places[mine]]
+    suppressed = cells_to_suppress(plan, together, tables, published)[together.places[mine]]
     rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows)
@@ -125,10 +125,10 @@ def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
         )
 
 
-def _suppressed(
+def cells_to_suppress(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
 ) -> NDArray[np.bool_]:
-    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is out and unsafe by
+    """Return the cells of all tables that must not be printed, (n,) bool. A table that was made of other rows says nothing of these; what is out and unsafe by
     the rules of today is not printed again.
     """
     from privrelease.disclosure.tables.secondary import suppressed_cells
@@ -184,8 +184,6 @@ def _park(
     manifest = manifest_of(
         plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=("duckdb", "numpy", "pyarrow", "scipy")
     )
-    internal = StatisticsInternalManifest(
-        run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read
-    )
+    internal = InternalTable(run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read)
     store.park(run, manifest, internal)
     return manifest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from privrelease.plan.explain_checks import check_words
 
@@ -64,6 +64,14 @@ def explain_table(plan: TablePlan) -> TableExplanation:
     )
 
 
+#: What is done about groups that share one key; nothing is said where no group column is sensitive.
+_CLASSES: Final = {
+    "repaired": "nobody can be sure that all members of a group share one key",
+    "checked": "groups that share one key are looked for; one that is found parks the release",
+    "declined": "groups that share one key are not looked for",
+}
+
+
 def _rules(plan: TablePlan) -> list[str]:
     rules = plan.rules
     empty = "empty cells are printed as 0" if rules.zeros_shown else "empty cells are suppressed too"
@@ -79,8 +87,7 @@ def _rules(plan: TablePlan) -> list[str]:
         )
     if rules.interval:
         words.append(f"a suppressed figure stays uncertain by at least {float(rules.interval):g} of its value")
-    if rules.class_disclosure:
-        words.append("nobody can be sure that all members of a group share one key")
+    words += [_CLASSES[plan.class_check]] if plan.class_check in _CLASSES else []
     if plan.impossible is not None:
         words.append("cells that are empty by nature are printed as 0")
     if plan.round_up > 1:

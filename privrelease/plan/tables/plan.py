@@ -16,7 +16,7 @@ from privrelease.policy.rules.released_columns import figure_name
 from privrelease.policy.rules.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
 from privrelease.relational.filters import columns_of, parse_filter
-from privrelease.relational.schema import ListFile
+from privrelease.relational.schema import ListFile, Role
 from privrelease.relational.tables import TableQuery
 
 if TYPE_CHECKING:
@@ -83,6 +83,16 @@ class TablePlan:
     where: Filter | None = None
     impossible: Filter | None = None
     lists: tuple[ListFile, ...] = ()
+    class_disclosure: bool | None = None
+    """As the policy says, None where it says nothing."""
+
+    @property
+    def class_check(self) -> Literal["repaired", "checked", "declined", "needless"]:
+        """What is done about groups that share one key: where the policy says nothing they are looked for if a group column is sensitive."""
+        if self.class_disclosure is not None:
+            return "repaired" if self.class_disclosure else "declined"
+        roles = {column.name: column.role for column in self.source.declared}
+        return "checked" if any(roles.get(name) is Role.SENSITIVE for name in self.by) else "needless"
 
     kind: ClassVar[str] = "table"
 
@@ -181,6 +191,7 @@ def table_plan(
         checks=checks,
         location=location,
         where=where,
+        class_disclosure=release.protect.class_disclosure,
         impossible=None if release.impossible is None else parse_filter(release.impossible, types),
         lists=tuple(ListFile(roots.inside(written, roots.folder), written) for written in dict.fromkeys(release.keys.values())),
     )
@@ -247,5 +258,5 @@ def _rules(release: TableRelease, common: TableRules | None) -> CellRules:
         p_percent=None if p_percent is None else Fraction(p_percent),
         interval=Fraction(own.interval or 0),
         zeros_shown=own.zeros == "show",
-        class_disclosure=own.class_disclosure,
+        class_disclosure=own.class_disclosure is True,
     )

@@ -68,6 +68,12 @@ def left_columns(policy: Policy) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _classes(change: Changed) -> Effect:
+    """Groups that share one key: not looked for, looked for where nothing is given, or repaired."""
+    ranks = [1 if value is None else 2 if value else 0 for value in (change.old, change.new)]
+    return "stricter" if ranks[1] > ranks[0] else "weaker"
+
+
 def _domain(change: Changed) -> Effect | None:
     """Values that a column may hold, and keys and bounds of figures: fewer in the same order are missed, others are new."""
     if change.old is None:
@@ -274,6 +280,7 @@ FIGURE_JUDGES: Judges = (
     (("releases", "*", "protect", "min_count"), _least),
     (("releases", "*", "protect", "dominance"), _least),
     (("releases", "*", "protect", "p_percent"), _least),
+    (("releases", "*", "protect", "class_disclosure"), _classes),
     (("releases", "*", "budget", "accounting"), _accounting),
     (("releases", "*", "post"), _treated),
     (("releases", "*", "queries", "*"), only_removed),

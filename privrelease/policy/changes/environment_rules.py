@@ -95,6 +95,10 @@ def _only(old: object, new: object) -> Callable[[object, object], bool]:
     return lambda before, after: (before, after) == (old, new)
 
 
+def _to(new: object) -> Callable[[object, object], bool]:
+    return lambda _, after: after == new
+
+
 _STRICTNESS = (Role.INSENSITIVE, Role.SENSITIVE, Role.QUASI, Role.DIRECT)
 
 
@@ -176,7 +180,7 @@ ALLOWED: tuple[Change, ...] = (
     Change(("releases", "*", "protect", "secondary"), _only(old=False, new=True), "may change from false to true only"),
     Change(("releases", "*", "protect", "interval"), _higher, "may become higher only"),
     Change(("releases", "*", "protect", "zeros"), _only("show", "suppress"), "may change from show to suppress only"),
-    Change(("releases", "*", "protect", "class_disclosure"), _only(old=False, new=True), "may change from false to true only"),
+    Change(("releases", "*", "protect", "class_disclosure"), _to(new=True), "may change to true only"),
     Change(("releases", "*", "description"), _free, _KEEP),
     Change(("checks", "*"), _added, "must not be removed"),
     Change(("checks", "*", "max"), _lower, "may become lower only"),

@@ -43,8 +43,10 @@ class TableProtection(Frozen):
     """The share of its value by which a suppressed figure must stay uncertain; one unit at least."""
     zeros: Annotated[Literal["show", "suppress"], CHOICE] = "show"
     """Empty cells are printed as 0, or suppressed like small ones."""
-    class_disclosure: Flag = False
-    """Suppress empty cells too, so that nobody can be sure that all members of a group share one key."""
+    class_disclosure: Flag | None = None
+    """Suppress empty cells too, so that nobody can be sure that all members of a group share one key. Not given, that is checked where a group
+    column is sensitive, and a group that shares one key parks the release; `false` asks for no check.
+    """
 
 
 class TableMeasure(Frozen):

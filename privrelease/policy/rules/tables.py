@@ -48,6 +48,7 @@ def table_rules(reading: RuleContext) -> Iterator[Finding]:
             yield from _columns(reading, number, release, dataset)
             yield from _sums(reading, number, release, dataset)
             yield from _filters(reading, number, release, dataset)
+            yield from _classes(reading, number, release, dataset)
 
 
 def _other_rule(first: TableRelease, second: TableRelease) -> str | None:
@@ -160,6 +161,29 @@ def _columns(reading: RuleContext, number: int, release: TableRelease, dataset: 
             *path,
             "by",
             hint="group by fewer columns or coarser keys",
+        )
+
+
+def _classes(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
+    """Warn where the members of a group may share one sensitive key, and the policy does not ask that this be repaired."""
+    sensitive = [name for name in release.by if name in dataset.columns and dataset.columns[name].role is Role.SENSITIVE]
+    if not sensitive or release.protect.class_disclosure:
+        return
+    names, path = ", ".join(map(shown, sensitive)), ("releases", number, "protect")
+    if release.protect.class_disclosure is None:
+        yield reading.warning(
+            "P650",
+            f"is grouped by {names}, which is sensitive, and `class_disclosure` is not given: a group that shares one key parks the release",
+            *path,
+            hint="write `class_disclosure: true` to suppress what discloses it, or `false` where such groups are harmless",
+        )
+    else:
+        yield reading.warning(
+            "P651",
+            f"is grouped by {names}, which is sensitive, and is not checked for groups that share one key",
+            *path,
+            "class_disclosure",
+            hint="write `class_disclosure: true`, or state in the policy's context why such groups are harmless",
         )
 
 

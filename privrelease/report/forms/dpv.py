@@ -205,14 +205,14 @@ def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
     for column in audit.data.columns:
         if column.leaves:
             kind = "dpv:SpecialCategoryPersonalData" if column.category == "special" else "dpv:PersonalData"
-            yield _named("dpv:PseudonymisedData" if column.treatment.startswith("pseudonym") else kind, column.name)
+            yield _named("dpv:PseudonymisedData" if column.treated == "pseudonym" else kind, column.name)
 
 
 def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
     """Say which measures were taken, and never that the result is anonymous: that is for a person to assess."""
-    if any(column.leaves and column.treatment.startswith("pseudonym") for column in audit.data.columns):
+    if any(column.leaves and column.treated == "pseudonym" for column in audit.data.columns):
         yield {"@id": "dpv:Pseudonymisation"}
-    if any("suppress" in column.treatment for column in audit.data.columns) or audit.threats:
+    if any(column.treated in {"removed", "local_suppression"} for column in audit.data.columns) or audit.threats:
         yield {"@id": "dpv:Deidentification"}
-    if "10" in audit.sections or "noise" in " ".join(column.treatment for column in audit.data.columns):
+    if audit.kind == "statistics":
         yield {"@id": "dpv:DifferentialPrivacy"}

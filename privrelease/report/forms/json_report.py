@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from privrelease.audit.document.changes import since_facts
-from privrelease.audit.document.model import AuditResult
-from privrelease.audit.document.schema import audit_bytes
-from privrelease.audit.document.signoff import signoff_facts
-from privrelease.audit.document.waivers import waiver_facts
+from privrelease.audit.document.schema import audit_bytes, audit_of
 from privrelease.errors import InputError
 from privrelease.findings import Location
 from privrelease.report.view.edition import Edition, for_edition
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from privrelease.audit.document.model import AuditResult
 
 __all__ = ["read_audit", "render_json"]
 
@@ -39,9 +37,7 @@ def read_audit(path: Path, label: str | None = None) -> AuditResult:
             location=where,
         ) from None
     try:
-        audit = AuditResult.model_validate_json(content)
-        for read in (since_facts, waiver_facts, signoff_facts):
-            read(audit)
+        return audit_of(content)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         unknown = first["type"] == "extra_forbidden"  # a key of a file of others is not repeated: it may be a value
@@ -52,4 +48,3 @@ def read_audit(path: Path, label: str | None = None) -> AuditResult:
             hint="only audit.json files of format privrelease/audit, version 1, can be rendered",
             location=where,
         ) from None
-    return audit

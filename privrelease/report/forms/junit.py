@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["render_junit"]
 
+#: What a skipped case says first.
+_SKIPPED = {"skipped": "not assessed", "not_asked": "not asked for"}
+
 
 def render_junit(cases: Sequence[Case], results: Sequence[Result] = ()) -> str:
     """Return the cases, and results that belong to no case (faults of a policy, what stopped a command), as suite ``policy``.
 
-    ASCII; a waived case and a warning pass and say so in ``system-out``.
+    ASCII; a waived case and a warning pass and say so in ``system-out``. A check that could not be made and had to be is an error, one that had
+    not, or was not asked for, is skipped.
     """
     root = ET.Element("testsuites", name="privrelease")
     suites: dict[str, list[Case]] = {}
@@ -30,32 +34,35 @@ def render_junit(cases: Sequence[Case], results: Sequence[Result] = ()) -> str:
     counts = [_suite(root, f"release {name}", members) for name, members in suites.items()]
     if results or not cases:
         counts.append(_of_results(root, results))
-    for position, key in enumerate(("tests", "failures", "skipped")):
+    for position, key in enumerate(("tests", "failures", "errors", "skipped")):
         root.set(key, str(sum(count[position] for count in counts)))
     ET.indent(root)
     body: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
     return body.decode() + "\n"
 
 
-def _suite(root: ET.Element, name: str, cases: Sequence[Case]) -> tuple[int, int, int]:
+def _suite(root: ET.Element, name: str, cases: Sequence[Case]) -> tuple[int, int, int, int]:
     failures = sum(case.outcome == "fail" for case in cases)
-    skipped = sum(case.outcome == "skipped" for case in cases)
-    suite = _opened(root, name, len(cases), failures, skipped)
+    errors = sum(case.outcome == "error" for case in cases)
+    skipped = sum(case.outcome in _SKIPPED for case in cases)
+    suite = _opened(root, name, (len(cases), failures, errors, skipped))
     for case in cases:
         element = ET.SubElement(suite, "testcase", classname=printable(case.suite), name=printable(f"{case.name} {case.title}"))
         message = printable(case.message)
         if case.outcome == "fail":
             ET.SubElement(element, "failure", message=message, type=printable(case.name))
-        elif case.outcome == "skipped":
-            ET.SubElement(element, "skipped", message=message)
+        elif case.outcome == "error":
+            ET.SubElement(element, "error", message=message, type=printable(case.name))
+        elif case.outcome in _SKIPPED:
+            ET.SubElement(element, "skipped", message=f"{_SKIPPED[case.outcome]}: {message}")
         elif case.outcome != "pass":
             ET.SubElement(element, "system-out").text = f"{case.outcome}: {message}"
-    return len(cases), failures, skipped
+    return len(cases), failures, errors, skipped
 
 
-def _of_results(root: ET.Element, results: Sequence[Result]) -> tuple[int, int, int]:
+def _of_results(root: ET.Element, results: Sequence[Result]) -> tuple[int, int, int, int]:
     failures = sum(result.level == "error" for result in results)
-    suite = _opened(root, "policy", max(1, len(results)), failures, 0)
+    suite = _opened(root, "policy", (max(1, len(results)), failures, 0, 0))
     for result in results:
         where = f"{result.file}:{result.line}:{result.column}: " if result.file and result.line else ""
         element = ET.SubElement(suite, "testcase", classname="policy", name=printable(f"{result.code} {where}{result.subject}"))
@@ -66,9 +73,9 @@ def _of_results(root: ET.Element, results: Sequence[Result]) -> tuple[int, int, 
             ET.SubElement(element, "system-out").text = f"{result.level}: {message}"
     if not results:
         ET.SubElement(suite, "testcase", classname="policy", name="the policy is valid")
-    return max(1, len(results)), failures, 0
+    return max(1, len(results)), failures, 0, 0
 
 
-def _opened(root: ET.Element, name: str, tests: int, failures: int, skipped: int) -> ET.Element:
-    counts = {"tests": str(tests), "failures": str(failures), "errors": "0", "skipped": str(skipped)}
-    return ET.SubElement(root, "testsuite", {"name": printable(name), **counts})
+def _opened(root: ET.Element, name: str, counts: tuple[int, int, int, int]) -> ET.Element:
+    written = dict(zip(("tests", "failures", "errors", "skipped"), map(str, counts), strict=True))
+    return ET.SubElement(root, "testsuite", {"name": printable(name), **written})

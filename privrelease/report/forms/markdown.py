@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.waivers import waiver_facts
 from privrelease.findings import Location
 from privrelease.report.forms.plain import printable
 from privrelease.report.forms.results import cases_of
@@ -28,8 +27,8 @@ __all__ = ["escaped", "render_markdown", "render_results_markdown"]
 _LONGEST = 400
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~]|:(?=//)|^[-+])")
 _NUMBERED = re.compile(r"^([0-9]+)(\\?[.)])(?= |$)")
-_MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "waived": "⚠️", "skipped": "▫️"}
-_ORDER = {"fail": 0, "waived": 1, "skipped": 2, "warn": 3, "pass": 4}
+_MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "waived": "⚠️", "error": "❌", "skipped": "▫️", "not_asked": "▫️"}
+_ORDER = {"fail": 0, "error": 1, "waived": 2, "skipped": 3, "warn": 4, "not_asked": 5, "pass": 6}
 
 
 def escaped(text: str) -> str:
@@ -61,6 +60,8 @@ def _lines(audit: AuditResult, edition: Edition, texts: Catalogue) -> Iterator[s
     checks = texts.plain("decision.checks", passed=str(decision.checks_passed), total=str(decision.checks_total))
     if decision.checks_not_made:
         checks = f"{checks} {texts.plain('decision.not_made_count', n=str(decision.checks_not_made))}"
+    if decision.checks_not_asked:
+        checks = f"{checks} {texts.plain('decision.not_asked_count', n=str(decision.checks_not_asked))}"
     if edition is Edition.RECIPIENT:
         checks = f"{checks} {texts.plain('decision.checks_shown')}"
     if free := unlimited(kept, texts, isolated=False):
@@ -80,7 +81,7 @@ def _lines(audit: AuditResult, edition: Edition, texts: Catalogue) -> Iterator[s
         for case in cases:
             said = texts.text(f"case.{case.outcome}")
             yield f"| {escaped(f'{case.name}: {case.title}')} | {_MARKS[case.outcome]} {said} | {escaped(case.message)} |"
-    facts = waiver_facts(kept)
+    facts = kept.waivers
     for waiver in () if facts is None else facts.waivers:
         yield ""
         yield f"- {texts.text(f'waivers.state.{waiver.state}')}: {escaped(waiver.check)}, {escaped(waiver.reason)} ({waiver.expires})"

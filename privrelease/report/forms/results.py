@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.audit.checks.codes import MEASURE_CODES
 from privrelease.audit.checks.findings import finding_record
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.waivers import waiver_facts
+from privrelease.audit.threat_checks import THREAT_CHECKS
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import shown_beside
 from privrelease.texts.catalogue import english
@@ -16,13 +15,23 @@ from privrelease.texts.catalogue import english
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.audit.document.model import AuditResult, CheckResult, ThreatResult, ThresholdVerdict
+    from privrelease.audit.document.model import AuditResult, CheckResult, State, ThreatResult, ThresholdVerdict
     from privrelease.audit.document.waivers import WaiverRecord
     from privrelease.findings import Finding
 
 __all__ = ["Case", "Result", "cases_of", "results_of", "results_of_policy"]
 
 Level = Literal["error", "warn", "info"]
+CaseOutcome = Literal["pass", "warn", "fail", "waived", "error", "skipped", "not_asked"]
+
+_STATES: dict[CaseOutcome, State] = {
+    "pass": "holds",
+    "error": "not_assessed",
+    "skipped": "not_assessed",
+    "not_asked": "not_asked",
+}
+
+_CODES = {check.id: check.code for check in THREAT_CHECKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +52,20 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing checked. ``outcome``: skipped where it could not be made and need not be; waived where a waiver lets it pass."""
+    """One thing checked. ``outcome``: error where it could not be made and had to be, skipped where it had not; waived where a waiver lets it
+    pass.
+    """
 
     suite: str
     name: str
     title: str
-    outcome: Literal["pass", "warn", "fail", "waived", "skipped"]
+    outcome: CaseOutcome
     message: str
+
+    @property
+    def state(self) -> State:
+        """Whether it holds, does not, could not be made, or was not asked for."""
+        return _STATES.get(self.outcome, "does_not_hold")
 
 
 def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
@@ -60,7 +76,7 @@ def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
     release = kept.identity.release
     if edition is Edition.RECIPIENT:
         return _for_recipients(kept, release)
-    counting = {} if (facts := waiver_facts(kept)) is None else {one.check: one for one in facts.waivers if one.counts}
+    counting = {} if (facts := kept.waivers) is None else {one.check: one for one in facts.waivers if one.counts}
     return tuple(
         Result(
             code=finding.code,
@@ -81,7 +97,7 @@ def results_of(audit: AuditResult, edition: Edition) -> tuple[Result, ...]:
 def _for_recipients(kept: AuditResult, release: str) -> tuple[Result, ...]:
     limits = [
         Result(
-            MEASURE_CODES[verdict.measure],
+            _CODES[verdict.measure],
             "error",
             f"{_measure_of(verdict, threat)} does not hold its limit: {_beside(verdict)}",
             subject=f"threats.{threat.name}",
@@ -91,7 +107,7 @@ def _for_recipients(kept: AuditResult, release: str) -> tuple[Result, ...]:
         for verdict in threat.verdicts
         if not verdict.holds
     ]
-    checks = [_of_check(check, release) for check in kept.checks if check.outcome is not Outcome.PASS]
+    checks = [_of_check(check, release) for check in kept.checks if check.outcome not in {Outcome.PASS, Outcome.NOT_ASKED}]
     if kept.decision.outcome is Outcome.FAIL and not any(result.level == "error" for result in (*limits, *checks)):
         checks.append(
             Result("A301", "error", "the release fails its audit by what this edition does not show", release=release)
@@ -136,11 +152,14 @@ def cases_of(audit: AuditResult, edition: Edition) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _outcome(check: CheckResult) -> Literal["pass", "warn", "fail", "waived", "skipped"]:
+def _outcome(check: CheckResult) -> CaseOutcome:
+    must = check.severity == "error" and not check.vacuous
+    if check.outcome is Outcome.NOT_ASKED:
+        return "not_asked"
+    if check.outcome is Outcome.NOT_EVALUATED:
+        return "error" if must else "skipped"
     if check.outcome is Outcome.PASS:
         return "pass"
     if check.waived:
         return "waived"
-    if check.severity == "error" and not check.vacuous and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
-        return "fail"
-    return "skipped" if check.outcome is Outcome.NOT_EVALUATED else "warn"
+    return "fail" if must and check.outcome is Outcome.FAIL else "warn"

@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privrelease import __version__
-from privrelease.audit.checks.codes import FINDING_TITLES
 from privrelease.policy.codes import CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from privrelease.report.forms.results import Result
+    from privrelease.report.forms.results import Case, Result
 
 __all__ = ["MOST_RESULTS", "render_sarif"]
 
@@ -29,15 +29,21 @@ _LEVELS = {"error": "error", "warn": "warning", "info": "note"}
 _WEIGHTS = {"error": 0, "warn": 1, "info": 2}
 
 
-def _meaning(code: str) -> str:
-    return CODES.get(code) or FINDING_TITLES.get(code) or f"finding {code}"
+def _meaning(code: str, titles: Mapping[str, str]) -> str:
+    return CODES.get(code) or titles.get(code) or f"finding {code}"
 
 
-def render_sarif(results: Sequence[Result], about: Sequence[str] = ()) -> str:
+def render_sarif(
+    results: Sequence[Result],
+    about: Sequence[str] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
+    cases: Sequence[Case] = (),
+) -> str:
     """Return a SARIF log of one run, ASCII; the same results give the same text. Errors are kept first where there are too many.
 
     ``about``: what was judged, from the wider to the narrower (a policy, a release). It names the run in ``automationDetails.id``: a viewer
-    that gets the runs of several policies or releases keeps them apart, and refuses two without a name.
+    that gets the runs of several policies or releases keeps them apart, and refuses two without a name. ``titles``: the meaning of the
+    auditor's codes. ``cases``: what was checked; the run's properties name those of each state, also those that gave no result.
 
     >>> run = json.loads(render_sarif((), ("registry", "microdata")))["runs"][0]
     >>> run["results"], run["automationDetails"]["id"]
@@ -52,7 +58,7 @@ def render_sarif(results: Sequence[Result], about: Sequence[str] = ()) -> str:
         text = f"{more} more results are not shown: viewers keep at most {MOST_RESULTS}"
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
     rules = [
-        {"id": code, "shortDescription": {"text": _meaning(code)}, "properties": {"tags": ["privacy", "security"]}}
+        {"id": code, "shortDescription": {"text": _meaning(code, titles)}, "properties": {"tags": ["privacy", "security"]}}
         for code in codes
     ]
     run = {
@@ -61,9 +67,18 @@ def render_sarif(results: Sequence[Result], about: Sequence[str] = ()) -> str:
         "invocations": [invocation],
         "columnKind": "unicodeCodePoints",
         "results": [_result(result, codes.index(result.code)) for result in kept],
+        **({"properties": {"checks": _states(cases)}} if cases else {}),
     }
     text = json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=True)
     return text.replace("<", "\\u003c") + "\n"
+
+
+def _states(cases: Sequence[Case]) -> dict[str, list[str]]:
+    """Names of the limits and checks in each state."""
+    found: dict[str, list[str]] = {"holds": [], "does_not_hold": [], "not_assessed": [], "not_asked": []}
+    for case in cases:
+        found[case.state].append(f"{case.suite}: {case.name}")
+    return found
 
 
 def _result(result: Result, rule: int) -> dict[str, Any]:

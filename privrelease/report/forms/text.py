@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.waivers import waiver_facts
 from privrelease.report.view import numbers
 from privrelease.report.view.attack_names import unlimited
 from privrelease.report.view.edition import Edition, for_edition
@@ -15,11 +14,11 @@ from privrelease.texts.catalogue import english
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privrelease.audit.document.model import AuditResult, ThreatResult
+    from privrelease.audit.document.model import AuditResult, Decision, ThreatResult
     from privrelease.audit.document.waivers import WaiverRecord
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["render_text"]
+__all__ = ["not_made_words", "render_text"]
 
 _WIDTH = 30
 
@@ -38,11 +37,9 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         "verdict": catalogue.plain(f"console.{decision.outcome.value}"),
         "passed": str(decision.checks_passed),
         "total": str(decision.checks_total),
+        "others": not_made_words(decision, catalogue),
     }
-    if decision.checks_not_made:
-        yield catalogue.plain("console.release_not_made", n=str(decision.checks_not_made), **values)
-    else:
-        yield catalogue.plain("console.release", **values)
+    yield catalogue.plain("console.release", **values)
     for threat in audit.threats:
         yield from _threat(threat, catalogue)
     utility = audit.utility
@@ -66,10 +63,16 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         if check.outcome.value != "pass":
             said = catalogue.plain("case.waived" if check.waived else f"status.{check.outcome.value}")
             yield f"  {said}: {check.id} {check.title}: {check.message}"
-    facts = waiver_facts(audit)
+    facts = audit.waivers
     for waiver in () if facts is None else facts.waivers:
         key = f"console.waiver.{_waiver_state(waiver, audit)}"
         yield f"  {catalogue.plain(key, check=waiver.check, expires=waiver.expires)}"
+
+
+def not_made_words(decision: Decision, catalogue: Catalogue) -> str:
+    """Say after the number of checks that hold how many could not be made, and how many were not asked for; nothing where all were made."""
+    counts = (("console.not_made", decision.checks_not_made), ("console.not_asked", decision.checks_not_asked))
+    return "".join(catalogue.plain(key, n=str(n)) for key, n in counts if n)
 
 
 def _waiver_state(waiver: WaiverRecord, audit: AuditResult) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.privacy import privacy_facts
 from privrelease.report.charts.intervals import Steps, steps
 from privrelease.report.charts.trend import Trend, trend
 from privrelease.report.view import numbers
@@ -58,6 +57,7 @@ class Entry:
     total: int
     waived: int
     not_made: int
+    not_asked: int
     risk: Fraction | None
     risk_limit: Fraction | None
     risk_shown: Shown | None
@@ -111,6 +111,7 @@ def entry_of(audit: AuditResult, edition: Edition, catalogue: Catalogue, link: s
         total=kept.decision.checks_total,
         waived=sum(check.waived for check in kept.checks),
         not_made=kept.decision.checks_not_made,
+        not_asked=kept.decision.checks_not_asked,
         risk=risk,
         risk_limit=limit,
         risk_shown=figure,
@@ -198,10 +199,7 @@ def _written(threats: Sequence[ThreatResult], catalogue: Catalogue) -> tuple[Sho
 
 
 def _privacy(audit: AuditResult) -> PrivacyFacts | None:
-    try:
-        return privacy_facts(audit)
-    except ValueError:
-        return None
+    return audit.statistics
 
 
 def _budget(facts: PrivacyFacts) -> Budget | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.attacks import attacks_facts
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
 from privrelease.report.view.attack_names import attack_name
@@ -61,12 +60,9 @@ class AttacksBody:
 def build(context: Context) -> AttacksBody | Absent:
     """Show the attacks; where none was tried, say so: a reader would otherwise take the risk figures for one."""
     texts = context.catalogue
-    try:
-        facts = attacks_facts(context.audit)
-    except ValueError:
-        return Absent(texts.text("attacks.damaged"))
+    facts = context.audit.attacks
     if facts is None:
-        return Absent(texts.text("attacks.figures" if context.audit.data.order == "policy" else "attacks.absent"))
+        return Absent(texts.text("attacks.figures" if context.audit.kind != "microdata" else "attacks.absent"))
     return AttacksBody(
         said=_sentences(facts, context.edition),
         rows=tuple(_row(one, texts) for one in facts.attacks),

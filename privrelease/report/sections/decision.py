@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.changes import since_facts
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.privacy import privacy_facts
-from privrelease.audit.document.signoff import signoff_facts
 from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import numbers
 from privrelease.report.view.attack_names import unlimited
@@ -32,9 +29,10 @@ _OUTCOMES: dict[Outcome, Status] = {
     Outcome.FAIL: "fail",
     Outcome.REVIEW: "review",
     Outcome.NOT_EVALUATED: "not_evaluated",
+    Outcome.NOT_ASKED: "not_asked",
 }
 _SEVERITIES: dict[str, Status] = {"error": "fail", "warn": "warn", "info": "info"}
-_ORDER = {"fail": 0, "not_evaluated": 1, "review": 2, "warn": 3, "pass": 4}
+_ORDER = {"fail": 0, "not_evaluated": 1, "review": 2, "warn": 3, "not_asked": 4, "pass": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def build(context: Context) -> DecisionBody:
     free = unlimited(audit, catalogue)
     sentences += [catalogue.text("decision.unlimited", attacks=free)] if free else []
     sentences += _signoff(audit, catalogue)
-    since = since_facts(audit)
+    since = audit.since
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
     checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
@@ -126,16 +124,21 @@ def build(context: Context) -> DecisionBody:
 
 
 def _not_made(context: Context) -> list[str]:
-    """Say how many checks could not be made, and inside which; the remaining assessment says of each why."""
-    n, catalogue = context.audit.decision.checks_not_made, context.catalogue
-    names = ", ".join(
-        check.id for check in context.audit.checks if check.outcome is Outcome.NOT_EVALUATED and not check.private
-    )
-    if not n:
-        return []
+    """Say how many checks could not be made, and how many were not asked for; inside also which. The remaining assessment says why."""
+    decision = context.audit.decision
+    counts = {Outcome.NOT_EVALUATED: decision.checks_not_made, Outcome.NOT_ASKED: decision.checks_not_asked}
+    return [_counted(context, outcome, n) for outcome, n in counts.items() if n]
+
+
+_NOT_MADE = {Outcome.NOT_EVALUATED: "decision.not_made", Outcome.NOT_ASKED: "decision.not_asked"}
+
+
+def _counted(context: Context, outcome: Outcome, n: int) -> str:
+    catalogue = context.catalogue
+    names = ", ".join(check.id for check in context.audit.checks if check.outcome is outcome and not check.private)
     if context.edition is Edition.RECIPIENT or not names:
-        return [catalogue.plain("decision.not_made_count", n=numbers.count(n))]
-    return [catalogue.plain("decision.not_made", n=numbers.count(n), checks=names)]
+        return catalogue.plain(f"{_NOT_MADE[outcome]}_count", n=numbers.count(n))
+    return catalogue.plain(_NOT_MADE[outcome], n=numbers.count(n), checks=names)
 
 
 def _since(since: SinceFacts | None) -> Sentence | None:
@@ -147,7 +150,7 @@ def _since(since: SinceFacts | None) -> Sentence | None:
 
 def _signoff(audit: AuditResult, catalogue: Catalogue) -> list[str]:
     """Say who approved and who has yet to; nothing for recipients, whose edition holds no sign-off."""
-    facts = signoff_facts(audit)
+    facts = audit.signoff
     if facts is None:
         return []
     signed = ", ".join(dict.fromkeys(one.role for one in facts.approvals))
@@ -185,10 +188,7 @@ def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
 
 def _privacy_tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
     """Epsilon spent beside what the policy allows, and what the population has left; nothing where no privacy is claimed."""
-    try:
-        facts = privacy_facts(audit)
-    except ValueError:
-        return []
+    facts = audit.statistics
     if facts is None:
         return []
     spent, allowed = Fraction(facts.epsilon), Fraction(facts.allowed_epsilon)

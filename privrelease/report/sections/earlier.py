@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.codes import EARLIER_CODES
-from privrelease.audit.document.previous_releases import earlier_facts
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import shown
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EarlierBody", "EarlierCheck", "EarlierRow", "earlier_body"]
 
-_CHECKS = frozenset(name for name, _, _ in EARLIER_CODES)
+_CHECKS = "AUDIT-EARLIER-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,7 @@ class EarlierBody:
 def earlier_body(context: Context) -> EarlierBody | None:
     """Show what earlier releases tell; None where none was found, or what was found cannot be read."""
     texts = context.catalogue
-    try:
-        facts = earlier_facts(context.audit)
-    except ValueError:
-        return None
+    facts = context.audit.earlier
     if facts is None:
         return None
     if context.edition is Edition.RECIPIENT:
@@ -66,7 +61,7 @@ def earlier_body(context: Context) -> EarlierBody | None:
         checks=tuple(
             EarlierCheck(one.title, one.outcome.value, texts.text(f"status.{one.outcome.value}"), one.message)
             for one in context.audit.checks
-            if one.id in _CHECKS
+            if one.id.startswith(_CHECKS)
         ),
         rows=tuple(_row(one, texts) for one in facts.releases),
         older=("earlier.older", {"n": numbers.count(facts.left)}) if facts.left else None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.attacks import attacks_facts
 from privrelease.report.sections.attacks import bounded, signed
 from privrelease.report.sections.sensitive import sensitive_body
 from privrelease.report.view import numbers
@@ -88,10 +87,7 @@ _QUESTIONS = {
 def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
     """What the attacks of section 9 say of each question."""
     found: dict[str, list[Sentence]] = {question: [] for question in _QUESTIONS.values()}
-    try:
-        facts = attacks_facts(context.audit)
-    except ValueError:
-        facts = None
+    facts = context.audit.attacks
     texts = context.catalogue
     for one in () if facts is None else facts.attacks:
         name = attack_name(one, texts)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.privacy import privacy_facts
 from privrelease.report.charts.intervals import ErrorBars, Steps, error_bars, steps
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Absent, Fact, exact
 
 if TYPE_CHECKING:
+    from privrelease.audit.document.model import Kind
     from privrelease.audit.document.privacy import (
         ApartFacts,
         BudgetFacts,
@@ -91,17 +91,15 @@ class PrivacyBody:
     earlier: EarlierBody | None
 
 
+_ABSENT: dict[Kind, str] = {"microdata": "dp.absent", "statistics": "dp.claimed", "table": "dp.absent_table"}
+
+
 def build(context: Context) -> PrivacyBody | Absent:
     """Show the claim; say that there is none where there is none: epsilon does not cover microdata (DESIGN, semantics 11)."""
     texts = context.catalogue
-    try:
-        facts = privacy_facts(context.audit)
-    except ValueError:
-        return Absent(texts.text("dp.damaged"))
+    facts = context.audit.statistics
     if facts is None:
-        noisy = any(check.id.startswith("AUDIT-DP-") for check in context.audit.checks)
-        figures = "dp.claimed" if noisy else "dp.absent_table"
-        return Absent(texts.text(figures if context.audit.data.order == "policy" else "dp.absent"))
+        return Absent(texts.text(_ABSENT[context.audit.kind]))
     return PrivacyBody(
         warning=None if facts.noise == "secret" else (f"dp.noise.{facts.noise}", {}),
         facts=tuple(_claim(facts, texts)),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.sensitive import sensitive_facts
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Shown, exact, shown
 
@@ -42,10 +41,7 @@ class SensitiveBody:
 
 def sensitive_body(audit: AuditResult, catalogue: Catalogue) -> SensitiveBody | None:
     """Show l and t; None where they were not measured, or may not be shown, or cannot be read."""
-    try:
-        facts = sensitive_facts(audit)
-    except ValueError:
-        return None
+    facts = audit.sensitive
     if facts is None:
         return None
     rest: Sentence | None = ("sensitive.left_out", {"n": numbers.count(facts.left_out)}) if facts.left_out else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.signoff import signoff_facts
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Absent, Fact
 
@@ -42,7 +41,7 @@ def build(context: Context) -> SignoffBody | Absent:
     texts = context.catalogue
     if context.edition is Edition.RECIPIENT:
         return Absent(texts.text("signoff.recipient"))
-    facts, advice = signoff_facts(context.audit), _advice(context)
+    facts, advice = context.audit.signoff, _advice(context)
     if facts is None:
         return SignoffBody((), advice) if advice else Absent(texts.text("signoff.absent"))
     given = [

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from privrelease.audit.document.privacy import PRIVACY
-from privrelease.audit.document.tables import TABLES, TableFacts
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Fact, Shown, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.tables import IntervalFacts
+    from privrelease.audit.document.tables import IntervalFacts, TableFacts
     from privrelease.report.view.page import Context, Status
     from privrelease.texts.catalogue import Catalogue
 
@@ -48,12 +44,9 @@ class TablesBody:
 
 def build(context: Context) -> TablesBody | None:
     """Show rules and intervals of a table; left out where the release is none, and where nothing of it may be shown."""
-    earlier = earlier_body(context)
-    try:
-        facts = TableFacts.model_validate_json(_json(context.audit.sections[TABLES]))
-    except (KeyError, ValidationError):
-        is_table = context.audit.data.order == "policy" and PRIVACY not in context.audit.sections
-        return TablesBody((), (), (), earlier) if is_table else None
+    earlier, facts = earlier_body(context), context.audit.table
+    if facts is None:
+        return TablesBody((), (), (), earlier) if context.audit.kind == "table" else None
     texts = context.catalogue
     return TablesBody(
         rules=(*_rules(facts, texts), *_beside(facts, context)),
@@ -67,12 +60,6 @@ def build(context: Context) -> TablesBody | None:
         rows=tuple(_row(one, texts) for one in facts.intervals),
         earlier=earlier,
     )
-
-
-def _json(section: object) -> str:
-    import json
-
-    return json.dumps(section)
 
 
 def _rules(facts: TableFacts, texts: Catalogue) -> list[Fact]:

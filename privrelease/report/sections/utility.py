@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.utility import UTILITY
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
 from privrelease.report.sections.frontier import frontier_body
 from privrelease.report.sections.utility_measures import figure_of, measures_body, measures_of, value_of
@@ -50,7 +49,6 @@ class UtilityBody:
     chart: HorizontalBars | None
     rest: Mapping[str, str] | None
     measures: MeasuresBody | None
-    damaged: bool
     frontier: FrontierBody | None = None
 
 
@@ -64,7 +62,7 @@ def build(context: Context) -> UtilityBody | Absent:
     if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
         return _measured(measures, utility, context)
     if utility is None:
-        return Absent(catalogue.text("utility.figures" if context.audit.data.order == "policy" else "utility.absent"))
+        return Absent(catalogue.text("utility.figures" if context.audit.kind != "microdata" else "utility.absent"))
     share, limit = shown(utility.cells_share, catalogue), None
     if utility.limit is not None:
         share, limit = shown_beside(utility.cells_share, utility.limit, catalogue)
@@ -82,7 +80,6 @@ def build(context: Context) -> UtilityBody | Absent:
         chart=_chart(bars, catalogue),
         rest=_rest(bars),
         measures=measures_body(context),
-        damaged=measures is None and UTILITY in context.audit.sections,
         frontier=frontier_body(measures, context),
     )
 
@@ -102,7 +99,6 @@ def _measured(measures: UtilityMeasures, utility: UtilityFacts | None, context: 
         chart=_chart(bars, catalogue),
         rest=_rest(bars),
         measures=measures_body(context),
-        damaged=False,
         frontier=frontier_body(measures, context),
     )
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.utility import utility_measures_of
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
@@ -55,10 +54,7 @@ class MeasuresBody:
 
 def measures_of(context: Context) -> UtilityMeasures | None:
     """Return the measures; None where there are none or they are damaged."""
-    try:
-        return utility_measures_of(context.audit)
-    except ValueError:
-        return None
+    return context.audit.utility_measures
 
 
 def figure_of(measured: Measured, context: Context) -> Shown:

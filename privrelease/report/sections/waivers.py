@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.waivers import waiver_facts
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Absent
 
@@ -40,7 +39,7 @@ class WaiversBody:
 def build(context: Context) -> WaiversBody | Absent:
     """List waivers. Reasons and names stay with the controller: recipients are told which checks are waived."""
     texts = context.catalogue
-    facts = waiver_facts(context.audit)
+    facts = context.audit.waivers
     if context.edition is Edition.RECIPIENT:
         # a waived check may be one that recipients do not see: of those nothing is said, neither that there is one nor that there is none
         waived = ", ".join(check.id for check in context.audit.checks if check.waived)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.attacks import attacks_facts
-
 if TYPE_CHECKING:
     from privrelease.audit.document.attacks import AttackFacts
     from privrelease.audit.document.model import AuditResult
@@ -27,10 +25,7 @@ def attack_name(one: AttackFacts, texts: Catalogue, *, isolated: bool = True) ->
 
 def unlimited(audit: AuditResult, texts: Catalogue, *, isolated: bool = True) -> str:
     """Name the attacks that the policy sets no limit for; empty where each has one, or none was asked for."""
-    try:
-        facts = attacks_facts(audit)
-    except ValueError:
-        return ""
+    facts = audit.attacks
     found = () if facts is None else facts.attacks
     free = (one for one in found if one.max_risk is None and one.max_advantage is None)
     return ", ".join(attack_name(one, texts, isolated=isolated) for one in free)

@@ -7,20 +7,16 @@ single combinations, the input's digest, sections kept as plain data) is left ou
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from privrelease.audit.document.attacks import ATTACKS, attacks_facts
 from privrelease.audit.document.attacks import for_recipients as attacks_for_recipients
-from privrelease.audit.document.model import AuditResult, Figure, Outcome, ThreatResult, Visibility, check_unmade
-from privrelease.audit.document.previous_releases import SECTION as EARLIER
-from privrelease.audit.document.previous_releases import earlier_facts
+from privrelease.audit.document.model import AuditResult, Figure, ThreatResult, Visibility, check_unmade
 from privrelease.audit.document.previous_releases import for_recipients as earlier_for_recipients
-from privrelease.audit.document.privacy import PRIVACY, for_recipients, privacy_facts
-from privrelease.audit.document.utility import UTILITY, utility_measures_of
+from privrelease.audit.document.privacy import for_recipients
 from privrelease.audit.document.utility import for_recipients as utility_for_recipients
 
 if TYPE_CHECKING:
@@ -76,7 +72,7 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
                 check.model_copy(update={"file": None}) for check in kept.checks if edition.admits(check.visibility)
             ),
             "findings": (),
-            "sections": _sections_for_recipients(audit, edition),
+            **_sections_for_recipients(audit, edition),
         }
     )
 
@@ -91,25 +87,14 @@ def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, 
     Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
     Of earlier releases, whether this one holds beside them.
     """
-    kept: dict[str, object] = {}
-    with suppress(ValueError):
-        facts = privacy_facts(audit)
-        if facts is not None:
-            kept[PRIVACY] = _figures_withheld(for_recipients(facts), edition)
-    with suppress(ValueError):
-        earlier = earlier_facts(audit)
-        if earlier is not None:
-            kept[EARLIER] = earlier_for_recipients(earlier)
-    with suppress(ValueError):
-        attacks = attacks_facts(audit)
-        rounded = None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition))
-        if rounded is not None:
-            kept[ATTACKS] = rounded
-    with suppress(ValueError):
-        measures = utility_measures_of(audit)
-        if measures is not None:
-            kept[UTILITY] = _figures_withheld(utility_for_recipients(measures), edition)
-    return kept
+    claim, earlier, attacks, measures = audit.statistics, audit.earlier, audit.attacks, audit.utility_measures
+    return {
+        "statistics": None if claim is None else _figures_withheld(for_recipients(claim), edition),
+        "earlier": None if earlier is None else earlier_for_recipients(earlier),
+        "attacks": None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition)),
+        "utility_measures": None if measures is None else _figures_withheld(utility_for_recipients(measures), edition),
+        **dict.fromkeys(("table", "sensitive", "waivers", "signoff", "since")),
+    }
 
 
 def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
@@ -117,20 +102,19 @@ def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
     that is withheld is above a limit that the policy states.
     """
     hidden = [check for check in audit.checks if not check.private and not edition.admits(check.visibility)]
-    made = [check for check in hidden if check.outcome is not Outcome.NOT_EVALUATED]
+    states = Counter(check.outcome.state for check in hidden)
     return {
-        "checks_passed": audit.decision.checks_passed - sum(check.outcome is Outcome.PASS for check in made),
-        "checks_total": audit.decision.checks_total - len(made),
-        "checks_not_made": audit.decision.checks_not_made - (len(hidden) - len(made)),
+        "checks_passed": audit.decision.checks_passed - states["holds"],
+        "checks_total": audit.decision.checks_total - states["holds"] - states["does_not_hold"],
+        "checks_not_made": audit.decision.checks_not_made - states["not_assessed"],
+        "checks_not_asked": audit.decision.checks_not_asked - states["not_asked"],
     }
 
 
 def _remaining_for_recipients(audit: AuditResult, edition: Edition) -> tuple[str, ...]:
     """What is yet to assess about other releases names them, and a check that is not shown may not be named: that stays inside."""
     inside = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
-    with suppress(ValueError):
-        facts = earlier_facts(audit)
-        inside.update(() if facts is None else facts.remaining)
+    inside.update(() if audit.earlier is None else audit.earlier.remaining)
     return tuple(text for text in audit.decision.assessment_remaining if text not in inside)
 
 

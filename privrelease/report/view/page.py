@@ -10,15 +10,13 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from privrelease.audit.document.privacy import PRIVACY
-from privrelease.audit.document.tables import TABLES
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import for_edition, is_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from privrelease.audit.document.model import AuditResult, Figure
+    from privrelease.audit.document.model import AuditResult, Figure, Kind
     from privrelease.report.view.edition import Edition
     from privrelease.texts.catalogue import Catalogue
 
@@ -40,7 +38,7 @@ __all__ = [
 
 #: A key of the catalogue and the values to put into its text.
 Sentence: TypeAlias = "tuple[str, Mapping[str, str]]"
-Status = Literal["pass", "fail", "warn", "review", "not_evaluated", "info"]
+Status = Literal["pass", "fail", "warn", "review", "not_evaluated", "not_asked", "info"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +151,16 @@ def exact(figure: Figure | None) -> Fraction | None:
     return Fraction(figure.value) if isfinite(figure.value) else None
 
 
-def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
-    """Return what the number of released rows counts: figures of statistics, cells of a table, or records.
+_RELEASED: dict[Kind, str] = {
+    "microdata": "decision.records",
+    "statistics": "decision.figures_released",
+    "table": "decision.cells_released",
+}
 
-    Recipients are not shown the section of a table, so its order tells: keys as the policy lists them, and no claim of privacy.
-    """
-    if PRIVACY in audit.sections:
-        return catalogue.text("decision.figures_released")
-    if TABLES in audit.sections or audit.data.order == "policy":
-        return catalogue.text("decision.cells_released")
-    return catalogue.text("decision.records")
+
+def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
+    """Return what the number of released rows counts: figures of statistics, cells of a table, or records."""
+    return catalogue.text(_RELEASED[audit.kind])
 
 
 def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from privrelease.audit.comparison.audits import compare_with_previous, differences
-from privrelease.audit.document.attacks import ATTACKS, attacks_facts
-from privrelease.audit.document.changes import SECTION, SinceFacts
-from privrelease.audit.document.model import AuditResult, Figure, Outcome
-from privrelease.audit.document.privacy import PRIVACY, privacy_facts
-from privrelease.audit.document.tables import TABLES, TableFacts
-from privrelease.audit.document.waivers import SECTION as WAIVERS
+from privrelease.audit.document.changes import SinceFacts
+from privrelease.audit.document.model import Figure, Outcome
+from privrelease.audit.document.schema import audit_of
 from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
 from privrelease.report.view.changes import change_rows
 from privrelease.texts.catalogue import english
@@ -28,7 +24,7 @@ def any_audit(request):
 
 
 def read(name):
-    return AuditResult.model_validate_json((REPORTS / f"diabetes-{name}" / "audit.json").read_bytes())
+    return audit_of((REPORTS / f"diabetes-{name}" / "audit.json").read_bytes())
 
 
 def said(found):
@@ -36,7 +32,7 @@ def said(found):
 
 
 def put(audit, section, facts):
-    return audit.model_copy(update={"sections": {**audit.sections, section: facts}})
+    return audit.model_copy(update={section: facts})
 
 
 def with_checks(audit, number=0, **update):
@@ -50,7 +46,7 @@ def number_of(audit, name):
 
 
 def test_an_audit_does_not_differ_from_itself_also_when_read_again(any_audit):
-    again = AuditResult.model_validate_json(any_audit.model_dump_json())
+    again = audit_of(any_audit.model_dump_json().encode())
     assert differences(any_audit, again) == differences(again, any_audit) == ()
 
 
@@ -142,7 +138,7 @@ def test_of_a_check_with_a_smallest_figure_a_smaller_one_is_worse():
 
 def waived(state, expires="2027-01-01"):
     record = WaiverRecord(check="UTIL-001", reason="r", owner="a", approved_by="b", expires=expires, state=state)
-    return put(read("microdata"), WAIVERS, WaiverFacts(waivers=(record,)))
+    return put(read("microdata"), "waivers", WaiverFacts(waivers=(record,)))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +225,7 @@ def test_a_unit_that_is_gone_is_worse():
 
 def private(**update):
     audit = read("statistics")
-    return put(audit, PRIVACY, privacy_facts(audit).model_copy(update=update))
+    return put(audit, "statistics", audit.statistics.model_copy(update=update))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +245,7 @@ def test_what_a_release_spends_and_hides_is_compared(update, found):
 
 def test_a_query_more_and_a_dearer_one_are_worse():
     audit = read("statistics")
-    queries = privacy_facts(audit).queries
+    queries = audit.statistics.queries
     assert said(differences(private(queries=queries[1:]), audit)) == [("query", queries[0].id, "worse")]
     assert said(differences(audit, private(queries=queries[1:]))) == [("query", queries[0].id, "changed")]
     dearer = queries[0].model_copy(update={"epsilon": "0.9"})
@@ -258,8 +254,7 @@ def test_a_query_more_and_a_dearer_one_are_worse():
 
 def tabled(**update):
     audit = read("elderly")
-    facts = TableFacts.model_validate_json(json.dumps(audit.sections[TABLES]))
-    return put(audit, TABLES, facts.model_copy(update=update))
+    return put(audit, "table", audit.table.model_copy(update=update))
 
 
 @pytest.mark.parametrize(
@@ -282,15 +277,15 @@ def test_the_rules_of_a_table_are_compared(update, found):
 
 def test_an_attack_that_is_no_longer_tried_is_worse_and_so_is_more_success_without_a_limit():
     audit = read("microdata")
-    facts = attacks_facts(audit)
-    without = put(audit, ATTACKS, facts.model_copy(update={"attacks": facts.attacks[1:]}))
+    facts = audit.attacks
+    without = put(audit, "attacks", facts.model_copy(update={"attacks": facts.attacks[1:]}))
     assert [effect for _, _, effect in said(differences(audit, without))] == ["worse"]
     assert [effect for _, _, effect in said(differences(without, audit))] == ["better"]
     first = facts.attacks[0]
     assert first.max_risk is None
     risk = first.risk.model_copy(update={"value": Figure.of(Fraction(99, 100), "share")})
     rarer = put(
-        audit, ATTACKS, facts.model_copy(update={"attacks": (first.model_copy(update={"risk": risk}), *facts.attacks[1:])})
+        audit, "attacks", facts.model_copy(update={"attacks": (first.model_copy(update={"risk": risk}), *facts.attacks[1:])})
     )
     assert [(what, effect) for what, _, effect in said(differences(rarer, audit))] == [("attack_risk", "worse")]
 
@@ -306,4 +301,4 @@ def test_a_figure_that_is_no_number_is_refused_and_not_computed(exact):
 
 def test_the_section_is_not_compared_with_itself():
     audit = read("microdata")
-    assert differences(audit, put(audit, SECTION, compare_with_previous(read("elderly"), audit))) == ()
+    assert differences(audit, put(audit, "since", compare_with_previous(read("elderly"), audit))) == ()

@@ -13,7 +13,7 @@ from privrelease.audit.checks.facts import context_facts, data_facts, identity, 
 from privrelease.audit.comparison.combine import PreviousReleaseFindings, _verdict, earlier_check, set_aside, with_earlier
 from privrelease.audit.comparison.previous_release import EarlierRelease
 from privrelease.audit.document.model import AuditResult, Outcome
-from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, earlier_facts, for_recipients
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, for_recipients
 from privrelease.audit.microdata.previous_releases import _exposed, _persons_at_least
 from privrelease.audit.tables.previous_releases import printed_in
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
@@ -85,6 +85,7 @@ def test_an_audit_takes_in_what_was_found_and_is_decided_anew(made, faults):
     policy = made.policy(plan)
     legal = legal_facts(None, ())
     alone = AuditResult(
+        kind="microdata",
         decision=decide((), None, (), (), legal),
         identity=identity(evidence, policy, "2026-01-02T03:04:05Z", {}),
         legal=legal,
@@ -101,7 +102,7 @@ def test_an_audit_takes_in_what_was_found_and_is_decided_anew(made, faults):
     assert result.decision.outcome is (Outcome.FAIL if faults else Outcome.PASS)
     assert [finding.code for finding in result.findings] == (["A281"] if faults else [])
     assert "What old tells." in result.decision.assessment_remaining
-    assert earlier_facts(result).releases == (beside,)
+    assert result.earlier.releases == (beside,)
     assert with_earlier(alone, PreviousReleaseFindings(), plan) is alone
 
 

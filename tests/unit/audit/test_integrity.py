@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privrelease.audit.document.model import Outcome, Visibility
-from privrelease.audit.microdata.integrity.checks import INTEGRITY_CHECKS, integrity
+from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.integrity.rows import most_droppable
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.risk.thresholds import Thresholds
@@ -31,9 +31,9 @@ def test_a_sound_release_passes_every_check(made):
 
 def test_ids_and_codes_name_one_check_each():
     assert (
-        len({check.id for check in INTEGRITY_CHECKS})
-        == len({check.code for check in INTEGRITY_CHECKS})
-        == len(INTEGRITY_CHECKS)
+        len({check.id for check in MICRODATA_CHECKS})
+        == len({check.code for check in MICRODATA_CHECKS})
+        == len(MICRODATA_CHECKS)
     )
 
 

@@ -32,7 +32,7 @@ def attacked(desk):
         said = desk.run()
         found = sorted(desk.folder.glob(".privrelease/*/*/internal/audit.json"), key=lambda path: path.stat().st_mtime_ns)
         audit = json.loads(found[-1].read_bytes()) if found else None
-        tried = {one["attack"]: one for one in audit["sections"]["9"]["attacks"]} if found else {}
+        tried = {one["attack"]: one for one in audit["attacks"]["attacks"]} if found else {}
         return said, tried, audit
 
     return run
@@ -65,8 +65,8 @@ def test_every_attack_on_an_unprotected_file_has_the_rates_worked_out_by_hand(at
     assert tried["membership"]["risk"]["value"]["exact"] == "1"
     assert tried["record_linkage"]["risk"]["value"]["exact"] == "3/13"
     assert {one["outcome"] for one in tried.values()} == {None}
-    assert audit["sections"]["9"]["closest"]["copies"]["exact"] == "1"
-    assert audit["sections"]["9"]["closest"]["held_out_copies"]["exact"] == "0"
+    assert audit["attacks"]["closest"]["copies"]["exact"] == "1"
+    assert audit["attacks"]["closest"]["held_out_copies"]["exact"] == "0"
 
 
 def test_protection_takes_the_smith_away(attacked):
@@ -79,7 +79,7 @@ def test_protection_takes_the_smith_away(attacked):
 
 
 def test_the_same_release_is_attacked_alike_each_time(attacked):
-    first, second = (attacked(EVERYTHING)[2]["sections"]["9"] for _ in range(2))
+    first, second = (attacked(EVERYTHING)[2]["attacks"] for _ in range(2))
     assert first == second
 
 
@@ -162,7 +162,7 @@ def test_a_list_of_the_attackers_is_led_to_persons_by_the_unit(attacked):
         "control: control.csv, linkability: {auxiliary: aux.csv, columns: [[area, job], [pay]]}", aux=listed
     )
     assert rates(tried["linkability"]) == ((1, 6), "1/13", (0, 2))
-    assert audit["sections"]["9"]["auxiliary"] == "aux.csv"
+    assert audit["attacks"]["auxiliary"] == "aux.csv"
 
 
 def test_a_missing_control_file_is_an_error_that_names_it(attacked, desk):
@@ -175,7 +175,7 @@ def test_a_file_of_others_is_attacked_too_and_what_needs_the_row_map_is_said(att
     assert attacked(EVERYTHING.replace("record_linkage: {}", "record_linkage: {max_risk: 0.1}"))[0].code == 1
     (desk.folder / "theirs.csv").write_text("area,job,pay\nnorth,clerk,100\nnorth,clerk,101\n", encoding="utf-8")
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--format", "json")
-    tried = {one["attack"]: one for one in said.json["sections"]["9"]["attacks"]}
+    tried = {one["attack"]: one for one in said.json["attacks"]["attacks"]}
     assert rate(tried["linkability"], "main") == (1, 13)
     assert tried["record_linkage"]["main"] is None
     assert tried["record_linkage"]["said"] == "could not be made: released rows cannot be led back to the data"
@@ -184,7 +184,7 @@ def test_a_file_of_others_is_attacked_too_and_what_needs_the_row_map_is_said(att
     assert said.code == 5, said.err
     assert said.last.startswith("exit 5: a person has to decide: AUDIT-ATTACK-RECORD-LINKAGE")
     alone = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--no-source", "--format", "json")
-    assert {one["said"] for one in alone.json["sections"]["9"]["attacks"]} == {
+    assert {one["said"] for one in alone.json["attacks"]["attacks"]} == {
         "could not be made: it needs the source, which was not read"
     }
     assert alone.code == 5, alone.err
@@ -194,14 +194,14 @@ def test_a_file_that_lacks_a_column_is_not_attacked_by_it(attacked, desk):
     attacked(EVERYTHING)
     (desk.folder / "theirs.csv").write_text("area,job\nnorth,clerk\nnorth,clerk\n", encoding="utf-8")
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--format", "json")
-    tried = {one["attack"]: one for one in said.json["sections"]["9"]["attacks"]}
+    tried = {one["attack"]: one for one in said.json["attacks"]["attacks"]}
     assert tried["inference"]["said"].startswith("could not be made: the file lacks a column")
 
 
 def test_recipients_are_shown_no_count_and_no_small_rate(attacked, desk):
     attacked(EVERYTHING)
     (run,) = desk.folder.glob(".privrelease/runs/*")
-    seen = desk("report", str(run), "--edition", "recipient", "--format", "json").json["sections"]["9"]
+    seen = desk("report", str(run), "--edition", "recipient", "--format", "json").json["attacks"]
     for one in seen["attacks"]:
         for side in ("main", "baseline", "control"):
             if one[side] is not None:

@@ -106,7 +106,7 @@ def test_files_of_others_are_linked_by_what_both_show(apart):
     said = apart(*AUDIT, "--against", "a-theirs.csv")
     assert said.code == 1
     assert checks(said.json)["AUDIT-EARLIER-INTERSECT"] == "fail"
-    assert said.json["sections"]["7"]["releases"][0]["linked_by"] == "columns"
+    assert said.json["earlier"]["releases"][0]["linked_by"] == "columns"
     assert any("can link more" in text for text in said.json["decision"]["assessment_remaining"])
 
 
@@ -213,7 +213,7 @@ def test_an_earlier_release_is_named_in_many_ways(two, how):
     said = two("audit", "policy.yaml", "--release", "b", "--file", str(theirs), "--against", named, "--format", "json")
     assert said.code == 1
     assert checks(said.json)["AUDIT-EARLIER-INTERSECT"] == "fail"
-    assert said.json["sections"]["7"]["releases"][0]["run"] == run.name
+    assert said.json["earlier"]["releases"][0]["run"] == run.name
 
 
 @pytest.mark.parametrize(("named", "code"), [("nowhere", "C103"), ("b", "C140"), ("notes.txt", "C108"), ("empty", "C140")])

@@ -56,13 +56,13 @@ def test_the_second_release_says_what_changed_since_the_first_and_diff_says_the_
     desk.run()
     runs = sorted((desk.folder / ".privrelease" / "runs").iterdir())
     first, second = (json.loads((run / "internal" / "audit.json").read_text(encoding="utf-8")) for run in runs)
-    assert "0" not in first["sections"]
-    assert second["sections"]["0"]["run"] == runs[0].name
+    assert "since" not in first
+    assert second["since"]["run"] == runs[0].name
     assert "Since the previous release" in (runs[1] / "internal" / "report.html").read_text(encoding="utf-8")
     outside = next((runs[1] / "outgoing").glob("*.report.html")).read_text(encoding="utf-8")
     assert "Since the previous release" not in outside
     said = desk("diff", str(runs[0]), str(runs[1]), "--format", "json")
-    assert said.json["changes"] == second["sections"]["0"]["changes"]
+    assert said.json["changes"] == second["since"]["changes"]
     assert any(change["what"] == "highest_risk_limit" and change["effect"] == "worse" for change in said.json["changes"])
     assert desk("diff", str(runs[0]), str(runs[1]), "--fail-on", "weaker").code == 1
     assert desk("diff", str(runs[0]), str(runs[1]), "--format", "markdown").out.startswith("| Effect")
@@ -130,12 +130,12 @@ def test_the_edition_for_recipients_is_not_compared_with_the_internal_one(audits
 DAMAGES = {
     "an older version": lambda value: value.update(version=0),
     "another format": lambda value: value.update(format="other"),
-    "a section of others": lambda value: value["sections"].update({"14": {"waivers": "Secretname"}}),
-    "privacy of others": lambda value: value["sections"].update({"10": {"Secretname": 1}}),
-    "attacks of others": lambda value: value["sections"].update({"9": "Secretname"}),
-    "a table of others": lambda value: value["sections"].update({"11": {"Secretname": 1}}),
-    "a sign-off of others": lambda value: value["sections"].update({"15": {"Secretname": 1}}),
-    "changes of others": lambda value: value["sections"].update({"0": "Secretname"}),
+    "a section of others": lambda value: value.update({"waivers": {"waivers": "Secretname"}}),
+    "privacy of others": lambda value: value.update({"statistics": {"Secretname": 1}}),
+    "attacks of others": lambda value: value.update({"attacks": "Secretname"}),
+    "a table of others": lambda value: value.update({"table": {"Secretname": 1}}),
+    "a sign-off of others": lambda value: value.update({"signoff": {"Secretname": 1}}),
+    "changes of others": lambda value: value.update({"since": "Secretname"}),
     "a key of others": lambda value: value.update(Secretname="x"),
     "a figure that is a text": lambda value: value["threats"][0]["after"]["k"].update(exact="Secretname"),
     "a figure over nothing": lambda value: value["threats"][0]["after"]["k"].update(exact="1/0"),
@@ -177,7 +177,7 @@ def test_a_run_goes_on_where_the_audit_before_it_is_damaged(desk):
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     path = run / "internal" / "audit.json"
     value = json.loads(path.read_text(encoding="utf-8"))
-    value["sections"]["14"] = {"waivers": "Secretname"}
+    value["waivers"] = {"waivers": "Secretname"}
     path.chmod(0o600)
     path.write_text(json.dumps(value), encoding="utf-8")
     desk.policy(POLICY.replace("highest_risk: 0.2", "highest_risk: 0.5"))
@@ -187,9 +187,12 @@ def test_a_run_goes_on_where_the_audit_before_it_is_damaged(desk):
     assert "Secretname" not in said.err + said.out
 
 
-@pytest.mark.parametrize("section", ["0", "7", "7 sensitive", "9", "10", "11", "13", "14", "15", "99"])
+@pytest.mark.parametrize(
+    "section",
+    ["since", "earlier", "sensitive", "attacks", "statistics", "table", "utility_measures", "waivers", "signoff", "sections"],
+)
 def test_no_section_of_others_is_a_fault_of_ours_where_it_is_rendered(audits, section):
-    name = altered(audits, lambda value: value["sections"].update({section: {"Secretname": 1}}))
+    name = altered(audits, lambda value: value.update({section: {"Secretname": 1}}))
     said = audits("report", name, "-o", "out")
     assert said.code in {0, 3}
     assert "Secretname" not in said.err + said.out
@@ -198,6 +201,6 @@ def test_no_section_of_others_is_a_fault_of_ours_where_it_is_rendered(audits, se
 def test_a_change_that_a_later_version_tells_is_shown_by_its_name(audits):
     change = {"what": "of_later", "before": "a", "after": "b", "effect": "changed"}
     facts = {"run": None, "audited_at": "2027-01-01T00:00:00Z", "changes": [change]}
-    name = altered(audits, lambda value: value["sections"].update({"0": facts}))
+    name = altered(audits, lambda value: value.update({"since": facts}))
     assert audits("report", name, "-o", "out").code == 0
     assert any("of_later" in path.read_text(encoding="utf-8") for path in audits.folder.glob("out*") if path.is_file())

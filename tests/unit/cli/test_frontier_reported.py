@@ -28,7 +28,7 @@ def test_the_forecast_of_a_run_is_that_of_the_command_and_the_audit_finds_the_re
     wanted = asked("frontier", "policy.yaml", "--k", "2,3,6,8", "--format", "json").json["points"]
     assert asked("run", "policy.yaml").code == 0
     audit = json.loads((internal(asked) / "audit.json").read_text(encoding="utf-8"))
-    facts = audit["sections"]["13"]["frontier"]
+    facts = audit["utility_measures"]["frontier"]
     assert facts["agrees"] is True
     assert [point["k"] for point in facts["points"]] == [2, 3, 5, 6, 8]
     for point, other in zip(facts["points"], wanted, strict=True):

@@ -85,7 +85,7 @@ def test_the_next_run_is_audited_beside_the_first_and_is_published(office):
     refused(office, second, names=f"a (run {first})")
     third = parked(office, "a")
     audit = json.loads((office.internal(third) / "audit.json").read_text(encoding="utf-8"))
-    assert [one["run"] for one in audit["sections"]["7"]["releases"]] == [first]
+    assert [one["run"] for one in audit["earlier"]["releases"]] == [first]
     assert office.publish(third).code == 0
 
 
@@ -124,7 +124,7 @@ def test_older_releases_than_an_audit_looks_at_refuse_nothing(office):
     run = parked(office, "a")
     assert office.publish(run).code == 0
     audit = json.loads((office.internal(run) / "audit.json").read_text(encoding="utf-8"))
-    assert audit["sections"]["7"]["left"] == 1
+    assert audit["earlier"]["left"] == 1
 
 
 def test_of_two_parked_tables_the_second_is_refused_until_it_is_protected_beside_the_first(office):

@@ -90,7 +90,7 @@ def test_the_difference_between_two_tables_is_in_neither(tables) -> None:
         for name in "ab"
     ]
     assert "" in (counts[0]["north"], counts[1]["north"])
-    assert section(tables, "b")["sections"]["11"]["beside"] == ["a"]
+    assert section(tables, "b")["table"]["beside"] == ["a"]
     assert "Judged together" in (tables.folder / section_report(tables, "b")).read_text(encoding="utf-8")
     assert "Judged together" not in (tables.folder / "out" / "b.report.html").read_text(encoding="utf-8")
 

@@ -304,7 +304,7 @@ def test_a_sweep_shows_both_mechanisms_for_each_budget_and_reads_no_row(folder, 
 def test_the_report_shows_claim_figures_and_budget_to_both_kinds_of_reader(folder, ledger):
     assert main(["run", "p.yaml"]) == 0
     (audit,) = (folder / ".privrelease" / "runs").glob("*/internal/audit.json")
-    section = json.loads(audit.read_text(encoding="utf-8"))["sections"]["10"]
+    section = json.loads(audit.read_text(encoding="utf-8"))["statistics"]
     released = [group["value"]["value"] for query in section["queries"] for group in query["groups"]]
     assert released == [float(row["value"]) for row in rows(folder)]
     assert (section["epsilon"], section["noise"]) == ("1", "secret")

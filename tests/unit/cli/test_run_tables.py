@@ -75,7 +75,7 @@ def test_a_dominated_sum_goes_and_another_with_it(tables) -> None:
     found = cells(tables)
     assert found["north"] == ("", "", "suppressed")
     assert sum(status == "suppressed" for _, _, status in found.values()) == 2
-    section = audit(tables)["sections"]["11"]
+    section = audit(tables)["table"]
     assert section["unsafe"]["p_percent"]["value"] == section["unsafe"]["dominance"]["value"] == 1
     assert [one["exposed"]["value"] for one in section["intervals"]] == [0, 0]
     report = next(tables.folder.glob(".privrelease/runs/*/internal/report.html")).read_text(encoding="utf-8")

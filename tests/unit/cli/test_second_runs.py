@@ -49,7 +49,7 @@ def test_the_same_again_is_the_same_bytes_and_is_said_to_be(published):
         assert (published.folder / "out" / "a.csv").read_bytes() == before
         document = audit(published)
         assert beside(document) == HOLD
-        assert [one["looked"] for one in document["sections"]["7"]["releases"]] == ["same_file"]
+        assert [one["looked"] for one in document["earlier"]["releases"]] == ["same_file"]
         assert "holds the same" in next(check["message"] for check in document["checks"] if check["id"].endswith("INTERSECT"))
 
 
@@ -133,7 +133,7 @@ def test_what_was_published_and_cannot_be_looked_at_is_named_and_is_no_pass(publ
     decision = document["decision"]
     assert (decision["checks_passed"], decision["checks_not_made"]) == (decision["checks_total"], 1)
     assert any(first.name in text for text in decision["assessment_remaining"])
-    assert [one["looked"] for one in document["sections"]["7"]["releases"]] == ["unreadable"]
+    assert [one["looked"] for one in document["earlier"]["releases"]] == ["unreadable"]
     assert first.name not in (published.folder / "out" / "b.report.html").read_text(encoding="utf-8")
 
 
@@ -164,7 +164,7 @@ def test_every_release_of_other_content_is_looked_at_however_fast_they_come(publ
         published.data(text)
         said = published.run()
         assert said.code == 0, said.err
-        section = audit(published)["sections"]["7"]
+        section = audit(published)["earlier"]
         seen.append((len(section["releases"]), section["left"]))
     assert seen == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1), (5, 2)]
     order = [one["run"] for one in section["releases"]]

@@ -30,7 +30,7 @@ def twice(desk, data, first, second):
 def told(desk, runs):
     """The section of the second audit, which is what `diff` says and what the report shows."""
     audit = json.loads((runs[1] / "internal" / "audit.json").read_text(encoding="utf-8"))
-    section = audit["sections"]["0"]
+    section = audit["since"]
     said = desk("diff", str(runs[0]), str(runs[1]), "--format", "json")
     assert said.json["changes"] == section["changes"]
     assert section["run"] == runs[0].name

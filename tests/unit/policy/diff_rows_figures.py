@@ -256,6 +256,8 @@ TABLES: list[Row] = [
     *figures(f"{T}.protect.interval", "0.1", "0.2", "added S raised S lowered W removed W"),
     *figures(f"{T}.protect.zeros", "show", "suppress", "on S off W"),
     *figures(f"{T}.protect.class_disclosure", "false", "true", "on S off W"),
+    *figures(f"{T}.protect.class_disclosure", "true", None, "added S removed W"),
+    *figures(f"{T}.protect.class_disclosure", "false", None, "added W removed S"),
     *figures(f"{T}.recipients_hold_previous", "false", "true", "on S off W"),
     *figures("tables", {"min_count": "5"}, None, "added S removed W"),
     *figures("tables.min_count", "5", "6", "added S raised S lowered W removed W", given=(("tables", {"p_percent": "0.1"}),)),

@@ -86,3 +86,32 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
             "more than 400; none of them could be released (D632)\nhint: group by fewer or coarser keys, or leave out a table"
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("protect", "found"),
+    [
+        (
+            "{min_count: 10}",
+            (
+                "p.yaml:33:14: P650 warn: is grouped by sex, which is sensitive, and `class_disclosure` is not given: a group that shares one "
+                "key parks the release\nhint: write `class_disclosure: true` to suppress what discloses it, or `false` where such groups are "
+                "harmless"
+            ),
+        ),
+        (
+            "{min_count: 10, class_disclosure: false}",
+            (
+                "p.yaml:33:48: P651 warn: is grouped by sex, which is sensitive, and is not checked for groups that share one key\nhint: write "
+                "`class_disclosure: true`, or state in the policy's context why such groups are harmless"
+            ),
+        ),
+        ("{min_count: 10, class_disclosure: true}", None),
+    ],
+)
+def test_a_sensitive_group_column_is_told_of(
+    folder: Folder, change: Callable[..., str], protect: str, found: str | None
+) -> None:
+    text = TABLE.replace("MORE", "").replace("{min_count: 10}", protect)
+    written = change(("checks:", text), ("sex: {role: quasi", "sex: {role: sensitive"))
+    assert [one for one in folder.check(written) if " P65" in one] == ([] if found is None else [found])

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from privrelease.errors import InputError
-from privrelease.release.manifest import InternalManifest, Manifest
+from privrelease.release.manifest import InternalManifest, InternalTable, Manifest, StatisticsInternalManifest, internal_part
 
 
 @pytest.fixture
@@ -69,3 +69,42 @@ def test_a_manifest_that_is_cut_off_is_refused_without_its_content(parked):
     with pytest.raises(InputError, match="R125") as caught:
         parked.manifest()
     assert "registry" not in str(caught.value)
+
+
+def internal(form, **more):
+    return {
+        "format": f"privrelease/internal-{form}",
+        "version": 1,
+        "run": "r",
+        "manifest_sha256": "ab" * 32,
+        "inputs": [],
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        (internal("table", source_rows=3), InternalTable),
+        (internal("statistics", source_rows=3, reservation=None), StatisticsInternalManifest),
+    ],
+)
+def test_what_stays_inside_is_of_the_kind_that_it_says(tmp_path, document, kind):
+    """A table of an older run is in the form of statistics, and read as such."""
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = internal_part(path)
+    assert isinstance(found, kind)
+    assert (found.inputs, found.source_rows) == ((), 3)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"format": "privrelease/internal-other"}', b"[" * 50_000])
+def test_what_stays_inside_of_no_known_kind_is_refused(tmp_path, content):
+    path = tmp_path / "manifest.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="R125"):
+        internal_part(path)
+
+
+def test_what_stays_inside_and_is_not_there_is_an_input_fault(tmp_path):
+    with pytest.raises(InputError, match="R10"):
+        internal_part(tmp_path / "manifest.json")

@@ -56,15 +56,8 @@ def test_values_are_escaped_and_isolated_in_markup():
 
 
 @pytest.mark.parametrize(
-    ("order", "sections", "words"),
-    [
-        ("values", {}, "Records released"),
-        ("policy", {"10": None}, "Figures released"),
-        ("policy", {"11": None}, "Cells in the table"),
-        ("policy", {}, "Cells in the table"),
-    ],
-    ids=["microdata", "statistics", "table", "table-for-recipients"],
+    ("kind", "words"),
+    [("microdata", "Records released"), ("statistics", "Figures released"), ("table", "Cells in the table")],
 )
-def test_what_is_released_is_called_what_it_is(audit, order, sections, words):
-    data = audit.data.model_copy(update={"order": order})
-    assert released_words(audit.model_copy(update={"data": data, "sections": sections}), english()) == words
+def test_what_is_released_is_called_what_it_is(audit, kind, words):
+    assert released_words(audit.model_copy(update={"kind": kind}), english()) == words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privrelease.audit.comparison.combine import earlier_check
-from privrelease.audit.document.previous_releases import SECTION, ComparedRelease, EarlierFacts
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts
 from privrelease.audit.document.visibility import count
 from privrelease.report.forms.json_report import render_json
 from privrelease.report.pages.html import render_html
@@ -33,9 +33,7 @@ def beside(audit):
     check = earlier_check("AUDIT-EARLIER-INTERSECT", [f"with {HOSTILE}: 17 persons"], "")
     facts = EarlierFacts(releases=ROWS, left=2, verdict="fail", remaining=(REMAINS,))
     decision = audit.decision.model_copy(update={"assessment_remaining": (*audit.decision.assessment_remaining, REMAINS)})
-    return audit.model_copy(
-        update={"checks": (*audit.checks, check), "decision": decision, "sections": {**audit.sections, SECTION: facts}}
-    )
+    return audit.model_copy(update={"checks": (*audit.checks, check), "decision": decision, "earlier": facts})
 
 
 def heading(html):
@@ -69,5 +67,5 @@ def test_without_an_earlier_release_nothing_is_said(audit):
 
 def test_of_a_table_recipients_see_the_verdict_too(beside):
     """All else of that section is withheld from them."""
-    table = beside.model_copy(update={"data": beside.data.model_copy(update={"order": "policy"}), "threats": (), "union": None})
+    table = beside.model_copy(update={"kind": "table", "threats": (), "union": None})
     assert heading(render_html(table, Edition.RECIPIENT)) == "tables"

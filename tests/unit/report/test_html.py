@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.audit.document.model import AuditResult, ColumnLoss, Figure, Outcome, Visibility
-from privrelease.audit.document.schema import audit_bytes
+from privrelease.audit.document.model import ColumnLoss, Figure, Outcome, Visibility
+from privrelease.audit.document.schema import audit_bytes, audit_of
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition
 
@@ -305,11 +305,9 @@ def reversed_keys(value):
 )
 def test_the_order_of_keys_in_the_audit_changes_no_byte(path, edition):
     content = path.read_bytes()
-    turned = AuditResult.model_validate_json(json.dumps(reversed_keys(json.loads(content))))
-    assert render_html(turned, edition) == render_html(AuditResult.model_validate_json(content), edition)
+    turned = audit_of(json.dumps(reversed_keys(json.loads(content))).encode())
+    assert render_html(turned, edition) == render_html(audit_of(content), edition)
 
 
 def test_a_page_from_a_file_is_the_page_of_the_run(audit):
-    assert render_html(AuditResult.model_validate_json(audit_bytes(audit)), Edition.INTERNAL) == render_html(
-        audit, Edition.INTERNAL
-    )
+    assert render_html(audit_of(audit_bytes(audit)), Edition.INTERNAL) == render_html(audit, Edition.INTERNAL)

@@ -9,15 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from privrelease.audit.document.model import Figure, Visibility
-from privrelease.audit.document.privacy import (
-    PRIVACY,
-    BudgetFacts,
-    ChargeFacts,
-    DrawFacts,
-    GroupFacts,
-    PrivacyFacts,
-    QueryFacts,
-)
+from privrelease.audit.document.privacy import BudgetFacts, ChargeFacts, DrawFacts, GroupFacts, PrivacyFacts, QueryFacts
 from privrelease.report.charts.intervals import axis, error_bars, steps
 from privrelease.report.forms.json_report import render_json
 from privrelease.report.pages.html import render_html
@@ -118,7 +110,7 @@ def facts(*queries, noise="secret", spent=None, **changes):
 @pytest.fixture
 def page(audit):
     def render(section, edition=Edition.INTERNAL):
-        html = render_html(audit.model_copy(update={"sections": {PRIVACY: section}}), edition)
+        html = render_html(audit.model_copy(update={"kind": "statistics", "statistics": section}), edition)
         return html, re.search(r'<section id="dp".*?\n</section>\n\n<section id="(?!dp)', html, re.DOTALL)[0]
 
     return render
@@ -155,7 +147,7 @@ def test_recipients_see_the_burn_down_but_not_who_else_spent(page):
 
 def test_an_internal_figure_in_the_section_is_withheld_from_recipients(audit):
     hidden = group(41).model_copy(update={"value": Figure.of(7313131, "number")})
-    planted = audit.model_copy(update={"sections": {PRIVACY: facts(query("n", hidden))}})
+    planted = audit.model_copy(update={"statistics": facts(query("n", hidden))})
     assert b"7313131" in render_json(planted, Edition.INTERNAL)
     assert b"7313131" not in render_json(planted, Edition.RECIPIENT)
 
@@ -212,12 +204,6 @@ def test_texts_of_policy_and_data_are_escaped(page):
     assert "<script>" not in html
     assert "<b>" not in html
     assert "&lt;script&gt;" in html
-
-
-def test_a_damaged_section_is_said_and_kept_from_recipients(audit):
-    planted = audit.model_copy(update={"sections": {PRIVACY: {"epsilon": 7313131}}})
-    assert "This section of the audit cannot be read." in render_html(planted, Edition.INTERNAL)
-    assert b"7313131" not in render_json(planted, Edition.RECIPIENT)
 
 
 def test_points_and_intervals_lie_where_the_axis_says():

@@ -10,7 +10,7 @@ from fractions import Fraction
 from privrelease.audit.checks.facts import legal_facts
 from privrelease.audit.comparison.audits import differences
 from privrelease.audit.document.model import Figure, Outcome, Visibility
-from privrelease.audit.document.sensitive import SENSITIVE, SensitiveFacts, SensitiveRow
+from privrelease.audit.document.sensitive import SensitiveFacts, SensitiveRow
 from privrelease.report.forms.json_report import render_json
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition
@@ -46,9 +46,8 @@ def test_the_decision_names_what_is_waived_in_both_editions(audit):
 
 def test_a_table_claims_no_differential_privacy_and_figures_have_no_rows_to_attack_or_lose(audit):
     data = audit.data.model_copy(update={"order": "policy"})
-    named = {prefix: audit.checks[0].model_copy(update={"id": f"{prefix}-FILES"}) for prefix in ("AUDIT-TABLE", "AUDIT-DP")}
-    bare = audit.model_copy(update={"data": data, "sections": {}, "utility": None})
-    table, noisy = (bare.model_copy(update={"checks": (check,)}) for check in named.values())
+    bare = audit.model_copy(update={"data": data, "utility_measures": None, "utility": None})
+    table, noisy = (bare.model_copy(update={"kind": kind}) for kind in ("table", "statistics"))
     for edition in Edition:
         assert "No claim." in section(table, "dp", edition)
         assert "claims differential privacy" in section(noisy, "dp", edition)
@@ -97,12 +96,12 @@ def test_how_varied_sensitive_values_are_is_told_to_those_inside(audit):
         shared=Figure.of(Fraction(13, 125), "share"),
     )
     facts = SensitiveFacts(rows=(row,), left_out=2)
-    shown = audit.model_copy(update={"sections": {**audit.sections, SENSITIVE: facts.model_dump(mode="json")}})
+    shown = audit.model_copy(update={"sensitive": facts})
     text = section(shown, "risk")
     assert "diagnosis external 1 1 0.65 equal distance 10.4 %" in text
     assert "were not looked at: 2" in text
     assert "Sensitive values within classes" not in render_html(shown, Edition.RECIPIENT)
-    assert SENSITIVE not in json.loads(render_json(shown, Edition.RECIPIENT))["sections"]
+    assert "sensitive" not in json.loads(render_json(shown, Edition.RECIPIENT))
 
 
 def test_a_sensitive_value_that_a_class_shares_is_evidence_of_inference(audit):
@@ -116,7 +115,7 @@ def test_a_sensitive_value_that_a_class_shares_is_evidence_of_inference(audit):
         shared=Figure.of(Fraction(13, 125), "share"),
     )
     facts = SensitiveFacts(rows=(row,), left_out=0)
-    shown = audit.model_copy(update={"sections": {**audit.sections, SENSITIVE: facts.model_dump(mode="json")}})
+    shown = audit.model_copy(update={"sensitive": facts})
     said = section(shown, "evidence")
     assert "10.4 % are in classes that share one value of diagnosis" in said
     assert "Not measured" not in said

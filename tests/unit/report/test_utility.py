@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from privrelease.audit.document.model import Figure, Visibility
-from privrelease.audit.document.utility import UTILITY, UtilityMeasures, utility_measures_of
+from privrelease.audit.document.utility import UtilityMeasures
 from privrelease.report.forms.json_report import read_audit, render_json
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition, for_edition
@@ -22,8 +22,8 @@ def section(html: str) -> str:
 
 
 def measures_with(audit, **changes):
-    facts = utility_measures_of(audit).model_copy(update=changes)
-    return audit.model_copy(update={"sections": {**audit.sections, UTILITY: facts.model_dump(mode="json")}})
+    facts = audit.utility_measures.model_copy(update=changes)
+    return audit.model_copy(update={"utility_measures": facts})
 
 
 def planted(value, marks):
@@ -40,7 +40,13 @@ def planted(value, marks):
 
 def test_exact_figures_of_utility_are_in_no_recipient_form(audit):
     marks: list[int] = []
-    spoilt = audit.model_copy(update={"sections": {UTILITY: planted(audit.sections[UTILITY], marks)}})
+    spoilt = audit.model_copy(
+        update={
+            "utility_measures": UtilityMeasures.model_validate_json(
+                json.dumps(planted(audit.utility_measures.model_dump(mode="json"), marks))
+            )
+        }
+    )
     assert len(marks) > 25
     for form in (render_html(spoilt, Edition.RECIPIENT), render_json(spoilt, Edition.RECIPIENT).decode()):
         assert [mark for mark in marks if str(mark) in form or f"{mark:,}" in form] == []
@@ -59,11 +65,11 @@ def test_recipients_see_rounded_shares_and_that_the_rest_is_withheld(audit):
 def test_recipients_are_not_told_which_columns_kept_every_value(audit):
     assert "glucose" in section(render_html(audit, Edition.INTERNAL))
     assert "glucose" not in section(render_html(audit, Edition.RECIPIENT))
-    assert utility_measures_of(for_edition(audit, Edition.RECIPIENT)).numbers.untouched == ()
+    assert for_edition(audit, Edition.RECIPIENT).utility_measures.numbers.untouched == ()
 
 
 def test_the_recipient_json_holds_a_valid_section_of_withheld_and_rounded_figures(audit):
-    facts = UtilityMeasures.model_validate(json.loads(render_json(audit, Edition.RECIPIENT))["sections"][UTILITY])
+    facts = UtilityMeasures.model_validate(json.loads(render_json(audit, Edition.RECIPIENT))["utility_measures"])
     assert facts.cells_lost.exact.value is None
     assert facts.cells_lost.rounded.exact == "1/200"
     assert facts.rows_lost.rounded is None
@@ -77,7 +83,7 @@ def test_the_chart_of_shifts_tells_in_words_what_it_draws(audit):
 
 
 def test_a_column_of_which_nothing_may_be_shown_is_in_no_chart(audit):
-    facts = utility_measures_of(audit)
+    facts = audit.utility_measures
     hidden = tuple(
         one.model_copy(
             update={
@@ -103,15 +109,9 @@ def test_a_file_whose_rows_cannot_be_led_back_shows_what_counts_tell(audit):
     assert "59/12500" in shown
 
 
-def test_a_damaged_section_is_said_to_be_damaged(audit):
-    damaged = audit.model_copy(update={"sections": {UTILITY: {"basis": "guesses"}}})
-    assert "cannot be read" in section(render_html(damaged, Edition.INTERNAL))
-    assert UTILITY not in for_edition(damaged, Edition.RECIPIENT).sections
-
-
 @pytest.mark.parametrize("count", [0, 1, 60])
 def test_any_number_of_numeric_columns_is_shown(audit, count):
-    facts = utility_measures_of(audit)
+    facts = audit.utility_measures
     columns = tuple(facts.numbers.columns[0].model_copy(update={"column": f"column {place}"}) for place in range(count))
     shown = section(
         render_html(measures_with(audit, numbers=facts.numbers.model_copy(update={"columns": columns})), Edition.INTERNAL)
@@ -121,7 +121,7 @@ def test_any_number_of_numeric_columns_is_shown(audit, count):
 
 
 def test_no_figure_of_the_section_is_shown_by_its_rounded_form_where_visibility_forbids_it(audit):
-    facts = utility_measures_of(audit)
+    facts = audit.utility_measures
     secret = Figure(value=0.123, exact="123/1000", unit="share", visibility=Visibility.INTERNAL)
     spoilt = measures_with(audit, cells_lost=facts.cells_lost.model_copy(update={"rounded": secret}))
     assert "12.3 %" not in render_html(spoilt, Edition.RECIPIENT)
@@ -145,7 +145,7 @@ def told(value):
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_the_examples_tell_recipients_rounded_figures_and_nothing_under_differential_privacy(path):
     audit = read_audit(path)
-    found = json.loads(render_json(audit, Edition.RECIPIENT))["sections"].get(UTILITY)
+    found = json.loads(render_json(audit, Edition.RECIPIENT)).get("utility_measures")
     if audit.data.order == "policy":  # figures, not rows
         assert found is None
         assert audit.utility is None

@@ -9,27 +9,28 @@ limit is held against guessing: risk is then higher, never lower, than what the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.checks.codes import ATTACK_CODES
-from privrelease.audit.checks.findings import place
+from privrelease.audit.check import Check, CheckOutcome, result_of
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
-from privrelease.audit.document.model import CheckResult, Figure, Outcome, Visibility
+from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, residual_risk
+from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
+    from privrelease.audit.document.model import CheckResult
     from privrelease.audit.document.visibility import Audience
     from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
     from privrelease.audit.microdata.attacks.rates import Rate
+    from privrelease.audit.microdata.attacks.setup import AttackSetup
 
-__all__ = ["check_of", "closest_facts", "facts_of"]
+__all__ = ["ATTACK_CHECKS", "CONTROL_CHECK", "Attacked", "check_of", "closest_facts", "facts_of"]
 
 _SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUATED, Outcome.FAIL)
-_TITLES = {check_id: title for check_id, _, title in ATTACK_CODES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,32 +70,81 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
     )
 
 
-def check_of(facts: AttackFacts, one: AttackAttempt, name: str, *, absent: bool, decides: bool = True) -> CheckResult | None:
-    """Return the check ``name`` of an attack with a limit. ``absent``: what it lacked was never handed over with a file of others.
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """An attack that was tried: what the report says of it, and the attempt itself.
 
-    That, and that nobody could be attacked, is left to a person; of what else could not be made, the release fails.
+    ``absent``: what it lacked was never handed over with a file of others.
     """
-    if facts.outcome is None:
-        return None
-    left = facts.outcome is Outcome.NOT_EVALUATED and (absent or not _undefined_by_control(one))
-    title = _TITLES[name]
-    if one.target is not None:
-        title = f"{title}: {one.target}"
-    limited = facts.max_risk if facts.max_risk is not None else facts.max_advantage
+
+    facts: AttackFacts
+    tried: AttackAttempt
+    absent: bool = False
+    decides: bool = True
+
+
+def _attack_outcome(one: Attacked) -> CheckOutcome:
+    """What was not handed over with a file of others, and that nobody could be attacked, is left to a person; of what else could not be made,
+    the release fails.
+    """
+    facts = one.facts
+    outcome = facts.outcome or Outcome.NOT_EVALUATED
     figure = facts.risk if facts.max_risk is not None else facts.advantage
-    return CheckResult(
-        id=name,
-        title=title,
-        outcome=facts.outcome,
-        severity="error",
-        message=facts.said,
+    return CheckOutcome(
+        outcome,
+        facts.said,
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
-        limit=limited,
-        visibility=Visibility.RECIPIENT if decides and facts.outcome is Outcome.PASS else Visibility.INTERNAL,
-        **place(one.limits.location),
-        vacuous=left,
-        private=not decides,
+        limit=facts.max_risk if facts.max_risk is not None else facts.max_advantage,
+        visibility=Visibility.RECIPIENT if one.decides and outcome is Outcome.PASS else Visibility.INTERNAL,
+        vacuous=outcome is Outcome.NOT_EVALUATED and (one.absent or not _undefined_by_control(one.tried)),
     )
+
+
+def _control_outcome(found: AttackSetup) -> CheckOutcome:
+    """Control persons who are in the data would hide what the release gives away."""
+    shared = found.shared_persons or 0
+    if not shared:
+        return CheckOutcome(Outcome.PASS, "no person of the control file is in the data", visibility=Visibility.RECIPIENT)
+    persons = pluralise(shared, "person of the control file is", "persons of the control file are")
+    return CheckOutcome(Outcome.FAIL, f"{persons} in the data: what succeeds on them is hidden")
+
+
+_ATTACK: Final = "protect more of the columns that the attack goes by, or say with the limit why more can be answered for"
+
+#: The check of each attack that has a limit, by the name of the attack: in the order in which they are reported.
+ATTACK_CHECKS: tuple[Check[Attacked], ...] = (
+    Check("A401", "AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE", "Attack: singling out by one column", _ATTACK, _attack_outcome),
+    Check(
+        "A402", "AUDIT-ATTACK-SINGLING-OUT-MULTIVARIATE", "Attack: singling out by several columns", _ATTACK, _attack_outcome
+    ),
+    Check("A403", "AUDIT-ATTACK-LINKABILITY", "Attack: linking two lists", _ATTACK, _attack_outcome),
+    Check("A404", "AUDIT-ATTACK-INFERENCE", "Attack: guessing a column", _ATTACK, _attack_outcome),
+    Check("A405", "AUDIT-ATTACK-RECORD-LINKAGE", "Attack: finding a person's record", _ATTACK, _attack_outcome),
+    Check("A406", "AUDIT-ATTACK-MEMBERSHIP", "Attack: telling who was in the data", _ATTACK, _attack_outcome),
+)
+CONTROL_CHECK: Check[AttackSetup] = Check(
+    "A407",
+    "AUDIT-ATTACK-CONTROL",
+    "Control persons are not in the data",
+    "name a file of persons who are not in the data under `control`",
+    _control_outcome,
+    asked=lambda found: found.shared_persons is not None,
+)
+
+
+def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckResult | None:
+    """Return the result of the check of an attack with a limit; None without one. ``number``: of the attacks of that name, from 1."""
+    if one.facts.outcome is None:
+        return None
+    target, name = one.tried.target, check.id
+    mine = replace(
+        check,
+        id=name if number == 1 else f"{name}-{number}",
+        title=check.title if target is None else f"{check.title}: {target}",
+        location=one.tried.limits.location,
+        private=not one.decides,
+    )
+    return result_of(mine, mine.judge(one))
 
 
 def closest_facts(found: Distances) -> ClosestFacts:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.codes import ATTACK_CODES, CONTROL_CHECK
+from privrelease.audit.check import run_checks
 from privrelease.audit.document.attacks import AttacksFacts
-from privrelease.audit.document.model import CheckResult, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
-from privrelease.audit.microdata.attacks.assessment import check_of, closest_facts, facts_of
+from privrelease.audit.microdata.attacks.assessment import (
+    ATTACK_CHECKS,
+    CONTROL_CHECK,
+    Attacked,
+    check_of,
+    closest_facts,
+    facts_of,
+)
 from privrelease.audit.microdata.attacks.attempts import distances, planned, tried
 from privrelease.audit.microdata.attacks.setup import ground
-from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
+    from privrelease.audit.document.model import CheckResult
     from privrelease.audit.microdata.attacks.attempts import AttackAttempt
     from privrelease.audit.microdata.attacks.setup import AttackSetup
     from privrelease.audit.microdata.evidence import Evidence
@@ -50,37 +56,15 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
         attacks=facts,
         closest=None if apart is None else closest_facts(apart),
     )
-    checks = [] if found is None or not plan.decides else _control_check(found)
+    checks = [] if found is None or not plan.decides else [*run_checks((CONTROL_CHECK,), found)]
     seen: Counter[str] = Counter()
     for one, said in zip(made, facts, strict=True):
-        name = _CHECK_OF[one.attack]
-        seen[name] += 1
+        seen[one.attack] += 1
         excused = evidence.target.run is None and (absent or (one.missing is not None and found is not None))
-        check = check_of(said, one, name, absent=excused, decides=plan.decides)
+        check = check_of(Attacked(said, one, excused, plan.decides), _CHECK_OF[one.attack], seen[one.attack])
         if check is not None:
-            number = seen[name]
-            checks.append(check if number == 1 else check.model_copy(update={"id": f"{name}-{number}"}))
+            checks.append(check)
     return section, tuple(checks)
 
 
-_CHECK_OF = {check_id.removeprefix("AUDIT-ATTACK-").lower().replace("-", "_"): check_id for check_id, _, _ in ATTACK_CODES}
-
-
-def _control_check(found: AttackSetup) -> list[CheckResult]:
-    """Control persons who are in the data would hide what the release gives away."""
-    if found.shared_persons is None:
-        return []
-    name, _, title = CONTROL_CHECK
-    wrong = found.shared_persons > 0
-    return [
-        CheckResult(
-            id=name,
-            title=title,
-            outcome=Outcome.FAIL if wrong else Outcome.PASS,
-            severity="error",
-            message=f"{pluralise(found.shared_persons, 'person of the control file is', 'persons of the control file are')} in the data: what succeeds on them is hidden"
-            if wrong
-            else "no person of the control file is in the data",
-            visibility=Visibility.INTERNAL if wrong else Visibility.RECIPIENT,
-        )
-    ]
+_CHECK_OF = {check.id.removeprefix("AUDIT-ATTACK-").lower().replace("-", "_"): check for check in ATTACK_CHECKS}

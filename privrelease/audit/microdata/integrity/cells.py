@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated
+from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, passed, unevaluated
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.visibility import count
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["cells_lost", "missing_only_where_planned", "none_changed", "none_invented", "untraced", "within_limit"]
 
 
-def untraced(evidence: Evidence) -> Judged:
+def untraced(evidence: Evidence) -> CheckOutcome:
     """Say that released rows cannot be led back to the source: for want of a row map, or because it is not sound."""
     message = "released rows cannot be led back to the source"
     return absent(message) if evidence.target.row_map is None else unevaluated(message)
@@ -25,7 +25,7 @@ def _counted(pairs: list[tuple[str, int]]) -> str:
     return ", ".join(f"{amount} in {column}" for column, amount in pairs)
 
 
-def none_changed(evidence: Evidence) -> Judged:
+def none_changed(evidence: Evidence) -> CheckOutcome:
     """No released cell holds another value than its source cell."""
     if evidence.changes is None:
         return untraced(evidence)
@@ -36,7 +36,7 @@ def none_changed(evidence: Evidence) -> Judged:
     return passed("every released value is its source's")
 
 
-def none_invented(evidence: Evidence) -> Judged:
+def none_invented(evidence: Evidence) -> CheckOutcome:
     """No released cell holds a value where the source has none."""
     if evidence.changes is None:
         return untraced(evidence)
@@ -47,7 +47,7 @@ def none_invented(evidence: Evidence) -> Judged:
     return passed("no value was made up where the source has none")
 
 
-def missing_only_where_planned(evidence: Evidence) -> Judged:
+def missing_only_where_planned(evidence: Evidence) -> CheckOutcome:
     """Cells became missing only in columns that a suppression step protects."""
     if evidence.changes is None:
         return untraced(evidence)
@@ -68,11 +68,11 @@ def cells_lost(evidence: Evidence) -> dict[str, tuple[int, int]] | None:
     return {column: (nulled.get(column, 0), dropped.get(column, 0)) for column in evidence.plan.quasi_identifiers}
 
 
-def within_limit(evidence: Evidence) -> Judged:
+def within_limit(evidence: Evidence) -> CheckOutcome:
     """The share of lost cells, over all cells of the threats' columns in the source, is at most the limit."""
     step = evidence.plan.suppress
     if step is None or step.limit is None:
-        return passed("the policy sets no limit on suppressed cells")
+        return not_asked("the policy sets no limit on suppressed cells")
     lost = cells_lost(evidence)
     if lost is None or evidence.source is None:
         return untraced(evidence)

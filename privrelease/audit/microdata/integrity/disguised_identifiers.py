@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.judged import Judged, failed, passed, warned
+from privrelease.audit.check import CheckOutcome, failed, passed, warned
 from privrelease.audit.microdata.disguised_identifiers import beyond_chance, no_half
 from privrelease.audit.microdata.integrity.cells import untraced
 from privrelease.relational.schema import ColumnType
@@ -26,7 +26,7 @@ _FORMS = {
 }
 
 
-def no_hidden_identifier(evidence: Evidence) -> Judged:
+def no_hidden_identifier(evidence: Evidence) -> CheckOutcome:
     """No column of the file holds the direct identifier of its own row, more often than chance gives, or in half of the rows.
 
     That is asked of the plain form in the file, and of the others in the source, whose cells the file has (:mod:`privrelease.audit.microdata.disguised_identifiers`). If cells fell anywhere, so many rows are expected to agree as the frequencies of shared values give, which is at most as many as source rows share
@@ -59,7 +59,7 @@ def no_hidden_identifier(evidence: Evidence) -> Judged:
     return passed("no released column repeats a direct identifier")
 
 
-def _without_rows(evidence: Evidence) -> Judged:
+def _without_rows(evidence: Evidence) -> CheckOutcome:
     if evidence.hidden is None or evidence.main is None:
         return untraced(evidence)
     told: dict[str, dict[tuple[str, str], str]] = {"sure": {}, "some": {}, "perhaps": {}}

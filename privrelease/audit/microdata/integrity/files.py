@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
 from privrelease.audit.checks.codes import NO_MANIFEST
-from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
 from privrelease.findings import pluralise
 
@@ -29,7 +29,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def files_readable(evidence: Evidence) -> Judged:
+def files_readable(evidence: Evidence) -> CheckOutcome:
     """Every output of the plan is there and reads as what it claims to be."""
     from_run = evidence.target.run is not None
     if not evidence.files or (from_run and len(evidence.files) < len(evidence.plan.sinks)):
@@ -42,14 +42,14 @@ def files_readable(evidence: Evidence) -> Judged:
     return failed(f"cannot be read: {_listed(refused)}") if refused else passed("every output is there and can be read")
 
 
-def records_released(evidence: Evidence) -> Judged:
+def records_released(evidence: Evidence) -> CheckOutcome:
     """There is at least one record: of an empty release nothing can be said, and wiping everything is no protection."""
     if evidence.main is None:
         return unevaluated("no file can be read")
     return passed("there are released records") if evidence.main.n_rows else failed("no released records")
 
 
-def digests_agree(evidence: Evidence) -> Judged:
+def digests_agree(evidence: Evidence) -> CheckOutcome:
     """The SHA-256 of every file, and of the row map, is the one in the manifest, and the manifest names no other file."""
     manifest = evidence.target.manifest
     if evidence.target.altered:
@@ -67,7 +67,7 @@ def digests_agree(evidence: Evidence) -> Judged:
     return passed("the SHA-256 of every file is that of the manifest")
 
 
-def columns_planned(evidence: Evidence) -> Judged:
+def columns_planned(evidence: Evidence) -> CheckOutcome:
     """Every file has exactly the planned columns in the planned order."""
     if evidence.main is None:
         return unevaluated("no file can be read")
@@ -88,7 +88,7 @@ def columns_planned(evidence: Evidence) -> Judged:
     return passed("every file has exactly the planned columns, in order")
 
 
-def types_planned(evidence: Evidence) -> Judged:
+def types_planned(evidence: Evidence) -> CheckOutcome:
     """Every planned column has its planned type in every file."""
     if evidence.main is None:
         return unevaluated("no file can be read")
@@ -102,13 +102,13 @@ def types_planned(evidence: Evidence) -> Judged:
     return passed("every column has its declared type")
 
 
-def nothing_left_over(evidence: Evidence) -> Judged:
+def nothing_left_over(evidence: Evidence) -> CheckOutcome:
     """No file holds anything besides its rows: metadata, other tables, values that were made missing in every row."""
     found = [f"{file.sink.label}: {_listed(file.leftovers)}" for file in evidence.files if file.leftovers]
     return failed("; ".join(found)) if found else passed("the files hold their rows and nothing else")
 
 
-def files_same(evidence: Evidence) -> Judged:
+def files_same(evidence: Evidence) -> CheckOutcome:
     """All files of the release hold the same rows in the same places."""
     for file in evidence.files:
         if file.differs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.judged import Judged, failed, passed, unevaluated
+from privrelease.audit.check import CheckOutcome, failed, not_asked, passed, unevaluated
 from privrelease.audit.microdata.integrity.cells import untraced
 from privrelease.findings import pluralise
 from privrelease.relational.schema import Role
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["no_direct_identifier", "pseudonyms_keyed"]
 
 
-def no_direct_identifier(evidence: Evidence) -> Judged:
+def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
     """No column that is declared a direct identifier stands in a file as it is."""
     if evidence.main is None:
         return unevaluated("no file can be read")
@@ -29,11 +29,11 @@ def no_direct_identifier(evidence: Evidence) -> Judged:
     return passed("no direct identifier leaves as it is")
 
 
-def pseudonyms_keyed(evidence: Evidence) -> Judged:
+def pseudonyms_keyed(evidence: Evidence) -> CheckOutcome:
     """Every pseudonym stands for one value and one only, is not the value, and is no plain hash of it."""
     planned = [column.name for column in evidence.plan.columns if column.treatment == "pseudonym"]
     if not planned:
-        return passed("the release has no pseudonyms")
+        return not_asked("the release has no pseudonyms")
     if evidence.tokens is None or len(evidence.tokens) < len(planned):
         return untraced(evidence)
     for facts in evidence.tokens:

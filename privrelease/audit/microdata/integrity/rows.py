@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated, warned
+from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
@@ -32,7 +32,7 @@ _NO_MAP = "there is no row map: nothing leads back to the source"
 _NO_SOURCE = "the source was not measured"
 
 
-def row_map_sound(evidence: Evidence) -> Judged:
+def row_map_sound(evidence: Evidence) -> CheckOutcome:
     """The row map gives every released row one source row of its own, within the source."""
     if evidence.row_map_refused is not None:
         return failed(f"the row map cannot be read ({evidence.row_map_refused})")
@@ -52,7 +52,7 @@ def row_map_sound(evidence: Evidence) -> Judged:
     return failed("; ".join(f"{amount} {what}" for what, amount in found if amount))
 
 
-def persons_counted(evidence: Evidence) -> Judged:
+def persons_counted(evidence: Evidence) -> CheckOutcome:
     """Where a person is declared, every row has one, none has more rows than declared, and released rows could be led to theirs.
 
     Where none is, no pseudonym stands in several rows: they would be one person's, and each was counted as a person.
@@ -76,7 +76,7 @@ def persons_counted(evidence: Evidence) -> Judged:
     return _named_across(evidence) or passed("classes count persons, not rows")
 
 
-def _nobody_named_twice(evidence: Evidence) -> Judged:
+def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
     if naming_columns(evidence.plan) and evidence.repeats is None:
         return unevaluated("no file can be read")
     for found in evidence.repeats or ():
@@ -89,7 +89,7 @@ def _nobody_named_twice(evidence: Evidence) -> Judged:
     return passed("no person is declared: every row counts as a person of its own")
 
 
-def _named_across(evidence: Evidence) -> Judged | None:
+def _named_across(evidence: Evidence) -> CheckOutcome | None:
     """Warn of a direct identifier that stands with several persons: it may be the person, and the declared unit not."""
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None or persons is None or persons.most_rows > 1:
@@ -101,7 +101,7 @@ def _named_across(evidence: Evidence) -> Judged | None:
     return None
 
 
-def rows_add_up(evidence: Evidence) -> Judged:
+def rows_add_up(evidence: Evidence) -> CheckOutcome:
     """Released rows are the source's rows less those that the run says it dropped; in every file."""
     source, main, internal = evidence.source, evidence.main, evidence.target.internal
     if evidence.target.without_source:
@@ -152,7 +152,7 @@ def most_droppable(evidence: Evidence) -> int | None:
     return most
 
 
-def rows_left_residual(evidence: Evidence) -> Judged:
+def rows_left_residual(evidence: Evidence) -> CheckOutcome:
     """No more rows are missing from the release than the residual rule can explain."""
     left = evidence.left
     if left is None:
@@ -169,7 +169,7 @@ def rows_left_residual(evidence: Evidence) -> Judged:
     return passed("rows are missing only as the residual rule allows", count(dropped), count(most))
 
 
-def no_small_residual(evidence: Evidence) -> Judged:
+def no_small_residual(evidence: Evidence) -> CheckOutcome:
     """Records with every column of a threat missing are none or at least k: a smaller group is found by elimination."""
     step = evidence.plan.suppress
     small: list[str] = []
@@ -185,7 +185,7 @@ def no_small_residual(evidence: Evidence) -> Judged:
     return failed(message) if step is not None and step.residual == "drop" else warned(message)
 
 
-def order_says_nothing(evidence: Evidence) -> Judged:
+def order_says_nothing(evidence: Evidence) -> CheckOutcome:
     """Rows are sorted by the released values, so their order tells nothing of the source."""
     if evidence.plan.order == "source":
         return warned("rows are in the order of the source, as the policy says: their place can identify and align them")
@@ -200,7 +200,7 @@ def order_says_nothing(evidence: Evidence) -> Judged:
     return passed("rows are sorted by the released values")
 
 
-def claims_agree(evidence: Evidence) -> Judged:
+def claims_agree(evidence: Evidence) -> CheckOutcome:
     """The counts that the run states of itself are those found."""
     internal, source, main = evidence.target.internal, evidence.source, evidence.main
     if internal is None:

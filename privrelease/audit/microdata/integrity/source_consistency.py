@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.judged import Judged, absent, failed, passed, unevaluated, warned
+from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
 from privrelease.findings import pluralise
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["rows_explained"]
 
 
-def rows_explained(evidence: Evidence) -> Judged:
+def rows_explained(evidence: Evidence) -> CheckOutcome:
     """Every released value is one of its source column, and no values are kept in more rows than the source has with them."""
     if evidence.target.without_source:
         return absent("the source was not measured")
@@ -49,7 +49,7 @@ def _over(found: SourceConsistency, *, persons: bool) -> list[tuple[str, int]]:
     return [(names, many) for names, many in where if many]
 
 
-def _holds(found: SourceConsistency) -> Judged:
+def _holds(found: SourceConsistency) -> CheckOutcome:
     beside = f"; not compared: {', '.join(found.left_out)}" if found.left_out else ""
     if found.sufficient:
         return passed(

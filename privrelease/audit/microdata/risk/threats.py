@@ -14,6 +14,7 @@ from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.risk.attacker_risk import attacker_risk
 from privrelease.audit.microdata.risk.class_sizes import Table, compatible, measured, person_sets, subsets
 from privrelease.audit.microdata.risk.figures import NO_RECORDS, risk_facts, undefined_risk
+from privrelease.audit.threat_checks import limit_words
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.risk.verdict import judge
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.risk.class_sizes import Residual
     from privrelease.audit.microdata.risk.figures import Measured, Reading
-    from privrelease.disclosure.risk.verdict import Judgement, RiskMeasures
+    from privrelease.disclosure.risk.verdict import RiskMeasures
 
 __all__ = ["UNION", "lost_where_missing", "threat_result", "threat_results", "union_result"]
 
 UNION = "all threats together"
-_LINKED = {"person_sets": "set of rows", "person_multisets": "set of rows, repeated ones counted,"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,21 +69,6 @@ def _other(reading: Reading) -> Reading:
     return "wildcard" if reading == "category" else "category"
 
 
-def _means(threat: ThreatPlan, judgement: Judgement, size: Measured) -> str:
-    """Say in words what the threshold asks for: of records, of persons, or of persons known by all their rows together."""
-    one, many = ("record", "records") if size.counted == "records" else ("person", "persons")
-    k = threat.thresholds.k
-    if judgement.measure == "highest_risk" and size.counted in _LINKED:
-        return f"rows of one person can be linked: every {_LINKED[size.counted]} is that of at least {k} persons"
-    if judgement.measure == "highest_risk":
-        return f"every class has at least {k} {many}"
-    if judgement.measure == "average_risk":
-        return f"a {one} is found with a chance of at most {float(judgement.limit):.6g} on average"
-    at_risk = threat.thresholds.at_risk
-    level = "" if at_risk is None else f" above {float(at_risk.above):.6g}"
-    return f"at most {float(judgement.limit):.6g} of the {many} have a risk{level}"
-
-
 def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: RiskFacts) -> tuple[ThresholdVerdict, ...]:
     figures = {"highest_risk": facts.highest, "average_risk": facts.average, "records_at_risk": facts.at_risk}
     verdicts = []
@@ -96,7 +81,7 @@ def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: Ris
                 figure=figure,
                 threshold=Figure.of(judgement.limit, unit, Visibility.RECIPIENT),
                 holds=risk.n_records > 0 and judgement.holds,
-                means=_means(threat, judgement, size),
+                means=limit_words(threat, judgement.measure, size.counted),
             )
         )
     return tuple(verdicts)
@@ -202,13 +187,12 @@ def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetF
     )
     least = min(smallest, default=None)
     shown = Visibility.INTERNAL if least is None else sides.audience.of(least)
-    what = "records" if size.counted == "records" else "persons"
     verdict = ThresholdVerdict(
         measure="subsets",
         figure=Figure.of(least, "count", shown, None if smallest else NO_RECORDS),
         threshold=Figure.of(limit.k, "count", Visibility.RECIPIENT),
         holds=bool(smallest) and not report.failing,
-        means=f"every combination of at most {report.up_to} columns has classes of at least {limit.k} {what}",
+        means=limit_words(threat, "subsets", size.counted),
     )
     return facts, (verdict,)
 

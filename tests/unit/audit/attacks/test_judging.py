@@ -7,18 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.checks.codes import ATTACK_CODES
-from privrelease.audit.checks.decision import decide, findings_of
+from privrelease.audit.checks.decision import decide
 from privrelease.audit.document.attacks import AttacksFacts, for_recipients
 from privrelease.audit.document.model import LegalFacts, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience
-from privrelease.audit.microdata.attacks.assessment import check_of, closest_facts, facts_of
+from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, Attacked, check_of, closest_facts, facts_of
 from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
 from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.audit.microdata.audit import findings_of
 from privrelease.plan.microdata.attacks import AttackLimits
 
 NINETY_FIVE = Fraction("0.95")
-NAME = ATTACK_CODES[0][0]
+CHECK = ATTACK_CHECKS[0]
+NAME = CHECK.id
 
 
 ZERO = Rate(known=Fraction(0))
@@ -79,7 +80,7 @@ def test_without_a_limit_an_attack_is_information():
     one = tried(Rate(500, 1000), Rate(10, 1000))
     found = facts(one)
     assert found.outcome is None
-    assert check_of(found, one, NAME, absent=False) is None
+    assert check_of(Attacked(found, one), CHECK) is None
     assert facts(tried(Rate(), Rate())).said == "undefined (0/0): no attempt could be made"
 
 
@@ -102,7 +103,7 @@ LACKING = tried(None, None, baseline=None, risk="0.1", missing="no row map")
     ],
 )
 def test_a_limit_that_could_not_be_held_against_anything_never_passes(made_plan, one, absent, decided):
-    check = check_of(facts(one), one, NAME, absent=absent)
+    check = check_of(Attacked(facts(one), one, absent), CHECK)
     assert (check.outcome, check.severity) == (Outcome.NOT_EVALUATED, "error")
     assert check.vacuous == (decided == "review")
     findings = findings_of(made_plan, (), (check,), ())
@@ -116,7 +117,7 @@ def test_a_limit_that_could_not_be_held_against_anything_never_passes(made_plan,
 
 @pytest.mark.parametrize("one", [UNCONTROLLED, NOBODY, LACKING])
 def test_under_differential_privacy_what_could_not_be_made_decides_nothing_either(one):
-    check = check_of(facts(one, decides=False), one, NAME, absent=False, decides=False)
+    check = check_of(Attacked(facts(one, decides=False), one, decides=False), CHECK)
     assert (check.outcome, check.private, check.vacuous) == (Outcome.WARN, True, False)
     legal = LegalFacts(profile=None, stated={}, missing=())
     assert decide((), None, (check,), (), legal).outcome is Outcome.PASS
@@ -127,7 +128,7 @@ def test_under_differential_privacy_an_attack_warns_and_decides_nothing():
     found = facts(one, decides=False)
     assert found.outcome is Outcome.WARN
     assert found.visibility is Visibility.INTERNAL
-    check = check_of(found, one, NAME, absent=False, decides=False)
+    check = check_of(Attacked(found, one, decides=False), CHECK)
     assert (check.outcome, check.private, check.visibility) == (Outcome.WARN, True, Visibility.INTERNAL)
     legal = LegalFacts(profile=None, stated={}, missing=())
     assert decide((), None, (check,), (), legal).outcome is Outcome.PASS
@@ -137,7 +138,7 @@ def test_under_differential_privacy_an_attack_warns_and_decides_nothing():
 
 def test_a_failed_attack_fails_the_release_with_a_code_of_its_own(made_plan):
     one = tried(Rate(500, 1000), Rate(10, 1000), risk="0.1")
-    check = check_of(facts(one), one, NAME, absent=False)
+    check = check_of(Attacked(facts(one), one), CHECK)
     findings = findings_of(made_plan, (), (check,), ())
     assert [finding.code for finding in findings if finding.subject == f"checks.{NAME}"] == ["A401"]
     legal = LegalFacts(profile=None, stated={}, missing=())

@@ -57,13 +57,12 @@ def failed(audit, *, waived=False):
         check="UTIL-009", reason="known gap", owner="role:steward", approved_by="role:dpo", expires="2027-01-01", state="open"
     )
     decision = audit.decision.model_copy(update={"outcome": Outcome.PASS if waived else Outcome.FAIL})
-    sections = {"14": WaiverFacts(waivers=(waiver,)).model_dump(mode="json")} if waived else {}
     return audit.model_copy(
         update={
             "checks": (*audit.checks, check),
             "findings": (*audit.findings, finding),
             "decision": decision,
-            "sections": sections,
+            "waivers": WaiverFacts(waivers=(waiver,)) if waived else None,
         }
     )
 
