@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -84,13 +83,13 @@ def _ledger(loaded: LoadedPolicy) -> LedgerPlan | None:
     if ledger is None:
         return None
     legal = loaded.policy.legal
-    kept = legal.retention.release if legal is not None and legal.retention is not None else None
+    kept = ledger.retention or (legal.retention.release if legal is not None and legal.retention is not None else None)
     return LedgerPlan(
         ledger.url,
         _cap(ledger.cap),
         loaded.location("ledger"),
         tuple((name, _cap(cap)) for name, cap in ledger.datasets.items()),
-        ledger.retention or kept,
+        None if kept is None else str(kept),
     )
 
 
@@ -115,7 +114,7 @@ def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:
         reason=waiver.reason,
         owner=waiver.owner,
         approved_by=waiver.approved_by,
-        expires=date.fromisoformat(waiver.expires),
+        expires=waiver.expires,
         self_approved=same_person(waiver.owner, waiver.approved_by),
         location=loaded.location("waivers", number),
     )

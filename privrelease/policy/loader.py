@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from privrelease.errors import PolicyError
 from privrelease.findings import Finding, Location, Severity
 from privrelease.policy.changes.environments import check_environments, check_tightening, environment_names, overlaid, places_of
+from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.output.dump import canonical
 from privrelease.policy.rules.registry import check_meaning
 from privrelease.policy.rules.rule_context import RuleContext
@@ -28,6 +29,7 @@ from privrelease.policy.validation.unsupported import without_unavailable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
 
 __all__ = ["LoadedPolicy", "check_policy", "load_policy"]
@@ -43,7 +45,7 @@ class LoadedPolicy:
     """A policy without errors, and where everything in it was written.
 
     ``path``: absolute. ``files``: every file it was made of, the policy itself last. ``sha256``: of the resolved canonical form, so
-    that comments, order of keys in a section and layout do not change it, and any value does. ``environments``: those the file has.
+    that comments, order of keys in a section and layout do not change it, and any value does. ``environments``: those the file has. ``kinds``: the kinds of release that it was read by.
     """
 
     policy: Policy
@@ -55,6 +57,7 @@ class LoadedPolicy:
     sha256: str
     environment: str | None = None
     environments: tuple[str, ...] = ()
+    kinds: Kinds = KINDS
 
     def location(self, *path: str | int) -> Location:
         """Return where the value at ``path`` was written (the closest part that was written at all)."""
@@ -72,13 +75,14 @@ def load_policy(
     env: str | None = None,
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
+    kinds: Kinds = KINDS,
 ) -> LoadedPolicy:
     """Return the policy in file ``path``, with environment ``env`` laid over it.
 
     ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. Raises
     PolicyError with every error found.
     """
-    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content)
+    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content, kinds=kinds)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if loaded is None or errors:
         raise PolicyError(errors or findings)
@@ -91,6 +95,7 @@ def check_policy(
     env: str | None = None,
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
+    kinds: Kinds = KINDS,
 ) -> tuple[LoadedPolicy | None, tuple[Finding, ...]]:
     """Return the policy (None where there is an error) and all findings, warnings too, sorted by place."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and change what relative paths mean
@@ -106,12 +111,12 @@ def check_policy(
     findings += check_environments(environments)
     paths = tuple(files.paths)
     names = environment_names(environments)
-    plain = _judged(body, roots, paths)
+    plain = _judged(body, roots, paths, kinds)
     chosen = plain
     for name in names:
-        over = _judged(overlaid(body, environments, name), roots, paths)
+        over = _judged(overlaid(body, environments, name), roots, paths, kinds)
         if plain.policy is not None and over.policy is not None:
-            findings += check_tightening(plain.policy, over.policy, over.tree, name)
+            findings += check_tightening(plain.policy, over.policy, over.tree, name, kinds)
         if name == env:
             chosen = over
         else:
@@ -132,7 +137,7 @@ def check_policy(
     if policy is None or any(finding.severity is Severity.ERROR for finding in findings):
         return None, tuple(findings)
     digest = hashlib.sha256(canonical(policy).encode()).hexdigest()
-    loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env, tuple(names))
+    loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env, tuple(names), kinds)
     return loaded, tuple(findings)
 
 
@@ -145,18 +150,17 @@ class _Judged:
     findings: tuple[Finding, ...]
 
 
-def _judged(tree: Node, roots: Roots, files: tuple[Path, ...]) -> _Judged:
+def _judged(tree: Node, roots: Roots, files: tuple[Path, ...], kinds: Kinds) -> _Judged:
     """Read a whole tree: what is not available, structure, references, meaning."""
     tree, unavailable, gone = without_unavailable(tree)
-    structure = check_structure(tree)
-    named = (*check_names(tree), *check_references(tree, gone | structure.broken))
+    structure = check_structure(tree, kinds)
+    named = (*check_names(tree), *check_references(tree, gone | structure.broken, kinds))
     findings = [*unavailable, *structure.findings, *named]
     whole = structure.whole and not unavailable
     if structure.policy is not None:
         broken = structure.broken | gone
-        findings += check_meaning(
-            RuleContext(structure.policy, structure.tree, roots, files, broken, whole, whole and not named)
-        )
+        reading = RuleContext(structure.policy, structure.tree, roots, kinds, files, broken, whole, whole and not named)
+        findings += check_meaning(reading)
     return _Judged(structure.policy if whole else None, tree, tuple(findings))
 
 

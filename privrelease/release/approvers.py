@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -18,6 +17,7 @@ from privrelease.release.signing import VerifyingKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
     from pathlib import Path
 
     from privrelease.policy.language.approvals import ApproverSpec
@@ -107,11 +107,7 @@ def _approver(spec: ApproverSpec, tree: Node, number: int) -> Approver:
     except InputError as error:
         place = place_of(tree, ("approvers", number, "key"))
         raise InputError(code=error.code, message=error.message, hint=error.hint, location=place) from None
-    return Approver(spec.name, spec.roles, key, _day(spec.valid_from), _day(spec.valid_until), _day(spec.revoked))
-
-
-def _day(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)
+    return Approver(spec.name, spec.roles, key, spec.valid_from, spec.valid_until, spec.revoked)
 
 
 def require_approvers(required: Sequence[str], approvers: Sequence[Approver], today: date, label: str) -> None:

@@ -149,6 +149,42 @@ def test_the_tables_name_every_choice():
                 assert f"`{choice}`" in row[1], (row[0], choice)
 
 
+#: A number whose bounds the schema cannot say: 0 is refused by a rule, with the reason.
+BY_A_RULE = {("Check", "mostly"): "number in (0, 1]"}
+
+
+def test_the_tables_say_the_bounds_of_every_number():
+    seen = set()
+    for hits, row in ROWS:
+        for name, key in hits:
+            words = BY_A_RULE.get((name, key)) or numbers(WITH_KEYS[name][key])
+            if words is not None:
+                assert row[1] == words, row[0]
+                seen.add(words)
+    assert {"number in (0, 1]", "number above 0", "whole number from 1 to 20", "list of whole numbers from 2"} <= seen
+
+
+def numbers(schema: dict[str, object]) -> str | None:
+    """The words for a number, or a list of numbers, within the bounds that the model gives it; None for anything else."""
+    parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+    if len(parts) != 1:
+        return None
+    (part,) = parts
+    items = part.get("items")
+    if isinstance(items, dict):
+        one = numbers(items)
+        return None if one is None else f"list of {one.replace('number', 'numbers', 1)}"
+    low, high = part.get("minimum", part.get("exclusiveMinimum")), part.get("maximum", part.get("exclusiveMaximum"))
+    if part.get("type") == "integer":
+        return f"whole number from {low}" + (f" to {high}" if high < 2**63 - 1 else "")
+    if part.get("type") != "number":
+        return None
+    if high is None:
+        return "number" if low is None else f"number above {low}"
+    ends = "[("[("exclusiveMinimum" in part)], "])"[("exclusiveMaximum" in part)]
+    return f"number in {ends[0]}{low}, {high}{ends[1]}"
+
+
 def choices(schema: object) -> list[str]:
     """The words that a value may be."""
     if isinstance(schema, list):

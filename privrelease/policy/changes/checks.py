@@ -5,16 +5,16 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final
 
-from privrelease.policy.changes.directions import limit, members, promised, ranked
+from privrelease.policy.changes.directions import members, promised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.policy.changes.directions import Effect, Judge, Judges
+    from privrelease.policy.changes.directions import Effect, Judge
     from privrelease.policy.changes.environment_rules import Changed
     from privrelease.policy.language.checks import Check
 
-__all__ = ["CHECK_JUDGES"]
+__all__ = ["bound", "diversity", "flag", "listed", "together"]
 
 
 def _unchanged(change: Changed) -> Check | None:
@@ -28,19 +28,19 @@ def _unchanged(change: Changed) -> Check | None:
     return found[0] if same and None not in found else None
 
 
-def _together(change: Changed) -> Effect | None:
-    """Columns whose joint distribution is compared: more of them are never closer together."""
+def together(change: Changed) -> Effect | None:
+    """Judge columns whose joint distribution is compared: more of them are never closer together."""
     return promised(change) if isinstance(change.old, tuple) and isinstance(change.new, tuple) else None
 
 
-def _diversity(change: Changed) -> Effect:
-    """How l is counted: entropy never counts more values than are there; the recursive form is another measure."""
+def diversity(change: Changed) -> Effect:
+    """Judge how l is counted: entropy never counts more values than are there; the recursive form is another measure."""
     before, after = (side or "distinct" for side in (change.old, change.new))
     return "neutral" if before == after else "stricter" if (before, after) == ("distinct", "entropy") else "weaker"
 
 
-def _bound(*, higher: Effect) -> Judge:
-    """A bound that is written as its column's values are: numbers by their size, days as texts, others unknown."""
+def bound(*, higher: Effect) -> Judge:
+    """Return the judge of a bound that is written as its column's values are: numbers by their size, days as texts, others unknown."""
 
     def judge(change: Changed) -> Effect | None:
         if change.old is None or change.new is None:
@@ -62,8 +62,8 @@ def _is_day(value: object) -> bool:
     return len(text) >= 10 and text[:4].isdigit() and text[4] == "-" and text[7] == "-"
 
 
-def _flag(*, stricter: bool, absent: bool = False) -> Judge:
-    """A flag; ``stricter``: which of its values asks for more; ``absent``: what it is where it is not written."""
+def flag(*, stricter: bool, absent: bool = False) -> Judge:
+    """Return the judge of a flag. ``stricter``: which of its values asks for more; ``absent``: what it is where it is not written."""
 
     def judge(change: Changed) -> Effect:
         before, after = (absent if side is None else side for side in (change.old, change.new))
@@ -99,7 +99,8 @@ _COLUMNS: Final = "expect_table_columns_to_match_set"
 _ORDERED: Final = "expect_table_columns_to_match_ordered_list"
 
 
-def _list(change: Changed) -> Effect | None:
+def listed(change: Changed) -> Effect | None:
+    """Judge a list of a check: what its expectation makes of more values or columns."""
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
         return None
     check = _unchanged(change)
@@ -115,29 +116,3 @@ def _list(change: Changed) -> Effect | None:
 
 def _shorter(old: Iterable[object], new: Iterable[object]) -> Effect:
     return "stricter" if set(new) <= set(old) else "weaker"
-
-
-CHECK_JUDGES: Judges = (
-    (("checks", "*", "columns"), _together),
-    (("checks", "*", "kind"), _diversity),
-    (("checks", "*", "match_on"), ranked("all", "any", absent=("any",))),
-    (("checks", "*", "column_index"), limit(higher="weaker")),
-    (("checks", "*", "column_list"), _list),
-    (("checks", "*", "column_set"), _list),
-    (("checks", "*", "c"), limit(higher="weaker")),
-    (("checks", "*", "distance"), ranked("equal", "ordered", absent=("equal", "ordered"))),
-    (("checks", "*", "min_value"), _bound(higher="stricter")),
-    (("checks", "*", "max_value"), _bound(higher="weaker")),
-    (("checks", "*", "strict_min"), _flag(stricter=True)),
-    (("checks", "*", "strict_max"), _flag(stricter=True)),
-    (("checks", "*", "exact_match"), _flag(stricter=True, absent=True)),
-    (("checks", "*", "double_sided"), _flag(stricter=True)),
-    (("checks", "*", "or_equal"), _flag(stricter=False)),
-    (("checks", "*", "ties_okay"), _flag(stricter=False)),
-    (("checks", "*", "threshold"), limit(higher="weaker")),
-    (("checks", "*", "value_set"), _list),
-    (("checks", "*", "value_pairs_set"), _list),
-    (("checks", "*", "type_list"), _list),
-    (("checks", "*", "regex_list"), _list),
-    (("checks", "*", "like_pattern_list"), _list),
-)

@@ -5,77 +5,104 @@ What leaves is weaker where there is more of it or another thing, and breaking w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from privrelease.policy.changes.directions import always, elsewhere, held, limit, members, only_removed, promised, ranked
-from privrelease.policy.language.releases import MicrodataRelease
-from privrelease.policy.language.statistics import StatisticsRelease
-from privrelease.policy.rules.rule_context import leaving
+from privrelease.policy.changes.directions import limit, members, promised
+from privrelease.policy.release_kind import kind_of
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
-    from privrelease.policy.changes.directions import Effect, Judges
+    from privrelease.policy.changes.directions import Effect
     from privrelease.policy.changes.environment_rules import Changed
+    from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
+    from privrelease.policy.language.statistics import StatisticsRelease
 
-__all__ = ["FIGURE_JUDGES", "left_columns"]
+__all__ = [
+    "accounting",
+    "asked",
+    "attacked",
+    "category",
+    "classes",
+    "column",
+    "common_dominance",
+    "dataset",
+    "domain",
+    "drawn_again",
+    "files",
+    "keys",
+    "labelled",
+    "least",
+    "left_columns",
+    "listed_keys",
+    "person",
+    "pseudonym",
+    "role",
+    "rounded",
+    "selected",
+    "shown",
+    "spent",
+    "step",
+    "treated",
+]
 
 
 # ---------------------------------------------------------------------------------------------------------------------- datasets
 
 
-def _unused(change: Changed) -> Effect | None:
-    """A dataset that no release reads yet; what reads it is a change of its own."""
-    return "neutral" if change.added else None
+def dataset(change: Changed) -> Effect | None:
+    """Judge a dataset: one that is new is read by no release yet; what reads it is a change of its own."""
+    return "neutral" if change.added else "breaking" if change.removed else None
 
 
-def _labelled(change: Changed) -> Effect:
-    """A label under which other content is refused, and answers are served again."""
+def labelled(change: Changed) -> Effect:
+    """Judge a label under which other content is refused, and answers are served again."""
     return "weaker" if change.new is None else "stricter" if change.old is None else "neutral"
 
 
-def _person(change: Changed) -> Effect | None:
-    """Whom the protection is for: without a unit each row is a person of its own."""
+def person(change: Changed) -> Effect | None:
+    """Judge whom the protection is for: without a unit each row is a person of its own."""
     return "stricter" if change.old is None else "weaker"
 
 
-def _new_column(change: Changed) -> Effect | None:
-    """A direct identifier leaves by a pseudonym only, which is a change of its own; any other column may leave."""
+def column(change: Changed) -> Effect | None:
+    """Judge a column: a new direct identifier is released by a pseudonym only, a change of its own; any other may be released as it is."""
     if not change.added:
-        return None
+        return "breaking" if change.removed else None
     return "neutral" if isinstance(change.new, dict) and change.new.get("role") is Role.DIRECT else "weaker"
 
 
-def _role(change: Changed) -> Effect | None:
-    """What becomes a direct identifier leaves no more, and its readers miss it."""
+def role(change: Changed) -> Effect | None:
+    """Judge a role: what becomes a direct identifier is released no more, and its readers miss it."""
     if change.new is not Role.DIRECT or change.before is None or change.after is None:
         return None
     name = change.names[3]
-    return "breaking" if name in _left(change.before) - _left(change.after) else None
+    return "breaking" if name in _left(change.before, change.kinds) - _left(change.after, change.kinds) else None
 
 
-def _left(policy: Policy) -> frozenset[str]:
+def _left(policy: Policy, kinds: Kinds) -> frozenset[str]:
     """Names of the columns that leave in a release of rows."""
-    return frozenset(name for columns in left_columns(policy).values() for name in columns)
+    return frozenset(name for columns in left_columns(policy, kinds).values() for name in columns)
 
 
-def left_columns(policy: Policy) -> dict[str, tuple[str, ...]]:
+def left_columns(policy: Policy, kinds: Kinds) -> dict[str, tuple[str, ...]]:
     """Return the columns that leave, in their order, by the id of each release of rows."""
-    return {
-        release.id: leaving(release, policy.datasets[release.from_]).columns
-        for release in policy.releases
-        if isinstance(release, MicrodataRelease)
-    }
+    found = {}
+    for release in policy.releases:
+        rows = kind_of(release, kinds).rows
+        if rows is not None:
+            found[release.id] = rows(release, policy.datasets[release.from_]).columns
+    return found
 
 
-def _classes(change: Changed) -> Effect:
-    """Groups that share one key: not looked for, looked for where nothing is given, or repaired."""
+def classes(change: Changed) -> Effect:
+    """Judge groups that share one key: not looked for, looked for where nothing is given, or repaired."""
     ranks = [1 if value is None else 2 if value else 0 for value in (change.old, change.new)]
     return "stricter" if ranks[1] > ranks[0] else "weaker"
 
 
-def _domain(change: Changed) -> Effect | None:
-    """Values that a column may hold, and keys and bounds of figures: fewer in the same order are missed, others are new."""
+def domain(change: Changed) -> Effect | None:
+    """Judge values that a column may hold, and keys and bounds of figures: fewer in the same order are missed, others are new."""
     if change.old is None:
         return "stricter"
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
@@ -97,15 +124,15 @@ def _narrower(old: tuple[object, ...], new: tuple[object, ...]) -> Effect:
     return "breaking" if ends[0][0] <= ends[1][0] and ends[1][1] <= ends[0][1] else "weaker"
 
 
-def _step(change: Changed) -> Effect | None:
-    """The step of figures: a finer one tells more, with a coarser one readers miss digits."""
+def step(change: Changed) -> Effect | None:
+    """Judge the step of figures: a finer one tells more, with a coarser one readers miss digits."""
     if change.old is None or change.new is None:
         return "weaker"
     return limit(higher="breaking")(change) if change.new > change.old else "weaker"  # type: ignore[operator]  # numbers
 
 
-def _category(change: Changed) -> Effect:
-    """Ordinary data is what is not said to be more; special data needs a ground of its own, criminal data is marked."""
+def category(change: Changed) -> Effect:
+    """Judge a category: ordinary data is what is not said to be more; special data needs a ground of its own, criminal data is marked."""
     before, after = (one if one in {"special", "criminal"} else None for one in (change.old, change.new))
     return "neutral" if before == after else "stricter" if before is None else "weaker"
 
@@ -113,8 +140,8 @@ def _category(change: Changed) -> Effect:
 # ---------------------------------------------------------------------------------------------------------------------- releases
 
 
-def _pseudonym(change: Changed) -> Effect:
-    """A pseudonym that is new lets a direct identifier's rows be linked, and hides another column's values; and the reverse."""
+def pseudonym(change: Changed) -> Effect:
+    """Judge a pseudonym: a new one lets a direct identifier's rows be linked, and hides another column's values; and the reverse."""
     direct = [_is_direct(policy, change.names) for policy in (change.before, change.after)]
     if change.added:
         return "weaker" if direct[1] else "breaking"
@@ -132,45 +159,46 @@ def _is_direct(policy: Policy | None, names: tuple[str, ...]) -> bool:
     return column is None or column.role is Role.DIRECT
 
 
-def _selected(change: Changed) -> Effect:
-    """Columns that leave, in their order: readers miss those that are gone or stand elsewhere, others are new."""
-    sides = [() if policy is None else left_columns(policy)[change.names[1]] for policy in (change.before, change.after)]
+def selected(change: Changed) -> Effect:
+    """Judge the released columns, in their order: readers miss those that are gone or stand elsewhere, others are new."""
+    policies = (change.before, change.after)
+    sides = [() if policy is None else left_columns(policy, change.kinds)[change.names[1]] for policy in policies]
     if sides[0] == sides[1]:
         return "neutral"
     return "breaking" if set(sides[1]) <= set(sides[0]) else "weaker"
 
 
-def _files(change: Changed) -> Effect:
-    """Files of one content: one more is nobody's loss."""
+def files(change: Changed) -> Effect:
+    """Judge files of one content: with one more, no reader misses any."""
     return "neutral" if members(change.old) <= members(change.new) else "breaking"
 
 
-def _asked(change: Changed) -> Effect | None:
-    """Columns, rows and keys of figures: those that are gone are missed, others are new to be seen."""
+def asked(change: Changed) -> Effect | None:
+    """Judge columns, rows and keys of figures: those that are gone are missed, others are new to be seen."""
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
         return None
     return "breaking" if all(one in change.old for one in change.new) else "weaker"
 
 
-def _keys(change: Changed) -> Effect | None:
-    """Published keys: some of the declared ones are fewer; those found in the data are others."""
+def keys(change: Changed) -> Effect | None:
+    """Judge published keys: some of the declared ones are fewer; those found in the data are others."""
     if change.old is None and isinstance(change.new, dict):
         return "weaker" if change.new.get("private") else "breaking"
-    return _asked(change) if "listed" in change.names else "weaker"
+    return asked(change) if "listed" in change.names else "weaker"
 
 
-def _listed(change: Changed) -> Effect | None:
-    """Keys of one column: not listed, all that are declared are published."""
-    return "breaking" if change.added else "weaker" if change.removed else _asked(change)
+def listed_keys(change: Changed) -> Effect | None:
+    """Judge the keys of one column: not listed, all that are declared are published."""
+    return "breaking" if change.added else "weaker" if change.removed else asked(change)
 
 
-def _shown(change: Changed) -> Effect:
-    """Rows or columns that are shown or not."""
+def shown(change: Changed) -> Effect:
+    """Judge rows or columns that are shown or not."""
     return "weaker" if change.new else "breaking"
 
 
-def _accounting(change: Changed) -> Effect:
-    """How costs add up: each rule includes those before it, and asks for less noise."""
+def accounting(change: Changed) -> Effect:
+    """Judge how costs add up: each rule includes those before it, and asks for less noise."""
     rules = ("pure", "approximate", "zcdp", "pld")
     sides = ((change.old, change.before), (change.new, change.after))
     before, after = (
@@ -182,29 +210,31 @@ def _accounting(change: Changed) -> Effect:
 def _rule_meant(policy: Policy | None, name: str) -> str:
     """The rule where none is written: `zcdp` where a query needs a delta."""
     releases = () if policy is None else policy.releases
-    queries = next((one.queries for one in releases if isinstance(one, StatisticsRelease) and one.id == name), ())
+    release = next((one for one in releases if one.id == name), None)
+    queries = () if release is None else cast("StatisticsRelease", release).queries
     needed = any(one.mechanism == "gaussian" or (one.keys is not None and one.keys.private) for one in queries)
     return "zcdp" if needed else "pure"
 
 
-def _treated(change: Changed) -> Effect:
-    """What is done to noisy figures tells nobody more; readers may rely on it."""
+def treated(change: Changed) -> Effect:
+    """Judge what is done to noisy figures: it tells nobody more; readers may rely on it."""
     if change.new is None or change.old is None:
         return "breaking"
     return "breaking" if members(change.old) - members(change.new) else "neutral"
 
 
-def _drawn_anew(change: Changed) -> Effect:
+def drawn_again(change: Changed) -> Effect:
+    """Judge whether a stored answer is drawn again."""
     return "weaker" if change.new else "stricter"
 
 
-def _spent(change: Changed) -> Effect | None:
-    """A query's budget; not given it is a share of what is left, which may be more or less."""
+def spent(change: Changed) -> Effect | None:
+    """Judge a query's budget: not given it is a share of what is left, which may be more or less."""
     return "weaker" if change.old is None or change.new is None else None
 
 
-def _least(change: Changed) -> Effect | None:
-    """A rule of a release; as ``tables`` says where the release does not."""
+def least(change: Changed) -> Effect | None:
+    """Judge a rule of a release: as ``tables`` says where the release does not."""
     key = change.names[-1]
     sides: list[Any] = []
     for value, policy in ((change.old, change.before), (change.new, change.after)):
@@ -224,14 +254,15 @@ def _dominance(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
     return "stricter" if new[0] >= old[0] and new[1] <= old[1] else "weaker"
 
 
-def _common_dominance(change: Changed) -> Effect | None:
+def common_dominance(change: Changed) -> Effect | None:
+    """Judge a rule of dominance for all tables."""
     if isinstance(change.old, tuple) and isinstance(change.new, tuple):
         return _dominance(change.old, change.new)
     return None
 
 
-def _rounded(change: Changed) -> Effect | None:
-    """A multiple of the old step tells less; another step beside it may tell more."""
+def rounded(change: Changed) -> Effect | None:
+    """Judge a step of rounding: a multiple of the old one tells less, another may tell more."""
     if isinstance(change.old, int) and isinstance(change.new, int):
         return "stricter" if change.new % change.old == 0 else "weaker"
     return None
@@ -240,65 +271,8 @@ def _rounded(change: Changed) -> Effect | None:
 # ----------------------------------------------------------------------------------------------------------------------- attacks
 
 
-def _attacked(change: Changed) -> Effect:
-    """Releases that are attacked; all where none is named."""
+def attacked(change: Changed) -> Effect:
+    """Judge which releases are attacked: all where none is named."""
     if change.old is None or change.new is None:
         return "weaker" if change.old is None else "stricter"
     return promised(change)
-
-
-FIGURE_JUDGES: Judges = (
-    (("datasets", "*"), _unused),
-    (("datasets", "*", "snapshot"), _labelled),
-    (("datasets", "*", "population"), elsewhere),
-    (("datasets", "*", "unit"), _person),
-    (("datasets", "*", "unit", "max_rows"), limit(higher="weaker")),
-    (("datasets", "*", "unit", "max_groups"), limit(higher="weaker")),
-    (("datasets", "*", "columns", "*"), _new_column),
-    (("datasets", "*", "columns", "*", "role"), _role),
-    (("datasets", "*", "columns", "*", "domain"), _domain),
-    (("datasets", "*", "columns", "*", "domain", "*"), _domain),
-    (("datasets", "*", "columns", "*", "outside"), ranked("error", "drop")),
-    (("datasets", "*", "columns", "*", "grid"), _step),
-    (("datasets", "*", "columns", "*", "category"), _category),
-    (("threats", "*", "knows"), held),
-    (("threats", "*", "attacker"), ranked("prosecutor", "journalist", "marketer")),
-    (("threats", "*", "missing"), ranked("category", "wildcard")),
-    (("threats", "*", "population", "**"), elsewhere),
-    (("releases", "*", "kind"), always("weaker")),
-    (("releases", "*", "protect"), held),
-    (("releases", "*", "columns"), _selected),
-    (("releases", "*", "drop"), _selected),
-    (("releases", "*", "pseudonymise", "*"), _pseudonym),
-    (("releases", "*", "suppress", "weights", "*"), always("neutral")),
-    (("releases", "*", "output"), _files),
-    (("releases", "*", "margins"), _shown),
-    (("releases", "*", "measures"), _asked),
-    (("releases", "*", "by"), _asked),
-    (("releases", "*", "round_up"), _rounded),
-    (("releases", "*", "min_count"), _least),
-    (("releases", "*", "protect", "min_count"), _least),
-    (("releases", "*", "protect", "dominance"), _least),
-    (("releases", "*", "protect", "p_percent"), _least),
-    (("releases", "*", "protect", "class_disclosure"), _classes),
-    (("releases", "*", "budget", "accounting"), _accounting),
-    (("releases", "*", "post"), _treated),
-    (("releases", "*", "queries", "*"), only_removed),
-    (("releases", "*", "queries", "*", "interval"), _shown),
-    (("releases", "*", "queries", "*", "other"), _shown),
-    (("releases", "*", "queries", "*", "by"), _asked),
-    (("releases", "*", "queries", "*", "keys"), _keys),
-    (("releases", "*", "queries", "*", "keys", "listed", "*"), _listed),
-    (("releases", "*", "queries", "*", "bins", "edges"), _asked),
-    (("releases", "*", "queries", "*", "mechanism"), ranked("laplace", "gaussian")),
-    (("releases", "*", "queries", "*", "epsilon"), _spent),
-    (("releases", "*", "queries", "*", "post"), _treated),
-    (("releases", "*", "queries", "*", "expected_rows"), always("neutral")),
-    (("releases", "*", "queries", "*", "fresh"), _drawn_anew),
-    (("attacks", "releases"), _attacked),
-    (("attacks", "control"), elsewhere),
-    (("attacks", "linkability", "auxiliary"), elsewhere),
-    (("attacks", "inference", "target"), held),
-    (("tables", "dominance"), _common_dominance),
-    (("approvals", "required"), held),
-)

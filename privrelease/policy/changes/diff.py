@@ -8,28 +8,27 @@ it promises the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from privrelease.policy.changes.data_changes import left_columns
-from privrelease.policy.changes.directions import fits
 from privrelease.policy.changes.effects import EFFECTS, Effect, verdict
-from privrelease.policy.changes.environment_rules import changes, recodes
-from privrelease.policy.language.releases import DropStep, MicrodataRelease
-from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.changes.environment_rules import changes
+from privrelease.policy.language.values import Period
 from privrelease.policy.output.dump import plain_values
+from privrelease.policy.release_kind import kind_of
 from privrelease.policy.text.messages import shown
 from privrelease.policy.text.nodes import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from privrelease.findings import Location
     from privrelease.policy.changes.environment_rules import Changed
-    from privrelease.policy.language.kinds import Release
     from privrelease.policy.loader import LoadedPolicy
+    from privrelease.policy.release_kind import FileOrder
 
 __all__ = ["EFFECTS", "Effect", "PolicyChange", "environment_changes", "policy_changes", "sorted_changes"]
 
@@ -50,62 +49,38 @@ class PolicyChange:
         return f"{self.location}: {self.effect}: {self.message}"
 
 
-def _always(_change: Changed) -> bool:
-    return True
-
-
-def _removed(change: Changed) -> bool:
-    return change.removed
-
-
-#: What changes names, paths, columns and types. The first line that fits decides, before strictness does.
-_BREAKING: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
-    (("id",), _always),
-    (("releases", "*"), _removed),
-    (("datasets", "*"), _removed),
-    (("datasets", "*", "columns", "*"), _removed),
-    (("datasets", "*", "columns", "*", "type"), _always),
-    (("datasets", "**"), lambda change: recodes(change.names, change.old, change.new)),
-)
-#: What promises nothing that is measured.
-_NEUTRAL: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...] = (
-    (("version",), _always),
-    (("datasets", "*", "columns", "*", "unit"), _always),
-)
-
-
 def _names(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else ()
 
 
 def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, ...]:
     """Return every change from ``old`` to ``new``, what weakens first, then in the order of the files."""
-    found = [_change(change, old, new) for change in changes(old.policy, new.policy)]
+    found = [_change(change, old, new) for change in changes(old.policy, new.policy, new.kinds)]
     return sorted_changes((*found, *_reordered(old, new), *_no_longer_stated(old, new)))
 
 
 def _reordered(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
     """Queries or declared columns in another order: rows and columns leave in the policy's order."""
-    before = {release.id: release for release in old.policy.releases}
-    left = left_columns(old.policy), left_columns(new.policy)
+    before, after = _orders(old), _orders(new)
     for number, release in enumerate(new.policy.releases):
-        earlier = before.get(release.id)
-        if isinstance(release, StatisticsRelease) and isinstance(earlier, StatisticsRelease):
-            ids = [[query.id for query in one.queries] for one in (earlier, release)]
-            if not _in_one_order(*ids):
-                subject = f"releases.{release.id}.queries"
-                place = new.location("releases", number, "queries")
-                yield PolicyChange(subject, "breaking", f"{subject} are in another order", place)
-        undeclared = release.id in left[0] and release.id in left[1] and _all_columns(earlier) and _all_columns(release)
-        if undeclared and not _in_one_order(*(one[release.id] for one in left)):
-            subject = f"datasets.{release.from_}.columns"
-            place = new.location("datasets", release.from_, "columns")
-            yield PolicyChange(subject, "breaking", f"{subject} are in another order, and leave so in {release.id}", place)
+        for key, order in after[release.id].items():
+            earlier = before.get(release.id, {}).get(key)
+            if earlier is not None and not _in_one_order(earlier.names, order.names):
+                place: tuple[str | int, ...] = tuple(number if part is None else part for part in order.path)
+                subject = ".".join(release.id if part is None else part for part in order.path)
+                message = f"{subject} are in another order{order.effect}"
+                yield PolicyChange(subject, "breaking", message, new.location(*place))
 
 
-def _all_columns(release: Release | None) -> bool:
-    """Whether columns leave as the dataset declares them, none being selected."""
-    return isinstance(release, MicrodataRelease) and release.columns is None
+def _orders(loaded: LoadedPolicy) -> dict[str, dict[tuple[str, str], FileOrder]]:
+    """By release: the names whose order is that of its file, by its kind and what they are."""
+    datasets = loaded.policy.datasets
+    return {
+        release.id: {
+            (release.kind, one.key): one for one in kind_of(release, loaded.kinds).orders(release, datasets.get(release.from_))
+        }
+        for release in loaded.policy.releases
+    }
 
 
 def _in_one_order(old: Sequence[str], new: Sequence[str]) -> bool:
@@ -191,39 +166,31 @@ def _entry(change: Changed, new: LoadedPolicy) -> tuple[str | int, ...]:
     added = next((number for number, item in enumerate(change.new) if item not in change.old), None)
     if added is None:
         return change.new_path
-    if change.names[0] == "releases" and change.names[2:] == ("drop",):
-        return _dropped(change, new, change.new[added])
+    own = _own_entry(change, new, change.new[added])
+    if own is not None:
+        return own
     path = (*change.new_path, added)
     return path if walk(new.tree, path) is not None else change.new_path
 
 
-def _dropped(change: Changed, new: LoadedPolicy, column: object) -> tuple[str | int, ...]:
-    """The path of a column in the step that drops it; there may be several such steps."""
-    number = next(number for number, release in enumerate(new.policy.releases) if release.id == change.names[1])
-    release = new.policy.releases[number]
-    assert isinstance(release, MicrodataRelease)  # no other kind has steps
-    return next(
-        ("releases", number, "transform", index, "drop", step.drop.index(column))
-        for index, step in enumerate(release.transform)
-        if isinstance(step, DropStep) and column in step.drop
-    )
+def _own_entry(change: Changed, new: LoadedPolicy, item: object) -> tuple[str | int, ...] | None:
+    """The path of an item that a release has elsewhere than in a list of this name."""
+    if change.names[0] != "releases" or len(change.names) < 3:
+        return None
+    number, release = next((at, one) for at, one in enumerate(new.policy.releases) if one.id == change.names[1])
+    below = kind_of(release, new.kinds).entry(release, change.names[2:], item)
+    return None if below is None else ("releases", number, *below)
 
 
 def _effect(change: Changed) -> Effect:
-    if _fitting(_BREAKING, change):
+    if change.recodes:
         return "breaking"
     found = verdict(change)
     if found is not None:
         return found
     if change.judged == "stricter":
         return "stricter"
-    if change.judged == "free" or _fitting(_NEUTRAL, change):
-        return "neutral"
-    return "weaker"
-
-
-def _fitting(table: tuple[tuple[tuple[str, ...], Callable[[Changed], bool]], ...], change: Changed) -> bool:
-    return any(fits(pattern, change.names) and holds(change) for pattern, holds in table)
+    return "neutral" if change.judged == "free" else "weaker"
 
 
 def _both_listed(change: Changed) -> bool:
@@ -270,7 +237,7 @@ def _short(value: object) -> str:
         return f"{value.normalize():f}"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, BaseModel):
+    if isinstance(value, BaseModel | date | Period):
         value = plain_values(value)
     if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
         return shown(f"[{', '.join(value)}]") if len(value) <= _SAID else f"a list of {len(value)}"

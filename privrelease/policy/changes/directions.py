@@ -14,10 +14,8 @@ __all__ = [
     "EFFECTS",
     "Effect",
     "Judge",
-    "Judges",
     "always",
     "elsewhere",
-    "fits",
     "held",
     "limit",
     "members",
@@ -33,19 +31,6 @@ EFFECTS: Final[tuple[Effect, ...]] = ("weaker", "breaking", "stricter", "neutral
 
 #: Returns the effect of a change; None where the direction of its values decides.
 Judge: TypeAlias = "Callable[[Changed], Effect | None]"
-#: Patterns of dotted names (``*`` is any name; a last ``**`` is everything below) and who judges there.
-Judges: TypeAlias = tuple[tuple[tuple[str, ...], Judge], ...]
-
-
-def fits(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    """Return whether a pattern is about these names.
-
-    >>> fits(("legal", "**"), ("legal", "dpia", "risks")), fits(("threats", "*"), ("threats", "t", "knows"))
-    (True, False)
-    """
-    if pattern[-1] == "**":
-        pattern, names = pattern[:-1], names[: len(pattern) - 1]
-    return len(pattern) == len(names) and all(part in ("*", name) for part, name in zip(pattern, names, strict=True))
 
 
 def members(value: object) -> frozenset[object]:

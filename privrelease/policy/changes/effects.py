@@ -1,13 +1,10 @@
-"""Which way a change of a policy points where the direction of a number does not tell: the judges of all its parts."""
+"""Which way a change of a policy points where the direction of a number does not tell: as the key's own judges say."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.changes.checks import CHECK_JUDGES
-from privrelease.policy.changes.data_changes import FIGURE_JUDGES
-from privrelease.policy.changes.directions import EFFECTS, Effect, fits
-from privrelease.policy.changes.governance_changes import WORD_JUDGES
+from privrelease.policy.changes.directions import EFFECTS, Effect
 
 if TYPE_CHECKING:
     from privrelease.policy.changes.environment_rules import Changed
@@ -17,7 +14,5 @@ __all__ = ["EFFECTS", "Effect", "verdict"]
 
 def verdict(change: Changed) -> Effect | None:
     """Return the effect of a change; None where the direction of its values decides."""
-    for pattern, judge in (*FIGURE_JUDGES, *CHECK_JUDGES, *WORD_JUDGES):
-        if fits(pattern, change.names) and (found := judge(change)) is not None:
-            return found
-    return None
+    effects = (judge(change) for judge in change.declared.judges)
+    return next((effect for effect in effects if effect is not None), None)

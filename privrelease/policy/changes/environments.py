@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding
 from privrelease.policy.changes.environment_rules import loosened
+from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.text.merge import merged
 from privrelease.policy.text.messages import shown
 from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, place_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Location
+    from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
 
 __all__ = ["check_environments", "check_tightening", "environment_names", "overlaid", "places_of"]
@@ -59,14 +61,14 @@ def _places(node: Node) -> Iterator[Location]:
             yield from _places(item)
 
 
-def check_tightening(base: Policy, over: Policy, tree: Node, env: str) -> tuple[Finding, ...]:
+def check_tightening(base: Policy, over: Policy, tree: Node, env: str, kinds: Kinds = KINDS) -> tuple[Finding, ...]:
     """Return a finding for every change of ``over`` (read from ``tree``) that loosens ``base``, or may."""
     hint = "an environment may tighten a policy or point its sources elsewhere; write other changes in the policy itself"
     return tuple(
         Finding(
             "P504", f"environment {shown(env)} loosens the policy: {words}", location=place_of(tree, path, key=True), hint=hint
         )
-        for path, words in loosened(base, over)
+        for path, words in loosened(base, over, kinds)
     )
 
 

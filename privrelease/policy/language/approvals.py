@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from privrelease.policy.changes.directions import always, held
+from privrelease.policy.language.keys import Judged, Stricter
 from privrelease.policy.language.values import Day, Frozen, Identifier, PathText, Text
 
 __all__ = ["ApprovalsSpec", "ApproverList", "ApproverSpec"]
@@ -14,9 +16,9 @@ __all__ = ["ApprovalsSpec", "ApproverList", "ApproverSpec"]
 class ApprovalsSpec(Frozen):
     """Signatures without which a release stays parked."""
 
-    required: Annotated[tuple[Identifier, ...], Field(min_length=1, max_length=20)]
+    required: Annotated[tuple[Identifier, ...], Field(min_length=1, max_length=20), Stricter.MORE, Judged(held)]
     """Roles that must each sign, with a key of their own."""
-    keys: PathText
+    keys: Annotated[PathText, Judged(always("weaker"))]
     """The file that lists approvers and their public keys, relative to the policy."""
 
 

@@ -7,6 +7,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.changes.directions import elsewhere, held
+from privrelease.policy.language.keys import FREE, Judged, Stricter
 from privrelease.policy.language.number_values import Combined, Confidence, SampleSize, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import ColumnName, Flag, Frozen, PathText, Text
 
@@ -32,9 +35,9 @@ def _one_or_more(value: object) -> object:
 class LimitsSpec(Frozen):
     """How far an attack may succeed; without a limit it is information."""
 
-    max_risk: Share | None = None
+    max_risk: Annotated[Share | None, Stricter.LOWER] = None
     """The largest share of what persons outside the release are safe from that may succeed on those inside: (main - control) / (1 - control)."""
-    max_advantage: Share | None = None
+    max_advantage: Annotated[Share | None, Stricter.LOWER] = None
     """The largest difference of the two success rates: main - control."""
 
 
@@ -50,7 +53,7 @@ class LinkabilitySpec(LimitsSpec):
 
     columns: Annotated[tuple[Columns, Columns], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None = None
     """The two sets; where not given, the quasi-identifiers that leave and the other columns that do."""
-    auxiliary: PathText | None = None
+    auxiliary: Annotated[PathText | None, Stricter.NAMED, Judged(elsewhere)] = None
     """A file with the first set as the attacker has it, and the unit column; read like the dataset. Else the data itself is split."""
 
 
@@ -61,6 +64,7 @@ class InferenceSpec(LimitsSpec):
         tuple[ColumnName, ...],
         BeforeValidator(_one_or_more, json_schema_input_type=Columns | ColumnName),
         Field(min_length=1),
+        Judged(held),
     ]
     """The column that is guessed, or several, each by itself."""
     knows: Columns | None = None
@@ -86,25 +90,25 @@ class MembershipSpec(LimitsSpec):
 class AttacksSpec(Frozen):
     """Attacks on the releases of kind microdata."""
 
-    releases: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    releases: Annotated[Annotated[tuple[Text, ...], Field(min_length=1)] | None, Judged(figures.attacked)] = None
     """The releases that are attacked; all of kind microdata where not given."""
-    control: PathText | None = None
+    control: Annotated[PathText | None, Stricter.NAMED, Judged(elsewhere)] = None
     """A file of persons of the same population who are not in the data, read like the dataset: what succeeds on them is no fault of the release."""
-    sample: SampleSize = 1000
+    sample: Annotated[SampleSize, Stricter.HIGHER] = 1000
     """Persons or predicates tried per attack, chosen by public digests; all where there are fewer."""
-    confidence: Confidence = Decimal("0.95")
+    confidence: Annotated[Confidence, Stricter.HIGHER] = Decimal("0.95")
     """Confidence of the intervals."""
-    closest_record: Flag = True
+    closest_record: Annotated[Flag, FREE] = True
     """Show distances to the closest record, as information."""
-    singling_out: SinglingOutSpec | None = None
+    singling_out: Annotated[SinglingOutSpec | None, Stricter.SET] = None
     """Singling out."""
-    linkability: LinkabilitySpec | None = None
+    linkability: Annotated[LinkabilitySpec | None, Stricter.SET] = None
     """Linking two lists by the release."""
-    inference: InferenceSpec | None = None
+    inference: Annotated[InferenceSpec | None, Stricter.SET] = None
     """Guessing a column."""
-    record_linkage: RecordLinkageSpec | None = None
+    record_linkage: Annotated[RecordLinkageSpec | None, Stricter.SET] = None
     """Finding a person's record."""
-    membership: MembershipSpec | None = None
+    membership: Annotated[MembershipSpec | None, Stricter.SET] = None
     """Telling who was in the data."""
 
 

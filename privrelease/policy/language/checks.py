@@ -7,9 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from privrelease.policy.changes import checks as judges
+from privrelease.policy.changes.directions import limit, ranked
 from privrelease.policy.language.expectations import Parameters
+from privrelease.policy.language.keys import FREE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
-from privrelease.policy.language.values import CHOICE, ColumnName, Identifier, Text
+from privrelease.policy.language.values import CHOICE, Identifier, Text
 
 __all__ = ["CHECKS", "Check", "CheckKind"]
 
@@ -89,29 +92,31 @@ class Check(Parameters):
 
     id: Identifier
     """Name of the check."""
-    release: Text
+    release: Annotated[Text, Ref("releases", of_columns=True)]
     """The release that it is about."""
     expect: Text
     """What is measured: one of the built-in checks, or the name of an expectation of Great Expectations."""
     on: Annotated[Literal["release", "source"], CHOICE] = "release"
     """Where an expectation of Great Expectations looks: at the released file, or at the source, which only the internal report tells."""
-    max: Exact | None = None
+    max: Annotated[Exact | None, Stricter.LOWER] = None
     """The largest allowed figure."""
-    min: Exact | None = None
+    min: Annotated[Exact | None, Stricter.HIGHER] = None
     """The smallest allowed figure."""
-    severity: Annotated[Literal["error", "warn"], CHOICE] = "error"
+    severity: Annotated[Literal["error", "warn"], CHOICE, Stricter.becomes("warn", "error")] = "error"
     """What a failure means: the release fails, or it is only shown."""
-    threat: Text | None = None
+    threat: Annotated[Text | None, Ref("threats")] = None
     """The threat whose columns are measured; the worst of all protected ones where none is named."""
-    column: ColumnName | None = None
+    column: DeclaredColumn | None = None
     """The column that is measured."""
-    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)] | None = None
+    columns: Annotated[Annotated[tuple[DeclaredColumn, ...], Field(min_length=1)] | None, Judged(judges.together)] = None
     """The columns that are measured together."""
-    kind: Annotated[Literal["distinct", "entropy", "recursive"], CHOICE] | None = None
+    kind: Annotated[Annotated[Literal["distinct", "entropy", "recursive"], CHOICE] | None, Judged(judges.diversity)] = None
     """How l is counted; distinct values where it is not written."""
-    c: Positive | None = None
+    c: Annotated[Positive | None, Judged(limit(higher="weaker"))] = None
     """The constant of recursive l-diversity."""
-    distance: Annotated[Literal["equal", "ordered"], CHOICE] | None = None
+    distance: Annotated[
+        Annotated[Literal["equal", "ordered"], CHOICE] | None, Judged(ranked("equal", "ordered", absent=("equal", "ordered")))
+    ] = None
     """How distributions are compared: all values equally far apart (equal), or in their order (ordered)."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """Why it is checked."""

@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.changes.directions import always, elsewhere, limit, ranked
+from privrelease.policy.language.keys import FREE, FREE_BELOW, OWN_COLUMNS, RECODES, DeclaredColumn, Judged, Stricter
 from privrelease.policy.language.number_values import Count, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import (
     CHOICE,
@@ -66,21 +69,21 @@ class FormatSpec(Frozen):
 
     delimiter: Character = ","
     """Between two cells."""
-    quote: Character = '"'
+    quote: Annotated[Character, RECODES] = '"'
     """Around a cell that holds the delimiter or a line break."""
-    encoding: Text = "utf-8"
+    encoding: Annotated[Text, RECODES] = "utf-8"
     """Encoding of the file."""
-    decimal: Annotated[Literal[".", ","], CHOICE] = "."
+    decimal: Annotated[Literal[".", ","], CHOICE, RECODES] = "."
     """The decimal sign of numbers."""
-    thousands: Character | None = None
+    thousands: Annotated[Character | None, RECODES] = None
     """The sign between groups of three digits."""
-    date: DateFormat | None = None
+    date: Annotated[DateFormat | None, RECODES] = None
     """Format of the date columns; ISO 8601 (`%Y-%m-%d`) where it is not given."""
-    datetime: DateFormat | None = None
+    datetime: Annotated[DateFormat | None, RECODES] = None
     """Format of the datetime columns; ISO 8601 where it is not given."""
-    missing: Texts | None = None
+    missing: Annotated[Texts | None, RECODES] = None
     """Exact texts that mean a missing value; where not given, the empty text of a CSV source and none of another."""
-    suppression_mark: Text | None = None
+    suppression_mark: Annotated[Text | None, RECODES] = None
     """A text that means a suppressed value."""
 
     @model_validator(mode="after")
@@ -104,21 +107,21 @@ class FormatSpec(Frozen):
 class ColumnFormatSpec(Frozen):
     """How the cells of one column are written; what is not given is as the dataset's format says."""
 
-    decimal: Annotated[Literal[".", ","], CHOICE] | None = None
+    decimal: Annotated[Annotated[Literal[".", ","], CHOICE] | None, RECODES] = None
     """The decimal sign of numbers."""
-    thousands: Character | None = None
+    thousands: Annotated[Character | None, RECODES] = None
     """The sign between groups of three digits."""
-    date: DateFormat | None = None
+    date: Annotated[DateFormat | None, RECODES] = None
     """Format of a date column."""
-    datetime: DateFormat | None = None
+    datetime: Annotated[DateFormat | None, RECODES] = None
     """Format of a datetime column."""
-    missing: Texts | None = None
+    missing: Annotated[Texts | None, RECODES] = None
     """Exact texts that mean a missing value."""
-    suppression_mark: Text | None = None
+    suppression_mark: Annotated[Text | None, RECODES] = None
     """A text that means a suppressed value."""
-    aliases: dict[AnyText, AnyText] = Field(default_factory=dict)
+    aliases: Annotated[dict[AnyText, AnyText], RECODES] = Field(default_factory=dict)
     """Texts of the source and what to read instead."""
-    normalise: tuple[Annotated[Literal["nfc", "trim"], CHOICE], ...] = ()
+    normalise: Annotated[tuple[Annotated[Literal["nfc", "trim"], CHOICE], ...], RECODES] = ()
     """Unicode normalisation form C and trimming of spaces, before anything else."""
 
 
@@ -160,20 +163,20 @@ Source = Annotated[SourceSpec, BeforeValidator(_source, json_schema_input_type=S
 class UnitSpec(Frozen):
     """The person: whom the protection is for."""
 
-    column: ColumnName
+    column: DeclaredColumn
     """The column that names the person."""
-    max_rows: Count | None = None
+    max_rows: Annotated[Count | None, Judged(limit(higher="weaker"))] = None
     """The most rows that one person has."""
-    max_groups: Count | None = None
+    max_groups: Annotated[Count | None, Judged(limit(higher="weaker"))] = None
     """The most groups of a grouped statistic that one person is in."""
 
 
 class DomainSpec(Frozen):
     """The values that a column may hold: a closed list, or a closed range."""
 
-    values: tuple[AnyText, ...] | None = None
+    values: Annotated[tuple[AnyText, ...] | None, Judged(figures.domain)] = None
     """The allowed values."""
-    range: tuple[AnyText, AnyText] | None = None
+    range: Annotated[tuple[AnyText, AnyText] | None, Judged(figures.domain)] = None
     """The smallest and the largest allowed value."""
 
     @model_validator(mode="after")
@@ -195,26 +198,32 @@ Domain = Annotated[DomainSpec, BeforeValidator(_domain, json_schema_input_type=D
 RANGED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 
 
+#: Roles from the laxest to the strictest.
+BY_STRICTNESS = (Role.INSENSITIVE, Role.SENSITIVE, Role.QUASI, Role.DIRECT)
+
+
 class ColumnSpec(Frozen):
     """A column of a dataset: what it does to a person, its type, what it may hold."""
 
-    role: Annotated[Role, enumerated(Role)]
+    role: Annotated[Role, enumerated(Role), Stricter.ranked(*BY_STRICTNESS), Judged(figures.role)]
     """direct: names the person; quasi: identifies together with others; sensitive: harms; insensitive: none of these."""
-    type: Annotated[ColumnType, enumerated(ColumnType)]
+    type: Annotated[ColumnType, enumerated(ColumnType), Judged(always("breaking"))]
     """The type that every cell must fit."""
-    domain: Domain | None = None
+    domain: Annotated[Domain | None, Judged(figures.domain)] = None
     """The allowed values: a list of texts, or `[smallest, largest]` for numbers and dates."""
-    outside: Annotated[Literal["error", "drop"], CHOICE] = "error"
+    outside: Annotated[Literal["error", "drop"], CHOICE, Judged(ranked("error", "drop"))] = "error"
     """What happens to a row whose value is outside the domain."""
-    grid: Positive | None = None
+    grid: Annotated[Positive | None, Judged(figures.step)] = None
     """The step on which a number is exact."""
-    unit: Text | None = None
+    unit: Annotated[Text | None, Judged(always("neutral"))] = None
     """The unit of measurement."""
-    category: Annotated[Literal["ordinary", "special", "criminal"], CHOICE] | None = None
+    category: Annotated[
+        Annotated[Literal["ordinary", "special", "criminal"], CHOICE] | None, Stricter.SET, Judged(figures.category)
+    ] = None
     """Category of personal data: `special` (Art. 9 GDPR), `criminal` (Art. 10 GDPR)."""
-    format: ColumnFormatSpec | None = None
+    format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
     """How this column is written where it differs from the dataset's format."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """What the column holds."""
 
     @model_validator(mode="after")
@@ -229,24 +238,27 @@ class ColumnSpec(Frozen):
 class Dataset(Frozen):
     """A table of personal data and how to read it; nothing about it is guessed."""
 
-    source: Source
+    source: Annotated[Source, FREE_BELOW]
     """Where the rows are."""
-    table: Text | None = None
+    table: Annotated[Text | None, FREE] = None
     """The table, where the source is the path of a database file."""
-    format: FormatSpec = Field(default_factory=FormatSpec)
+    format: Annotated[FormatSpec, FREE_BELOW] = Field(default_factory=FormatSpec)
     """How the cells of a CSV source are written."""
-    snapshot: Text | None = None
+    snapshot: Annotated[Text | None, FREE, Judged(figures.labelled)] = None
     """Label of this state of the data."""
-    population: Text | None = None
+    population: Annotated[Text | None, Judged(elsewhere)] = None
     """Who is in it: privacy budgets add up over every dataset of one population."""
-    unit: UnitSpec | None = None
+    unit: Annotated[UnitSpec | None, Judged(figures.person)] = None
     """The person; without it every row is a person of its own."""
-    unlisted_columns: Annotated[Literal["error", "drop"], CHOICE] = "error"
+    unlisted_columns: Annotated[Literal["error", "drop"], CHOICE, Stricter.becomes("drop", "error")] = "error"
     """What happens to a column of the source that is not declared."""
-    columns: Annotated[dict[ColumnName, ColumnSpec], Field(min_length=1)]
+    columns: Annotated[dict[ColumnName, Annotated[ColumnSpec, Judged(figures.column)]], Field(min_length=1)]
     """Every column, by its exact name."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """What the dataset is."""
 
 
-Datasets = Annotated[dict[Identifier, Dataset], Field(min_length=1, json_schema_extra=NAMED)]
+Datasets = Annotated[
+    dict[Identifier, Annotated[Dataset, OWN_COLUMNS, Stricter.ADDED, Judged(figures.dataset)]],
+    Field(min_length=1, json_schema_extra=NAMED),
+]

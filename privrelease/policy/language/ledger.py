@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from privrelease.policy.changes import governance_changes as words
+from privrelease.policy.language.keys import Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import Duration, Frozen, Text, as_text
 from privrelease.policy.text.messages import problem
@@ -40,9 +42,9 @@ LedgerUrl = Annotated[
 class CapSpec(Frozen):
     """The most that all releases of a population, or of a dataset, may spend together, over its whole life."""
 
-    epsilon: Positive
+    epsilon: Annotated[Positive, Stricter.LOWER]
     """Privacy loss."""
-    delta: Exact | None = None
+    delta: Annotated[Exact | None, Stricter.LOWER_FROM_0] = None
     """Probability of a failure of the guarantee; 0 where it is not given."""
 
 
@@ -53,7 +55,7 @@ class LedgerSpec(Frozen):
     """The policy's cap; where the ledger's own is stricter, that one holds."""
     url: LedgerUrl
     """Where the ledger is; a file is relative to the policy."""
-    datasets: dict[Text, CapSpec] = Field(default_factory=dict)
+    datasets: dict[Annotated[Text, Ref("datasets")], Annotated[CapSpec, Stricter.ADDED]] = Field(default_factory=dict)
     """Caps of single datasets, beside that of their population: a release has to fit both."""
-    retention: Duration | None = None
+    retention: Annotated[Duration | None, Stricter.SET, Judged(words.answers_kept)] = None
     """How long stored answers are kept to be served again; as `legal.retention.release` says where it is not given."""

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from privrelease.policy.changes import governance_changes as words
+from privrelease.policy.changes.directions import promised, reached
+from privrelease.policy.language.keys import Judged, Stricter
 from privrelease.policy.language.values import CHOICE, Duration, Flag, Frozen, Identifier, Text
 from privrelease.policy.text.messages import problem, shown
 
@@ -46,9 +49,9 @@ class Purpose(Frozen):
 class Basis(Frozen):
     """Why the processing is lawful."""
 
-    art6: Text | None = None
+    art6: Annotated[Text | None, Judged(words.ground)] = None
     """Letter of Art. 6(1) GDPR, such as A6-1-e."""
-    art9: Text | None = None
+    art9: Annotated[Text | None, Judged(words.ground)] = None
     """Letter of Art. 9(2) GDPR, such as A9-2-j."""
     national_law: Text | None = None
     """The national law it rests on."""
@@ -79,9 +82,9 @@ class Transfer(Frozen):
 class Retention(Frozen):
     """Limits of storage, as ISO 8601 durations."""
 
-    source: Duration | None = None
+    source: Annotated[Duration | None, Judged(words.kept)] = None
     """How long the source is kept."""
-    release: Duration | None = None
+    release: Annotated[Duration | None, Judged(words.kept)] = None
     """How long the release is kept."""
 
 
@@ -90,7 +93,7 @@ class Notice(Frozen):
 
     ref: Text | None = None
     """Where the notice is."""
-    exemption: Text | None = None
+    exemption: Annotated[Text | None, Judged(words.claimed)] = None
     """The exemption that applies, such as art14-5-b."""
 
 
@@ -99,7 +102,7 @@ class DpoAdvice(Frozen):
 
     text: Text
     """The advice."""
-    followed: Flag
+    followed: Annotated[Flag, Judged(words.followed)]
     """Whether it was followed."""
 
 
@@ -112,9 +115,9 @@ class Dpia(Frozen):
     """The legitimate interest pursued, where the basis is A6-1-f."""
     necessity: Text | None = None
     """Necessity and proportionality."""
-    risks: tuple[Text, ...] = ()
+    risks: Annotated[tuple[Text, ...], Judged(promised)] = ()
     """Risks to the rights and freedoms of data subjects."""
-    measures: tuple[Text, ...] = ()
+    measures: Annotated[tuple[Text, ...], Judged(promised)] = ()
     """Measures against these risks."""
     dpo_advice: DpoAdvice | None = None
     """Advice of the data protection officer."""
@@ -125,35 +128,35 @@ class Dpia(Frozen):
 class Legal(Frozen):
     """Fields of the record of processing, of lawfulness and of the DPIA."""
 
-    profile: Annotated[Literal["gdpr"], CHOICE] | None = None
+    profile: Annotated[Annotated[Literal["gdpr"], CHOICE] | None, Stricter.SET, Judged(words.newly)] = None
     """The law whose fields are required: a missing one means review, not pass."""
     controller: Contact | None = None
     """The controller."""
-    joint_controllers: tuple[Contact, ...] | None = None
+    joint_controllers: Annotated[tuple[Contact, ...] | None, Judged(words.shared)] = None
     """Joint controllers; an empty list says that there are none."""
     representative: Contact | None = None
     """The controller's representative in the Union; null says that there is none."""
     dpo: Contact | None = None
     """The data protection officer; null says that there is none."""
-    purposes: tuple[Purpose, ...] = ()
+    purposes: Annotated[tuple[Purpose, ...], Judged(words.described)] = ()
     """Purposes of the processing."""
     basis: Basis | None = None
     """Legal basis."""
-    data_subjects: tuple[Text, ...] = ()
+    data_subjects: Annotated[tuple[Text, ...], Judged(words.described)] = ()
     """Categories of data subjects."""
-    data_categories: tuple[Text, ...] = ()
+    data_categories: Annotated[tuple[Text, ...], Judged(words.described)] = ()
     """Categories of personal data."""
-    recipients: tuple[Recipient, ...] | None = None
+    recipients: Annotated[tuple[Recipient, ...] | None, Judged(reached)] = None
     """Recipients; an empty list says that there are none."""
-    transfers: tuple[Transfer, ...] | None = None
+    transfers: Annotated[tuple[Transfer, ...] | None, Judged(reached)] = None
     """Transfers to third countries; an empty list says that there are none."""
     retention: Retention | None = None
     """Limits of storage."""
-    security_measures: tuple[Text, ...] | None = None
+    security_measures: Annotated[tuple[Text, ...] | None, Judged(promised)] = None
     """Technical and organisational measures (Art. 32 GDPR)."""
     notice: Notice | None = None
     """How data subjects are told."""
-    safeguards: Text | None = None
+    safeguards: Annotated[Text | None, Judged(words.newly)] = None
     """Safeguards of research and statistics (Art. 89(1) GDPR)."""
     dpia: Dpia | None = None
     """The data protection impact assessment."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from privrelease.policy.changes import governance_changes as words
+from privrelease.policy.changes.directions import always, promised, ranked
 from privrelease.policy.language.approvals import ApprovalsSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.attacks import AttacksSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.kinds import Releases  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.language.keys import FREE, FREE_BELOW, Judged, Stricter
+from privrelease.policy.language.kinds import KINDS, Kinds, Releases, releases_type
 from privrelease.policy.language.ledger import LedgerSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.number_values import Count  # noqa: TC001 -- pydantic resolves annotations when classes are made
@@ -19,7 +23,7 @@ from privrelease.policy.language.threats import Threats  # noqa: TC001  pydantic
 from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, Text
 from privrelease.policy.language.waivers import Waiver  # noqa: TC001  pydantic reads annotations at run time
 
-__all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec"]
+__all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec", "policy_model"]
 
 
 class ContextPopulation(Frozen):
@@ -34,11 +38,14 @@ class ContextPopulation(Frozen):
 class Context(Frozen):
     """The circumstances of the release (ISO/IEC 27559)."""
 
-    release_model: Annotated[Literal["public", "controlled", "internal"], CHOICE] | None = None
+    release_model: Annotated[
+        Annotated[Literal["public", "controlled", "internal"], CHOICE] | None,
+        Judged(ranked("internal", "controlled", "public")),
+    ] = None
     """Who can get the data."""
     population: ContextPopulation | None = None
     """The population that the data is about."""
-    controls: tuple[Text, ...] = ()
+    controls: Annotated[tuple[Text, ...], Judged(promised)] = ()
     """Controls at the recipient."""
     motives: Text | None = None
     """Motives and capacity to attack."""
@@ -49,16 +56,19 @@ class Context(Frozen):
 class ReportSpec(Frozen):
     """The audit report."""
 
-    editions: tuple[Annotated[Literal["internal", "recipient"], CHOICE], ...] = ("internal", "recipient")
+    editions: Annotated[tuple[Annotated[Literal["internal", "recipient"], CHOICE], ...], Judged(words.editions)] = (
+        "internal",
+        "recipient",
+    )
     """The editions that are written."""
 
 
 class ReviewSpec(Frozen):
     """When the policy is looked at again."""
 
-    next: Day | None = None
+    next: Annotated[Day | None, Judged(words.sooner)] = None
     """Day of the next review."""
-    triggers: tuple[Text, ...] = ()
+    triggers: Annotated[tuple[Text, ...], Judged(promised)] = ()
     """What brings the review forward."""
 
 
@@ -69,11 +79,11 @@ class Policy(Frozen):
     """Version of the policy language."""
     kind: Annotated[Literal["ReleasePolicy"], CHOICE]
     """What the file is."""
-    id: Identifier
+    id: Annotated[Identifier, Judged(always("breaking"))]
     """Name of the policy."""
-    version: Text
+    version: Annotated[Text, Judged(always("neutral"))]
     """Version of the policy."""
-    title: Text
+    title: Annotated[Text, FREE]
     """What the policy is about, in words."""
     datasets: Datasets
     """The personal data, by name."""
@@ -81,23 +91,31 @@ class Policy(Frozen):
     """Attackers and what risk is tolerated, by name."""
     releases: Releases
     """What leaves."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Annotated[Check, Stricter.ADDED], ...] = ()
     """What the released files must satisfy besides the threats."""
-    attacks: AttacksSpec | None = None
+    attacks: Annotated[AttacksSpec | None, Stricter.SET] = None
     """What is tried on every file of rows before it leaves."""
-    tables: TableRules | None = None
+    tables: Annotated[TableRules | None, Stricter.SET] = None
     """Rules that every table release keeps."""
-    waivers: tuple[Waiver, ...] = ()
+    waivers: Annotated[tuple[Waiver, ...], Stricter.FEWER, Judged(words.waived)] = ()
     """Failed checks that are let pass, openly and for a time."""
-    approvals: ApprovalsSpec | None = None
+    approvals: Annotated[ApprovalsSpec | None, Stricter.SET] = None
     """Signatures without which no release is published."""
-    ledger: LedgerSpec | None = None
+    ledger: Annotated[LedgerSpec | None, Stricter.SET] = None
     """The privacy-budget ledger."""
-    legal: Legal | None = None
+    legal: Annotated[Legal | None, Stricter.SET, Judged(words.stated, below=True)] = None
     """What the record of processing and the DPIA need."""
-    context: Context | None = None
+    context: Annotated[Context | None, FREE_BELOW, Judged(words.stated, below=True)] = None
     """The circumstances of the release."""
-    report: ReportSpec | None = None
+    report: Annotated[ReportSpec | None, FREE_BELOW, Judged(words.report)] = None
     """The audit report."""
-    review: ReviewSpec | None = None
+    review: Annotated[ReviewSpec | None, FREE_BELOW, Judged(words.stated, below=True)] = None
     """When the policy is looked at again."""
+
+
+@cache
+def policy_model(kinds: Kinds = KINDS) -> type[Policy]:
+    """Return the model of a policy whose releases are of these kinds."""
+    if kinds == KINDS:
+        return Policy
+    return create_model("Policy", __base__=Policy, __module__=__name__, releases=(releases_type(kinds), ...))

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.changes.directions import always, only_removed, ranked
+from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.values import CHOICE, AnyText, ColumnName, Flag, Frozen, Identifier, PathText, Text
@@ -25,7 +28,7 @@ class CountSpec(Frozen):
 
     where: Text | None = None
     """A filter over declared columns; rows where it holds are counted."""
-    column: ColumnName | None = None
+    column: DeclaredColumn | None = None
     """Only rows in which this column is not missing."""
 
 
@@ -42,7 +45,7 @@ class BinsSpec(Frozen):
 
     width: Positive | None = None
     """Width of every bin; bins lie between its multiples."""
-    edges: Annotated[tuple[Exact, ...], Field(min_length=2, max_length=1001)] | None = None
+    edges: Annotated[Annotated[tuple[Exact, ...], Field(min_length=2, max_length=1001)] | None, Judged(figures.asked)] = None
     """The edges, ascending; values outside go to the first or the last bin."""
 
     @model_validator(mode="after")
@@ -58,7 +61,9 @@ class KeysSpec(Frozen):
 
     private: Flag = False
     """Keys are read from the data; one is published where its noisy count of persons reaches a threshold."""
-    listed: dict[ColumnName, Annotated[tuple[AnyText, ...], Field(min_length=1)]] = Field(default_factory=dict)
+    listed: dict[ColumnName, Annotated[tuple[AnyText, ...], Field(min_length=1), Judged(figures.listed_keys)]] = Field(
+        default_factory=dict
+    )
     """By column of `by`: the keys to publish, of those in its domain."""
 
 
@@ -80,11 +85,13 @@ Keys = Annotated[
 class BudgetSpec(Frozen):
     """What a release may spend in all, hidden draws included."""
 
-    epsilon: Exact
+    epsilon: Annotated[Exact, Stricter.LOWER]
     """Privacy loss."""
-    delta: Exact | None = None
+    delta: Annotated[Exact | None, Stricter.LOWER_FROM_0] = None
     """Probability of a failure of the guarantee; needed by Gaussian noise and by private keys."""
-    accounting: Annotated[Literal["pure", "approximate", "zcdp", "pld"], CHOICE] | None = None
+    accounting: Annotated[
+        Annotated[Literal["pure", "approximate", "zcdp", "pld"], CHOICE] | None, Judged(figures.accounting)
+    ] = None
     """How what the queries cost adds up; each rule includes those before it. Not given: `zcdp` where a query needs a delta, else `pure`."""
 
 
@@ -103,50 +110,50 @@ class QuerySpec(Frozen):
     """Number of rows."""
     count_persons: Counted | None = None
     """Number of persons."""
-    sum: ColumnName | None = None
+    sum: DeclaredColumn | None = None
     """Sum of a column."""
-    mean: ColumnName | None = None
+    mean: DeclaredColumn | None = None
     """Mean of a column."""
-    variance: ColumnName | None = None
+    variance: DeclaredColumn | None = None
     """Variance of a column."""
-    stddev: ColumnName | None = None
+    stddev: DeclaredColumn | None = None
     """Standard deviation of a column."""
-    median: ColumnName | None = None
+    median: DeclaredColumn | None = None
     """Median of a column."""
-    quantile: ColumnName | None = None
+    quantile: DeclaredColumn | None = None
     """A quantile of a column; `at` says which."""
-    histogram: ColumnName | None = None
+    histogram: DeclaredColumn | None = None
     """Number of rows by bins of a column."""
     at: Exact | None = None
     """Which quantile, between 0 and 1."""
-    interval: Flag = False
+    interval: Annotated[Flag, Judged(figures.shown)] = False
     """A 95 % interval for a median or quantile, which takes two draws more: each third of the query's budget pays for one of them."""
     fill: Exact | None = None
     """The number that a missing value counts as; otherwise rows in which the column is missing are left out."""
     bins: BinsSpec | None = None
     """Bins of a histogram."""
-    by: tuple[ColumnName, ...] = ()
+    by: Annotated[tuple[DeclaredColumn, ...], Judged(figures.asked)] = ()
     """Group keys; every declared key is published, whether it has rows or not."""
-    keys: Keys | None = None
+    keys: Annotated[Keys | None, Judged(figures.keys)] = None
     """Which keys are published; every key of the domain where it is not given."""
-    other: Flag = False
+    other: Annotated[Flag, Judged(figures.shown)] = False
     """Rows whose keys are none of the published ones are counted under the key `other`, and values outside all bins under bins of their own;
     otherwise such rows are left out, and such values go to the first or last bin."""
     where: Text | None = None
     """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL."""
-    epsilon: Exact | None = None
+    epsilon: Annotated[Exact | None, Stricter.LOWER, Judged(figures.spent)] = None
     """What the query may spend; where it is not given, a share of what is left."""
     share: Positive | None = None
     """Share of what is left of the budget; 1 where it is not given."""
-    mechanism: Annotated[Literal["laplace", "gaussian"], CHOICE] = "laplace"
+    mechanism: Annotated[Literal["laplace", "gaussian"], CHOICE, Judged(ranked("laplace", "gaussian"))] = "laplace"
     """Law of the noise."""
-    post: Post | None = None
+    post: Annotated[Post | None, Judged(figures.treated)] = None
     """What is done to the noisy figure; as the release says where it is not given."""
-    expected_rows: Count | None = None
+    expected_rows: Annotated[Count | None, Judged(always("neutral"))] = None
     """About how many rows a mean is of (in each group), for `plan` to say how noisy it will be; never used for anything else."""
-    fresh: Flag = False
+    fresh: Annotated[Flag, Judged(figures.drawn_again)] = False
     """Draw anew (and pay again) where an answer to this query on this snapshot is stored."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """What the figure is."""
 
     @model_validator(mode="after")
@@ -223,23 +230,28 @@ class StatisticsRelease(Frozen):
     """Name of the release."""
     kind: Annotated[Literal["statistics"], CHOICE]
     """What kind of release it is."""
-    from_: Annotated[Text, Field(alias="from")]
+    from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
     budget: BudgetSpec
     """What all queries together spend."""
     neighbours: Annotated[Literal["add_remove", "replace"], CHOICE] = "add_remove"
     """What is hidden: that a person is in the data at all, or what the data says of them."""
-    queries: Annotated[tuple[QuerySpec, ...], Field(min_length=1, max_length=1000)]
+    queries: Annotated[
+        tuple[Annotated[QuerySpec, Stricter.REMOVED, Judged(only_removed)], ...], Field(min_length=1, max_length=1000)
+    ]
     """The statistics, in the order of the output."""
-    post: ReleasePost = ()
+    post: Annotated[ReleasePost, Judged(figures.treated)] = ()
     """What is done to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
-    min_count: Count | None = None
+    min_count: Annotated[Count | None, Stricter.HIGHER, Judged(figures.least)] = None
     """Figures of groups whose noisy count is below this are left blank; where it is not given, as `tables` says."""
     output: Annotated[
         tuple[OutputSpec, ...],
         BeforeValidator(outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
         Field(min_length=1, max_length=10),
+        ONE_ALONE,
+        FREE,
+        Judged(figures.files),
     ]
     """The files that are published, all of the same content."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """What the release is for."""

@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Risk, Share
 from privrelease.policy.language.releases import OutputSpec, outputs
-from privrelease.policy.language.values import CHOICE, ColumnName, Flag, Frozen, Identifier, PathText, Text
+from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
 
 __all__ = ["TableMeasure", "TableProtection", "TableRelease", "TableRules"]
@@ -20,31 +22,31 @@ Dominance = Annotated[tuple[Count, Risk], Field(json_schema_extra={"minItems": 2
 class TableRules(Frozen):
     """Rules that every cell of every table release keeps; a release may only be stricter."""
 
-    min_count: Count | None = None
+    min_count: Annotated[Count | None, Stricter.HIGHER] = None
     """The fewest contributors of a published cell, whatever their weights; at least 3."""
-    dominance: Dominance | None = None
+    dominance: Annotated[Dominance | None, Stricter.SET, Judged(figures.common_dominance)] = None
     """`[n, k]`: the n largest contributors make up at most the share k of a published sum."""
-    p_percent: Risk | None = None
+    p_percent: Annotated[Risk | None, Stricter.HIGHER] = None
     """The second largest contributor must not be able to estimate the largest within this share of its value."""
 
 
 class TableProtection(Frozen):
     """How cells are protected; what is not given is as `tables:` says."""
 
-    min_count: Count | None = None
+    min_count: Annotated[Count | None, Stricter.HIGHER, Judged(figures.least)] = None
     """The fewest contributors of a published cell, whatever their weights; at least 3."""
-    dominance: Dominance | None = None
+    dominance: Annotated[Dominance | None, Stricter.SET, Judged(figures.least)] = None
     """`[n, k]`: the n largest contributors make up at most the share k of a published sum."""
-    p_percent: Risk | None = None
+    p_percent: Annotated[Risk | None, Stricter.HIGHER, Judged(figures.least)] = None
     """The second largest contributor must not be able to estimate the largest within this share of its value."""
-    secondary: Flag = True
+    secondary: Annotated[Flag, Stricter.TRUE] = True
     """Suppress further cells, so that totals do not give unsafe cells back."""
-    interval: Share | None = None
+    interval: Annotated[Share | None, Stricter.HIGHER] = None
     """The share of its value by which a suppressed figure must stay uncertain; one unit at least."""
-    zeros: Annotated[Literal["show", "suppress"], CHOICE] = "show"
+    zeros: Annotated[Literal["show", "suppress"], CHOICE, Stricter.becomes("show", "suppress")] = "show"
     """Empty cells are printed as 0, or suppressed like small ones."""
-    class_disclosure: Flag | None = None
-    """Suppress empty cells too, so that nobody can be sure that all members of a group share one key. Not given, that is checked where a group
+    class_disclosure: Annotated[Flag | None, Stricter.TO_TRUE, Judged(figures.classes)] = None
+    """Suppress empty cells too, so that no one can be sure that all members of a group share one key. Not given, that is checked where a group
     column is sensitive, and a group that shares one key parks the release; `false` asks for no check.
     """
 
@@ -54,11 +56,11 @@ class TableMeasure(Frozen):
 
     count: Flag | None = None
     """The number of rows, or the sum of their weights."""
-    weight: ColumnName | None = None
+    weight: DeclaredColumn | None = None
     """Weights of a count; the minimum count stays on rows and persons as they are."""
-    sum: ColumnName | None = None
+    sum: DeclaredColumn | None = None
     """The sum of a column."""
-    mean: ColumnName | None = None
+    mean: DeclaredColumn | None = None
     """The mean of a column over the rows that have a value, rounded to a thousandth of its grid; protected as the sum that it gives away."""
 
     @model_validator(mode="after")
@@ -85,21 +87,21 @@ class TableRelease(Frozen):
     """Name of the release."""
     kind: Annotated[Literal["table"], CHOICE]
     """What kind of release it is."""
-    from_: Annotated[Text, Field(alias="from")]
+    from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
-    by: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=6)]
+    by: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1, max_length=6), Judged(figures.asked)]
     """Group columns; every key of their domains has its cells."""
-    keys: dict[ColumnName, PathText] = Field(default_factory=dict)
+    keys: dict[DeclaredColumn, PathText] = Field(default_factory=dict)
     """Files that list the keys of group columns, one a line below a heading; each key has its cells, also where it has no rows."""
     where: Text | None = None
     """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL; the table is made of the rows where it holds."""
     impossible: Text | None = None
     """A filter over the group columns: cells where it holds are empty by nature, as everybody knows; they are printed as 0."""
-    measures: Annotated[tuple[TableMeasure, ...], Field(min_length=1, max_length=20)]
+    measures: Annotated[tuple[TableMeasure, ...], Field(min_length=1, max_length=20), Judged(figures.asked)]
     """The figures of every cell."""
-    margins: Flag = False
+    margins: Annotated[Flag, Stricter.FALSE, Judged(figures.shown)] = False
     """Publish totals over every combination of the group columns."""
-    round_up: Count | None = None
+    round_up: Annotated[Count | None, Stricter.SET, Judged(figures.rounded)] = None
     """Printed counts are rounded up to multiples of this, after every rule was applied to the exact ones."""
     protect: TableProtection = Field(default_factory=TableProtection)
     """How cells are protected."""
@@ -107,9 +109,12 @@ class TableRelease(Frozen):
         tuple[OutputSpec, ...],
         BeforeValidator(outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
         Field(min_length=1, max_length=10),
+        ONE_ALONE,
+        FREE,
+        Judged(figures.files),
     ]
     """The files that are published, all of the same content."""
-    recipients_hold_previous: Flag = True
+    recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
     """Who gets this release may hold releases of the same persons that were published before, and combine them."""
-    description: Text | None = None
+    description: Annotated[Text | None, FREE] = None
     """What the release is for."""

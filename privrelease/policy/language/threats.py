@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from privrelease.policy.changes.directions import elsewhere, held, ranked
+from privrelease.policy.language.keys import DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Count, Level, Risk, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
-from privrelease.policy.language.values import CHOICE, NAMED, ColumnName, Flag, Frozen, Identifier, Text
+from privrelease.policy.language.values import CHOICE, NAMED, Flag, Frozen, Identifier, Text
 from privrelease.policy.text.messages import problem
 
 __all__ = ["AlsoSpec", "AtRiskSpec", "PopulationSpec", "SubsetsSpec", "Threat"]
@@ -16,34 +18,38 @@ __all__ = ["AlsoSpec", "AtRiskSpec", "PopulationSpec", "SubsetsSpec", "Threat"]
 class AtRiskSpec(Frozen):
     """At most `share` of the records may have a risk above `above`; independent of `highest_risk`."""
 
-    above: Level
+    above: Annotated[Level, Stricter.LOWER]
     """The level of risk."""
-    share: Share
+    share: Annotated[Share, Stricter.LOWER]
     """The share of records allowed above it."""
 
 
 class SubsetsSpec(Frozen):
     """Every combination of at most `up_to` of the known columns keeps classes of at least `k`."""
 
-    up_to: Count
+    up_to: Annotated[Count, Stricter.HIGHER]
     """Size of the largest combination."""
-    k: ClassSize
+    k: Annotated[ClassSize, Stricter.HIGHER]
     """Smallest class of each combination."""
 
 
 class AlsoSpec(Frozen):
     """Further models that must hold."""
 
-    subsets: SubsetsSpec | None = None
+    subsets: Annotated[SubsetsSpec | None, Stricter.SET] = None
     """Classes over combinations of columns."""
 
 
 class PopulationSpec(Frozen):
     """Where the size of a class in the population comes from: a dataset, sampling weights, or an estimate."""
 
-    table: Text | None = None
+    table: Annotated[
+        Text | None,
+        Ref("datasets", file_hint="declare the population under `datasets` and write its name here"),
+        Stricter.POINTED,
+    ] = None
     """A dataset of this policy that holds the population, with the known columns under the same names."""
-    weight: ColumnName | None = None
+    weight: DeclaredColumn | None = None
     """A column of sampling weights."""
     size: Count | None = None
     """The number of persons of the population; goes with `estimator`."""
@@ -64,26 +70,28 @@ class PopulationSpec(Frozen):
 class Threat(Frozen):
     """An attacker against one dataset. Several threats may stand; each must hold on what leaves."""
 
-    dataset: Text
+    dataset: Annotated[Text, Ref("datasets", of_columns=True)]
     """The dataset it is about."""
-    knows: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+    knows: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.MORE, Judged(held)]
     """The columns that the attacker knows."""
-    attacker: Annotated[Literal["prosecutor", "journalist", "marketer"], CHOICE] = "prosecutor"
+    attacker: Annotated[
+        Literal["prosecutor", "journalist", "marketer"], CHOICE, Judged(ranked("prosecutor", "journalist", "marketer"))
+    ] = "prosecutor"
     """prosecutor: knows that the person is in the data; journalist: does not (needs `population`); marketer: wants many."""
-    highest_risk: Risk | None = None
+    highest_risk: Annotated[Risk | None, Stricter.LOWER] = None
     """The highest tolerated risk of a record, exact: 0.2 means classes of at least 5."""
-    average_risk: Risk | None = None
+    average_risk: Annotated[Risk | None, Stricter.LOWER] = None
     """The highest tolerated average risk."""
-    records_at_risk: AtRiskSpec | None = None
+    records_at_risk: Annotated[AtRiskSpec | None, Stricter.SET] = None
     """The share of records allowed above a level of risk."""
-    missing: Annotated[Literal["category", "wildcard"], CHOICE] = "category"
+    missing: Annotated[Literal["category", "wildcard"], CHOICE, Judged(ranked("category", "wildcard"))] = "category"
     """How a missing value is read: equal only to another missing one, or to anything."""
-    population: PopulationSpec | None = None
+    population: Annotated[PopulationSpec | None, Judged(elsewhere, below=True)] = None
     """The population the data was drawn from."""
-    knows_rows: Flag = False
+    knows_rows: Annotated[Flag, Stricter.TRUE] = False
     """The attacker knows how many rows of each kind a person has, not only which kinds."""
-    also: AlsoSpec | None = None
+    also: Annotated[AlsoSpec | None, Stricter.SET] = None
     """Further models that must hold."""
 
 
-Threats = Annotated[dict[Identifier, Threat], Field(json_schema_extra=NAMED)]
+Threats = Annotated[dict[Identifier, Annotated[Threat, Stricter.ADDED]], Field(json_schema_extra=NAMED)]

@@ -8,10 +8,11 @@ Python code writes (``str``, ``int``, ``Decimal``); a ``float`` is refused every
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
 from privrelease.policy.text.messages import CONTROL, no_choice, problem, shown
 from privrelease.policy.text.nodes import Plain
@@ -31,6 +32,7 @@ __all__ = [
     "Frozen",
     "Identifier",
     "PathText",
+    "Period",
     "Text",
     "as_text",
     "enumerated",
@@ -183,12 +185,13 @@ def _flag(value: object) -> object:
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
 
 
-def _day(value: object) -> object:
+def _day(value: object) -> date:
+    if type(value) is date:
+        return value
     text = _filled(value)
     try:
         if isinstance(text, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-            date.fromisoformat(text)
-            return text
+            return date.fromisoformat(text)
     except ValueError:
         pass
     message = f"must be a day as YYYY-MM-DD, got {shown(text)}"
@@ -196,18 +199,50 @@ def _day(value: object) -> object:
 
 
 #: A calendar day, ``2027-01-15``.
-Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
+Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
 
 _DURATION = r"P(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+W)?(?:[0-9]+D)?(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+S)?)?"
 
 
-def _duration(value: object) -> object:
+_LENGTHS: Final = {"Y": 365.2425, "M": 30.436875, "W": 7, "D": 1}
+_SECONDS: Final = {"H": 3600, "M": 60, "S": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A length of time as it is written in ISO 8601, ``P10Y``."""
+
+    text: str
+
+    @property
+    def days(self) -> float:
+        """The length in days: years and months by their mean, hours and less as parts of a day.
+
+        >>> Period("P2W").days, Period("P1DT12H").days, Period("P10Y").days > Period("P119M").days
+        (14.0, 1.5, True)
+        """
+        day, _, time = self.text.removeprefix("P").partition("T")
+        found = sum(int(number) * _LENGTHS[unit] for number, unit in re.findall(r"([0-9]+)([YMWD])", day))
+        return found + sum(int(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9]+)([HMS])", time)) / 86400
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _duration(value: object) -> Period:
+    if isinstance(value, Period):
+        return value
     text = _filled(value)
-    if isinstance(text, str) and not re.fullmatch(_DURATION, text):
-        message = f"must be a duration such as P10Y (ISO 8601), got {shown(text)}"
-        raise problem(message)
-    return text
+    if isinstance(text, str) and re.fullmatch(_DURATION, text):
+        return Period(text)
+    message = f"must be a duration such as P10Y (ISO 8601), got {shown(text)}"
+    raise problem(message)
 
 
 #: An ISO 8601 duration, ``P10Y``.
-Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "pattern": f"^{_DURATION}$"})]
+Duration = Annotated[
+    Period,
+    BeforeValidator(_duration),
+    PlainSerializer(str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": f"^{_DURATION}$"}),
+]

@@ -7,7 +7,9 @@ threat, where the policy's diff shows it. Nor can what guards the release's iden
 from __future__ import annotations
 
 import unicodedata
+from typing import Annotated
 
+from privrelease.policy.language.keys import Ref
 from privrelease.policy.language.values import Day, Frozen, Text
 
 __all__ = ["Waiver", "same_person"]
@@ -16,9 +18,9 @@ __all__ = ["Waiver", "same_person"]
 class Waiver(Frozen):
     """A failed check that is let pass, until a day."""
 
-    check: Text
+    check: Annotated[Text, Ref("checks")]
     """The check of this policy that may fail."""
-    release: Text
+    release: Annotated[Text, Ref("releases")]
     """The one release for which it may fail."""
     reason: Text
     """Why it is tolerable."""

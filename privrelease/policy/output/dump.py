@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
@@ -13,13 +14,16 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from privrelease.policy.language.datasets import RANGED, ColumnSpec, SourceSpec
-from privrelease.policy.language.releases import MicrodataRelease, OutputSpec
-from privrelease.policy.language.statistics import KeysSpec, StatisticsRelease
-from privrelease.policy.language.tables import TableRelease
+from privrelease.policy.language.keys import ONE_ALONE, one_alone
+from privrelease.policy.language.releases import OutputSpec
+from privrelease.policy.language.statistics import KeysSpec
+from privrelease.policy.language.values import Period
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pydantic.fields import FieldInfo
 
     from privrelease.policy.language.models import Policy
 
@@ -42,7 +46,7 @@ def plain_values(value: object) -> object:
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         named = ((field.alias or name, field, getattr(value, name)) for name, field in fields.items())
-        found = {key: plain_values(item) for key, field, item in named if field.is_required() or item != _default(field)}
+        found = {key: _field(field, item) for key, field, item in named if field.is_required() or item != _default(field)}
         return _short(value, found)
     if isinstance(value, dict):
         return {str(key): plain_values(item) for key, item in value.items()}
@@ -50,7 +54,13 @@ def plain_values(value: object) -> object:
         return [plain_values(item) for item in value]
     if isinstance(value, Enum):
         return str(value.value)
-    return value
+    return str(value) if isinstance(value, date | Period) else value
+
+
+def _field(field: FieldInfo, item: object) -> object:
+    """The value of a key; a list of one as its item where the key says so."""
+    values = plain_values(item)
+    return one_alone(values) if ONE_ALONE in field.metadata else values
 
 
 def _short(value: BaseModel, found: dict[str, object]) -> object:
@@ -59,8 +69,6 @@ def _short(value: BaseModel, found: dict[str, object]) -> object:
         return found["path"]
     if isinstance(value, KeysSpec):
         return "private" if value.private else found.get("listed", {})
-    if isinstance(value, MicrodataRelease | StatisticsRelease | TableRelease) and len(value.output) == 1:
-        found["output"] = plain_values(value.output[0])
     if isinstance(value, ColumnSpec) and value.domain is not None:
         numeric = value.type in {ColumnType.INTEGER, ColumnType.NUMBER}
         texts = value.domain.range if value.domain.range is not None else value.domain.values or ()
@@ -71,8 +79,8 @@ def _short(value: BaseModel, found: dict[str, object]) -> object:
     return found
 
 
-def _default(field: object) -> object:
-    return field.get_default(call_default_factory=True)  # type: ignore[attr-defined]  # pydantic's FieldInfo
+def _default(field: FieldInfo) -> object:
+    return field.get_default(call_default_factory=True)
 
 
 def _number(number: Decimal) -> str:

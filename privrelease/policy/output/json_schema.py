@@ -12,12 +12,15 @@ import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from privrelease.policy.language.models import Policy
+from privrelease.policy.language.kinds import KINDS
+from privrelease.policy.language.models import policy_model
 from privrelease.policy.language.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
+    from privrelease.policy.language.kinds import Kinds
 
 __all__ = ["policy_schema"]
 
@@ -26,13 +29,13 @@ _OVERLAY = "overlay."
 _Schema = dict[str, Any]
 
 
-def policy_schema() -> _Schema:
+def policy_schema(kinds: Kinds = KINDS) -> _Schema:
     """Return the JSON Schema (draft-07) of a policy file.
 
     >>> policy_schema()["$schema"]
     'http://json-schema.org/draft-07/schema#'
     """
-    made = Policy.model_json_schema(by_alias=True, mode="validation", ref_template="#/definitions/{model}")
+    made = policy_model(kinds).model_json_schema(by_alias=True, mode="validation", ref_template="#/definitions/{model}")
     _describe(made)
     definitions: _Schema = {name: _draft7(definition) for name, definition in sorted(made.pop("$defs", {}).items())}
     root = _draft7(made)

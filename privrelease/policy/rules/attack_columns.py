@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.releases import MicrodataRelease
-from privrelease.policy.rules.rule_context import leaving
+from privrelease.policy.language.kinds import KINDS
+from privrelease.policy.release_kind import kind_of
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
     from privrelease.policy.language.attacks import AttacksSpec
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.kinds import Kinds, Release
     from privrelease.policy.language.models import Policy
 
 __all__ = ["Attackable", "attackable", "attacked"]
@@ -36,9 +37,12 @@ class Attackable:
         return named if named is not None else tuple(name for name in self.quasi if name != target)
 
 
-def attackable(release: MicrodataRelease, dataset: Dataset) -> Attackable:
-    """Return the columns of a release that can be compared with the data."""
-    out = leaving(release, dataset)
+def attackable(release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> Attackable:
+    """Return the columns of a release of rows that can be compared with the data; none of any other."""
+    rows = kind_of(release, kinds).rows
+    if rows is None:
+        return Attackable((), ())
+    out = rows(release, dataset)
     unit = None if dataset.unit is None else dataset.unit.column
     columns = tuple(
         name
@@ -48,7 +52,7 @@ def attackable(release: MicrodataRelease, dataset: Dataset) -> Attackable:
     return Attackable(columns, tuple(name for name in columns if dataset.columns[name].role is Role.QUASI))
 
 
-def attacked(policy: Policy) -> tuple[tuple[int, MicrodataRelease], ...]:
+def attacked(policy: Policy, kinds: Kinds = KINDS) -> tuple[tuple[int, Release], ...]:
     """Return number and release of what the policy's attacks are about."""
     spec = policy.attacks
     if spec is None:
@@ -56,5 +60,5 @@ def attacked(policy: Policy) -> tuple[tuple[int, MicrodataRelease], ...]:
     return tuple(
         (number, release)
         for number, release in enumerate(policy.releases)
-        if isinstance(release, MicrodataRelease) and (spec.releases is None or release.id in spec.releases)
+        if kind_of(release, kinds).rows is not None and (spec.releases is None or release.id in spec.releases)
     )

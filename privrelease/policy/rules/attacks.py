@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.language.attacks import ATTACKS, SinglingOutSpec
-from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.rules.attack_columns import attackable, attacked
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import did_you_mean, shown
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.language.attacks import AttacksSpec
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.kinds import Release
     from privrelease.policy.rules.attack_columns import Attackable
     from privrelease.policy.rules.rule_context import RuleContext
 
@@ -43,7 +43,7 @@ def attack_rules(reading: RuleContext) -> Iterator[Finding]:
     yield from _named_twice(reading, spec)
     if reading.left_out("attacks", "releases"):
         return  # which releases are attacked is not known
-    for _, release in attacked(reading.policy):
+    for _, release in attacked(reading.policy, reading.kinds):
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and ("datasets", release.from_) not in reading.broken:
             yield from _release(reading, spec, release, dataset)
@@ -58,11 +58,11 @@ def _releases(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
             if not reading.left_out("releases", name):
                 hint = did_you_mean(name, kinds) or f"there is: {', '.join(kinds)}"
                 yield reading.error("P304", f"release {shown(name)} does not exist", "attacks", "releases", number, hint=hint)
-        elif not isinstance(kinds[name], MicrodataRelease):
+        elif reading.kind(kinds[name]).rows is None:
             message = f"release {name} is of kind {kinds[name].kind}: attacks are tried on rows about persons"
             yield reading.error("P460", message, "attacks", "releases", number, hint="name releases of kind microdata")
     known = not reading.left_out("releases") and not reading.left_out("attacks", "releases")
-    if spec.releases is None and known and not attacked(reading.policy):
+    if spec.releases is None and known and not attacked(reading.policy, reading.kinds):
         message = "no release is of kind microdata: attacks are tried on rows about persons"
         yield reading.error("P460", message, "attacks", key=True, hint="remove attacks")
 
@@ -99,9 +99,9 @@ def _named_twice(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
             yield reading.error("P460", message, "attacks", "linkability", "columns", hint="remove it from one of them")
 
 
-def _release(reading: RuleContext, spec: AttacksSpec, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
+def _release(reading: RuleContext, spec: AttacksSpec, release: Release, dataset: Dataset) -> Iterator[Finding]:
     """What an attack needs of one release."""
-    there = attackable(release, dataset)
+    there = attackable(release, dataset, reading.kinds)
     for path, names in _columns(spec):
         for number, name in enumerate(names):
             if name not in dataset.columns:
@@ -133,7 +133,7 @@ def _columns(spec: AttacksSpec) -> Iterator[tuple[tuple[str | int, ...], Sequenc
             yield ("attacks", "linkability", "columns", side), names
 
 
-def _enough(reading: RuleContext, spec: AttacksSpec, release: MicrodataRelease, there: Attackable) -> Iterator[Finding]:
+def _enough(reading: RuleContext, spec: AttacksSpec, release: Release, there: Attackable) -> Iterator[Finding]:
     """Columns to go by, where the policy names none."""
     if spec.singling_out is not None and spec.singling_out.combine > len(there.columns):
         message = (

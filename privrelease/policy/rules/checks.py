@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.policy.language.checks import CHECKS
-from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.rules.expectations import is_standard
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
-from privrelease.policy.rules.rule_context import leaving
 from privrelease.policy.text.messages import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -17,7 +15,8 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.language.checks import Check, CheckKind
-    from privrelease.policy.rules.rule_context import RuleContext
+    from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.rules.rule_context import Leaving, RuleContext
 
 __all__ = ["check_rules"]
 
@@ -90,32 +89,34 @@ def _keys(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> I
 
 def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
     release = next((release for release in reading.policy.releases if release.id == check.release), None)
-    dataset = reading.policy.datasets.get(release.from_) if release is not None else None
-    if release is not None and not isinstance(release, MicrodataRelease):
+    if release is None:
+        return
+    own = reading.kind(release)
+    dataset = reading.policy.datasets.get(release.from_)
+    if own.rows is None:
         message = f"{kind.name} measures rows about persons, and release {release.id} is of kind {release.kind}"
         yield reading.error("P418", message, "checks", number, "release", hint="name a release of kind microdata")
         return
-    if release is None or dataset is None:
+    if dataset is None:
         return
-    yield from _leaving(reading, number, check, kind)
-    if kind.threat and check.threat is None and not release.protect:
+    protected = own.protected(release)
+    yield from _leaving(reading, number, check, kind, dataset, own.rows(release, dataset))
+    if kind.threat and check.threat is None and not protected:
         message = f"{kind.name} needs a threat: release {release.id} protects against none"
         yield reading.error("P418", message, "checks", number, hint="write `threat`")
     threat = reading.policy.threats.get(check.threat) if check.threat is not None else None
     if threat is not None and threat.dataset != release.from_:
         message = f"{check.threat} is about dataset {threat.dataset}, the release is made of {release.from_}"
         yield reading.error("P413", message, "checks", number, "threat", hint="name a threat of that dataset")
-    elif threat is not None and kind.threat and check.threat not in release.protect:
+    elif threat is not None and kind.threat and check.threat not in protected:
         message = f"release {release.id} does not protect against {check.threat}"
         yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
 
 
-def _leaving(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+def _leaving(
+    reading: RuleContext, number: int, check: Check, kind: CheckKind, dataset: Dataset, out: Leaving
+) -> Iterator[Finding]:
     """Columns that are measured leave, and as they are where they are compared with the source."""
-    release = next(release for release in reading.policy.releases if release.id == check.release)
-    assert isinstance(release, MicrodataRelease)
-    dataset = reading.policy.datasets[release.from_]
-    out = leaving(release, dataset)
     named: list[tuple[tuple[str | int, ...], str]] = []
     if kind.column and check.column is not None:
         named.append((("column",), check.column))
@@ -123,7 +124,7 @@ def _leaving(reading: RuleContext, number: int, check: Check, kind: CheckKind) -
         named += [(("columns", place), name) for place, name in enumerate(check.columns or ())]
     for path, name in named:
         if name in dataset.columns and name not in out.columns:
-            message = f"{shown(name)} does not leave in release {release.id}"
+            message = f"{shown(name)} does not leave in release {check.release}"
             yield reading.error("P418", message, "checks", number, *path, hint="name a column that leaves")
         elif name in out.pseudonyms and kind.name in {"marginal_error", "distribution_shift"}:
             message = f"{shown(name)} leaves as a pseudonym, which cannot be compared with the source"

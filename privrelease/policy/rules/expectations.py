@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.language.expectation_values import misfits
 from privrelease.policy.language.expectations import PARAMETERS
-from privrelease.policy.language.releases import MicrodataRelease
-from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.rules.released_columns import released_columns
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.relational.expectations import EXPECTATIONS, NOT_OFFERED, TYPES
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.language.checks import Check
     from privrelease.policy.language.datasets import Dataset
-    from privrelease.policy.language.kinds import Release
+    from privrelease.policy.language.kinds import Kinds, Release
     from privrelease.policy.rules.rule_context import RuleContext
     from privrelease.relational.expectations import ExpectationForm
 
@@ -47,11 +46,11 @@ def is_standard(name: str) -> bool:
     return name.startswith(STANDARD) or name in NOT_OFFERED
 
 
-def types_seen(check: Check, release: Release, dataset: Dataset) -> dict[str, ColumnType]:
+def types_seen(check: Check, release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> dict[str, ColumnType]:
     """Return the columns that a check sees, with their types there: all of the source's, or those of the released file."""
     if check.on == "source":
         return {name: spec.type for name, spec in dataset.columns.items()}
-    return released_columns(release, dataset)
+    return released_columns(release, dataset, kinds)
 
 
 def expectation_rules(reading: RuleContext) -> Iterator[Finding]:
@@ -153,12 +152,13 @@ def _place(reading: RuleContext, number: int, check: Check, form: ExpectationFor
     dataset = reading.policy.datasets.get(release.from_) if release is not None else None
     if release is None or dataset is None:
         return
-    figures = not isinstance(release, MicrodataRelease)
-    if figures and check.on == "source":
+    kind = reading.kind(release)
+    if check.on == "source":
         yield from _source(reading, number, check, release)
-        if not isinstance(release, StatisticsRelease):
+        if kind.source_checks == "never":
             return
-    types = types_seen(check, release, dataset)
+    figures = kind.rows is None
+    types = types_seen(check, release, dataset, reading.kinds)
     faults = False
     for path, name in _columns(check):
         if name not in types and figures and check.on == "release":
@@ -198,13 +198,14 @@ def _comparison(reading: RuleContext, number: int, check: Check, types: dict[str
 
 
 def _source(reading: RuleContext, number: int, check: Check, release: Release) -> Iterator[Finding]:
-    """The source of a release that is no microdata: a table's is not looked at, and where noise protects it, that decides nothing."""
-    if not isinstance(release, StatisticsRelease):
+    """A table's source is not looked at, and where noise protects a release, its source decides nothing."""
+    allowed = reading.kind(release).source_checks
+    if allowed == "never":
         message = (
             f"{check.id} looks at the source, and release {release.id} is of kind {release.kind}: its file alone is looked at"
         )
         yield reading.error("P418", message, "checks", number, "on", hint="remove `on`, or name a release of another kind")
-    elif check.severity != "warn":
+    elif allowed == "inform" and check.severity != "warn":
         message = f"{check.id} looks at the source of a release under differential privacy: what it finds must not decide"
         hint = "write `severity: warn`: it is told in the internal report and nowhere else"
         yield reading.error("P452", message, "checks", number, "on", hint=hint)

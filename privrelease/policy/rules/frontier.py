@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from privrelease.findings import Finding
+    from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["frontier_rules"]
 
 
-def frontier_rules(reading: RuleContext) -> Iterator[Finding]:
+def frontier_rules(reading: RuleContext, releases: Sequence[tuple[int, MicrodataRelease]]) -> Iterator[Finding]:
     """Yield frontiers of which no point could differ from another, and class sizes that stand twice."""
-    for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, MicrodataRelease) or not release.frontier:
+    for number, release in releases:
+        if not release.frontier:
             continue
         for index, size in duplicates(tuple(map(str, release.frontier))):
             yield reading.error(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.statistics import StatisticsRelease
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,7 +21,7 @@ def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
         if reading.left_out("ledger"):
             return
         for number, release in enumerate(reading.policy.releases):
-            if isinstance(release, StatisticsRelease):
+            if reading.kind(release).budget is not None:
                 yield reading.warning(
                     "P709",
                     f"release {release.id} spends privacy budget, and the policy names no ledger: it can be planned, not run",
@@ -44,10 +42,12 @@ def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
 def _never(reading: RuleContext, cap: CapSpec, place: tuple[str, ...]) -> Iterator[Finding]:
     """Yield releases that a cap could never cover, whatever was spent before."""
     for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, StatisticsRelease) or (len(place) > 1 and release.from_ != place[1]):
+        spent = reading.kind(release).budget
+        if spent is None or (len(place) > 1 and release.from_ != place[1]):
             continue
+        budget = spent(release)
         for name in ("epsilon", "delta"):
-            asked, most = getattr(release.budget, name) or 0, getattr(cap, name) or 0
+            asked, most = getattr(budget, name) or 0, getattr(cap, name) or 0
             if asked > most and (name == "epsilon" or asked < 1):  # a delta of 1 or above is told as what it is
                 where = ".".join(("ledger", *place, name))
                 yield reading.error(

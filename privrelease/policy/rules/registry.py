@@ -9,12 +9,8 @@ from privrelease.policy.rules.attacks import attack_rules
 from privrelease.policy.rules.checks import check_rules
 from privrelease.policy.rules.datasets import dataset_rules
 from privrelease.policy.rules.expectations import expectation_rules
-from privrelease.policy.rules.frontier import frontier_rules
 from privrelease.policy.rules.ledger import ledger_rules
-from privrelease.policy.rules.releases import release_rules
-from privrelease.policy.rules.statistics import statistics_rules
-from privrelease.policy.rules.table_cycles import ring_rules
-from privrelease.policy.rules.tables import table_rules
+from privrelease.policy.rules.outputs import output_rules
 from privrelease.policy.rules.threats import threat_rules
 from privrelease.policy.rules.waivers import waiver_rules
 
@@ -24,15 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_meaning"]
 
-#: Every group of rules, each a function of a reading.
+#: Every group of rules that all kinds of release share, each a function of a reading; those of one kind stand in ``kinds.KINDS``.
 RULES = (
     dataset_rules,
     threat_rules,
-    release_rules,
-    frontier_rules,
-    statistics_rules,
-    table_rules,
-    ring_rules,
+    output_rules,
     attack_rules,
     ledger_rules,
     check_rules,
@@ -44,4 +36,6 @@ RULES = (
 
 def check_meaning(reading: RuleContext) -> tuple[Finding, ...]:
     """Return what all rules find."""
-    return tuple(finding for rule in RULES for finding in rule(reading))
+    common = [finding for rule in RULES for finding in rule(reading)]
+    own = [finding for kind in reading.kinds for rule in kind.rules for finding in rule(reading, reading.releases(kind))]
+    return (*common, *own)

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.releases import DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
-from privrelease.policy.rules.outputs import output_rules
+from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.language.threats import Threat
     from privrelease.policy.rules.rule_context import Leaving, RuleContext
 
 __all__ = ["release_rules"]
 
 
-def release_rules(reading: RuleContext) -> Iterator[Finding]:
-    """Yield what is wrong with releases."""
-    releases = reading.policy.releases
-    for number, release in enumerate(releases):
-        if not isinstance(release, MicrodataRelease):
-            continue
+def release_rules(reading: RuleContext, releases: Sequence[tuple[int, MicrodataRelease]]) -> Iterator[Finding]:
+    """Yield what is wrong with releases of rows about persons."""
+    for number, release in releases:
         dataset = reading.policy.datasets.get(release.from_)
         yield from _steps(reading, number, release)
         if dataset is not None:
             yield from _columns(reading, number, release, dataset)
             yield from _protection(reading, number, release, dataset, leaving(release, dataset))
-    yield from output_rules(reading)
 
 
 def _steps(reading: RuleContext, number: int, release: MicrodataRelease) -> Iterator[Finding]:

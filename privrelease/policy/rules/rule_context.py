@@ -1,13 +1,16 @@
-"""What every rule of meaning reads: the policy, the places of its parts, the roots of its paths."""
+"""What every rule of meaning reads: the policy, the places of its parts, the roots of its paths, the kinds of release."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
 
 from privrelease.findings import Finding, Severity
 from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
+from privrelease.policy.release_kind import ReleaseKind, kind_of
 from privrelease.policy.text.nodes import place_of
 from privrelease.relational.schema import Role
 
@@ -16,12 +19,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.kinds import Kinds, Release
     from privrelease.policy.language.models import Policy
     from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.text.nodes import Node
     from privrelease.policy.validation.paths import Roots
 
 __all__ = ["Leaving", "RuleContext", "duplicates", "leaving"]
+
+R = TypeVar("R", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +41,20 @@ class RuleContext:
     policy: Policy
     tree: Node
     roots: Roots
+    kinds: Kinds
     files: tuple[Path, ...] = ()
     broken: frozenset[tuple[str, ...]] = frozenset()
     whole: bool = True
     resolved: bool = True
+
+    def kind(self, release: Release) -> ReleaseKind[Any]:
+        """Return the kind of a release."""
+        return kind_of(release, self.kinds)
+
+    def releases(self, kind: ReleaseKind[R]) -> tuple[tuple[int, R], ...]:
+        """Return the releases of a kind with their numbers."""
+        numbered: tuple[tuple[int, Any], ...] = tuple(enumerate(self.policy.releases))
+        return tuple((number, release) for number, release in numbered if release.kind == kind.name)
 
     def left_out(self, section: str, *keys: str) -> bool:
         """Whether the section was left out, or one of these of its keys or elements; any of them where none is named."""

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.statistics import StatisticsRelease
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from privrelease.findings import Finding
+    from privrelease.policy.language.statistics import StatisticsRelease
     from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["statistics_rules"]
 
 
-def statistics_rules(reading: RuleContext) -> Iterator[Finding]:
+def statistics_rules(reading: RuleContext, releases: Sequence[tuple[int, StatisticsRelease]]) -> Iterator[Finding]:
     """Yield what is wrong with releases of statistics."""
-    for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, StatisticsRelease):
-            continue
+    for number, release in releases:
         for index, name in duplicates(query.id for query in release.queries):
             path = ("releases", number, "queries", index, "id")
             yield reading.error("P408", f"two queries are called {shown(name)}", *path, hint="rename one of them")

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.tables import TableRelease
 from privrelease.policy.rules.table_keys import KeysFault, keys_of
 from privrelease.policy.validation.paths import PathFault
 from privrelease.relational.filters import FilterFault, parse_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from privrelease.disclosure.tables.published_table import PrintedTable
     from privrelease.findings import Finding
+    from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["ring_rules"]
 
 
-def ring_rules(reading: RuleContext) -> Iterator[Finding]:
+def ring_rules(reading: RuleContext, releases: Sequence[tuple[int, TableRelease]]) -> Iterator[Finding]:
     """Yield a warning at the table of a dataset that makes the ring too large: a run of any of them looks at all, and would stop (D632)."""
     tables: dict[str, list[tuple[int, TableRelease]]] = {}
-    for number, release in enumerate(reading.policy.releases):
-        if isinstance(release, TableRelease):
-            tables.setdefault(release.from_, []).append((number, release))
+    for number, release in releases:
+        tables.setdefault(release.from_, []).append((number, release))
     for found in tables.values():
         if len(found) > 1:
             yield from _rings(reading, found)

@@ -6,7 +6,6 @@ from decimal import Decimal
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from privrelease.policy.language.tables import TableRelease
 from privrelease.policy.rules.filter_values import declared_values, unknown_text
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.rules.table_keys import MOST_KEYS, KeysFault, keys_of
@@ -16,10 +15,11 @@ from privrelease.relational.filters import FilterFault, parse_filter
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from privrelease.findings import Finding
     from privrelease.policy.language.datasets import ColumnSpec, Dataset
+    from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["MOST_CELLS", "table_rules"]
@@ -28,15 +28,13 @@ MOST_CELLS: Final = 5_000
 _LEAST: Final = 3
 
 
-def table_rules(reading: RuleContext) -> Iterator[Finding]:
+def table_rules(reading: RuleContext, releases: Sequence[tuple[int, TableRelease]]) -> Iterator[Finding]:
     """Yield what is wrong with tables."""
     seen: dict[str, TableRelease] = {}
     rules = reading.policy.tables
     if rules is not None and rules.min_count is not None and rules.min_count < _LEAST:
         yield reading.error("P440", f"min_count must be at least {_LEAST}", "tables", "min_count", hint=_WHY)
-    for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, TableRelease):
-            continue
+    for number, release in releases:
         first = seen.setdefault(release.from_, release)
         if first is not release and (other := _other_rule(first, release)) is not None:
             message = f"{other} is not that of {first.id}, a table of the same rows: what one hides the other could tell"

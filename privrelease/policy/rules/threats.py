@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import ColumnType, Role
@@ -22,9 +21,7 @@ __all__ = ["threat_rules"]
 
 def threat_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with threats."""
-    protected = {
-        name for release in reading.policy.releases if isinstance(release, MicrodataRelease) for name in release.protect
-    }
+    protected = {name for release in reading.policy.releases for name in reading.kind(release).protected(release)}
     for name, threat in reading.policy.threats.items():
         path = ("threats", name)
         dataset = reading.policy.datasets.get(threat.dataset)

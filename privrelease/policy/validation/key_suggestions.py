@@ -16,25 +16,25 @@ __all__ = ["keys_at", "meant_at"]
 _Path = tuple[str | int, ...]
 
 
-def keys_at(path: _Path) -> list[str]:
+def keys_at(path: _Path, policy: type[Policy] = Policy) -> list[str]:
     """Return the keys that the models allow at ``path``; empty where the keys are free names."""
-    kind: Any = Policy
+    kind: Any = policy
     for part in path:
         kind = _below(_bare(kind), part)
         if kind is None:
             return []
     kind = _bare(kind)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        extra = ["extends", "environments"] if kind is Policy else []
+        extra = ["extends", "environments"] if kind is policy else []
         return [field.alias or name for name, field in kind.model_fields.items()] + extra
     return []
 
 
-def meant_at(tree: Node, path: _Path) -> frozenset[str]:
+def meant_at(tree: Node, path: _Path, policy: type[Policy] = Policy) -> frozenset[str]:
     """Return the keys that the unknown key at ``path`` can stand for: those close to it that are not written beside it."""
     section = walk(tree, as_written(tree, path)[:-1])
     written = section.entries if isinstance(section, Mapping) else {}
-    absent = (key for key in keys_at(path[:-1]) if key not in written)
+    absent = (key for key in keys_at(path[:-1], policy) if key not in written)
     return frozenset(key for key in absent if did_you_mean(str(path[-1]), [key]) is not None)
 
 

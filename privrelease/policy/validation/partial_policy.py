@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.policy.language.attacks import ATTACKS
+from privrelease.policy.language.models import Policy
 from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, as_written, walk
 from privrelease.policy.validation.key_suggestions import meant_at
 from privrelease.policy.validation.unsupported import pruned
@@ -38,7 +39,7 @@ _LIMITS: Final = frozenset({"max_risk", "max_advantage", "tolerance"})
 _OF_LEDGER: Final = frozenset({"datasets", "retention"})
 
 
-def faultless(tree: Node, problems: Sequence[Any]) -> tuple[Node, frozenset[_Names]]:
+def faultless(tree: Node, problems: Sequence[Any], policy: type[Policy] = Policy) -> tuple[Node, frozenset[_Names]]:
     """Return the tree less every element with a fault, and what was left out.
 
     ``problems`` are pydantic's errors. What was left out: ``(kind, name)`` of a named element, ``("columns", dataset, name)``,
@@ -49,7 +50,7 @@ def faultless(tree: Node, problems: Sequence[Any]) -> tuple[Node, frozenset[_Nam
     for item in problems:
         path = tuple(item["loc"])
         written = as_written(tree, path)
-        meant = meant_at(tree, path) if item["type"] == "extra_forbidden" else None
+        meant = meant_at(tree, path, policy) if item["type"] == "extra_forbidden" else None
         gone = _unknown(written, meant) if meant is not None and len(written) <= 3 else None
         removed.add(gone or _element(written))
         broken.update(_names(tree, written, gone or _element(written), meant))

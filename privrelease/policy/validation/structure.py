@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, create_model
 
 from privrelease.findings import Finding
-from privrelease.policy.language.datasets import Dataset  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.kinds import KINDS, Release, kind_meant, told_without_kind
-from privrelease.policy.language.models import Policy
-from privrelease.policy.language.releases import STEPS
+from privrelease.policy.language.datasets import Dataset
+from privrelease.policy.language.kinds import KINDS, Kinds, kind_meant, releases_type, told_without_kind
+from privrelease.policy.language.models import policy_model
 from privrelease.policy.text.messages import did_you_mean, no_choice, shown
 from privrelease.policy.text.nodes import Mapping, Node, Plain, Quoted, Sequence_, as_written, place_of, plain_data, walk
 from privrelease.policy.validation.key_suggestions import keys_at, meant_at
@@ -19,6 +19,8 @@ from privrelease.policy.validation.partial_policy import faultless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from privrelease.policy.language.models import Policy
 
 __all__ = ["Structure", "check_structure"]
 
@@ -61,7 +63,7 @@ class Structure:
         self.broken = broken
 
 
-def check_structure(tree: Node) -> Structure:
+def check_structure(tree: Node, kinds: Kinds = KINDS) -> Structure:
     """Read the tree by the models. With faults, what is faultless is still read, so that its meaning can be checked as well."""
     if not isinstance(tree, Mapping):
         finding = Finding(
@@ -72,17 +74,19 @@ def check_structure(tree: Node) -> Structure:
         )
         return Structure(None, (finding,), tree, whole=False, broken=frozenset())
     try:
-        return Structure(Policy.model_validate(plain_data(tree)), (), tree, whole=True, broken=frozenset())
+        return Structure(policy_model(kinds).model_validate(plain_data(tree)), (), tree, whole=True, broken=frozenset())
     except ValidationError as error:
         problems = error.errors(include_url=False)
-    findings = tuple(_finding(tree, item) for item in _first_causes(tree, problems))
+    findings = tuple(_finding(tree, item, kinds) for item in _first_causes(tree, problems, kinds))
     partial: Node = tree
     broken: frozenset[tuple[str, ...]] = frozenset()
     for _ in range(_ROUNDS):
-        partial, gone = faultless(partial, problems)
+        partial, gone = faultless(partial, problems, policy_model(kinds))
         broken |= gone
         try:
-            return Structure(_Part.model_validate(plain_data(partial)), findings, partial, whole=False, broken=broken)
+            return Structure(
+                _part_model(kinds).model_validate(plain_data(partial)), findings, partial, whole=False, broken=broken
+            )
         except ValidationError as error:
             # what was left out left something empty
             problems = error.errors(include_url=False)
@@ -93,14 +97,19 @@ def check_structure(tree: Node) -> Structure:
 _ROUNDS = 4
 
 
-class _Part(Policy):
-    """What is left of a policy without its faulty elements; it may be nothing."""
+@cache
+def _part_model(kinds: Kinds) -> type[Policy]:
+    """The model of what is left of a policy without its faulty elements; it may be nothing."""
+    return create_model(
+        "_Part",
+        __base__=policy_model(kinds),
+        __module__=__name__,
+        datasets=(dict[str, Dataset], Field(default_factory=dict)),
+        releases=(releases_type(kinds, partial=True), ()),
+    )
 
-    datasets: dict[str, Dataset] = Field(default_factory=dict)
-    releases: tuple[Release, ...] = ()
 
-
-def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
+def _first_causes(tree: Node, problems: Sequence[Any], kinds: Kinds) -> list[Any]:
     """The problems less those that only follow from another.
 
     A list is empty since its items are wrong; a key is missing since it is misspelt; a release has other keys since its kind is none.
@@ -111,10 +120,10 @@ def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
         if (path := tuple(item["loc"]))[:1] == ("releases",)
         and path[3:] == ("kind",)
         and item["type"] == "literal_error"
-        and kind_meant(item["input"]) is None
+        and kind_meant(item["input"], kinds) is None
     }
     unknown = [tuple(item["loc"]) for item in problems if item["type"] == "extra_forbidden"]
-    misspelt = {(*path[:-1], key) for path in unknown for key in meant_at(tree, path)}
+    misspelt = {(*path[:-1], key) for path in unknown for key in meant_at(tree, path, policy_model(kinds))}
     kept = []
     for item in problems:
         path = tuple(item["loc"])
@@ -123,17 +132,17 @@ def _first_causes(tree: Node, problems: Sequence[Any]) -> list[Any]:
             continue
         if item["type"] == "missing" and path in misspelt:
             continue
-        if path[:2] in unclear and len(path) > 3 and not told_without_kind(path[3]):
+        if path[:2] in unclear and len(path) > 3 and not told_without_kind(path[3], kinds):
             continue
         kept.append(item)
     return kept
 
 
-def _finding(tree: Node, item: Any) -> Finding:  # noqa: ANN401  the shape of a pydantic error
+def _finding(tree: Node, item: Any, kinds: Kinds) -> Finding:  # noqa: ANN401  the shape of a pydantic error
     path: _Path = tuple(item["loc"])
     written = as_written(tree, path)
-    known = keys_at(path[:-1]) if item["type"] == "extra_forbidden" else []
-    code, message, hint, at_key = _words(item["type"], written, item.get("ctx") or {}, item.get("input"), known)
+    known = keys_at(path[:-1], policy_model(kinds)) if item["type"] == "extra_forbidden" else []
+    code, message, hint, at_key = _words(item["type"], written, item.get("ctx") or {}, item.get("input"), known, kinds)
     return Finding(code, message, location=place_of(tree, written, key=at_key), hint=hint, subject=_dotted(written))
 
 
@@ -156,7 +165,9 @@ def name_of(path: _Path) -> str:
     return shown(parts[-1])
 
 
-def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: list[str]) -> tuple[str, str, str | None, bool]:
+def _words(
+    kind: str, path: _Path, ctx: dict[str, Any], value: object, known: list[str], kinds: Kinds
+) -> tuple[str, str, str | None, bool]:
     """Code, message, hint, and whether the key rather than the value is the place."""
     name = name_of(path)
     hint: str | None = None
@@ -173,12 +184,16 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: li
         case "literal_error":
             choices = re.findall(r"'([^']*)'", str(ctx.get("expected", "")))
             if path[:1] == ("releases",) and path[2:] == ("kind",):
-                choices = [kind for kind, _ in KINDS]
+                choices = [one.name for one in kinds]
             words, hint = no_choice(value, choices)
             code, message, at_key = "P202", f"{name} {words}", False
         case "union_tag_not_found" | "union_tag_invalid":
-            steps = ", ".join(step for step, _ in STEPS)
-            code, message, hint = "P202", f"{name} is no transform step", _step_hint(value) or f"steps: {steps}"
+            steps = [step for one in kinds for step, _ in one.steps]
+            code, message, hint = (
+                "P202",
+                f"{name} is no transform step",
+                _step_hint(value, steps) or f"steps: {', '.join(steps)}",
+            )
         case "too_short":
             code, message = "P203", f"{name} must not be empty"
         case "too_long":
@@ -190,10 +205,10 @@ def _words(kind: str, path: _Path, ctx: dict[str, Any], value: object, known: li
     return code, message, hint, at_key
 
 
-def _step_hint(value: object) -> str | None:
+def _step_hint(value: object, steps: list[str]) -> str | None:
     if not isinstance(value, dict):
         return None
-    hints = (did_you_mean(str(key), [step for step, _ in STEPS]) for key in value)
+    hints = (did_you_mean(str(key), steps) for key in value)
     return next((hint for hint in hints if hint is not None), None)
 
 

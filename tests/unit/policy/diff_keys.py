@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Base = dict[str, Any]
 Value = str | dict[str, Any] | None
 Edits = tuple[tuple[str, Value], ...]
-_MODELS = dict(KINDS)
+_MODELS = {kind.name: kind.model for kind in KINDS}
 _LISTED_BY_ID = ("releases", "checks", "queries")
 
 
