@@ -18,6 +18,7 @@ SCRIPTS = (
     "noise.py",
     "statistics_scan.py",
     "table_suppression.py",
+    "wide_files.py",
 )
 
 

@@ -106,18 +106,21 @@ def find_hidden(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
     as_source = _as_source(evidence)
     kept = [pair for pair in pairs if pair[1] in as_source]
     asked = [pair for pair in pairs if pair[1] not in as_source]
-    found = []
-    for form in FORMS:
-        owns = dict(zip(kept, engine.own_identifiers(source, kept, form), strict=True))
-        compared = pairs if form == "plain" else asked
-        values = dict(zip(compared, engine.identifier_matches(source, main, compared, form), strict=True))
-        for pair in pairs:
-            texts = not _NUMBERS & {kinds[pair[1]], evidence.plan.source.column(pair[0]).type}
-            one, own = values.get(pair), owns.get(pair)
-            if (one is not None and one.both) or (own is not None and own.same):
-                whose = None if one is None or pair in owns else _whose(evidence, engine, pair[1], one, as_source)
-                found.append(Hidden(*pair, form, texts, main.n_rows, one, own, whose))
-    return tuple(found)
+    found: dict[tuple[str, str, str], Hidden] = {}
+    values = {_name(one): one for one in engine.identifier_matches(source, main, pairs, FORMS[:1])}
+    values |= {_name(one): one for one in engine.identifier_matches(source, main, asked, FORMS[1:])}
+    owns = {_name(own): own for own in engine.own_identifiers(source, kept, FORMS)}
+    for key in sorted(values.keys() | owns.keys(), key=lambda key: (FORMS.index(key[2]), pairs.index(key[:2]))):
+        direct, name, form = key
+        texts = not _NUMBERS & {kinds[name], evidence.plan.source.column(direct).type}
+        one, own = values.get(key), owns.get(key)
+        whose = None if one is None or name in as_source else _whose(evidence, engine, name, one, as_source)
+        found[key] = Hidden(direct, name, form, texts, main.n_rows, one, own, whose)
+    return tuple(found.values())
+
+
+def _name(found: IdentifierMatches | OwnMatches) -> tuple[str, str, str]:
+    return found.direct, found.released, found.form
 
 
 def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
@@ -133,11 +136,9 @@ def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
     kept = [column.name for column in evidence.usable if column.treatment == "as_is" and kinds[column.name] in _COMPARED]
     pairs = [(one, name) for one in direct for name in kept if one != name]
     found = []
-    for form in FORMS[1:]:
-        for pair, own in zip(pairs, engine.own_identifiers(source, pairs, form), strict=True):
-            if own.same:
-                texts = not _NUMBERS & {kinds[pair[1]], evidence.plan.source.column(pair[0]).type}
-                found.append(Hidden(*pair, form, texts, main.n_rows, None, own))
+    for own in engine.own_identifiers(source, pairs, FORMS[1:]):
+        texts = not _NUMBERS & {kinds[own.released], evidence.plan.source.column(own.direct).type}
+        found.append(Hidden(own.direct, own.released, own.form, texts, main.n_rows, None, own))
     return tuple(found)
 
 

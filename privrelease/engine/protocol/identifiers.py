@@ -15,22 +15,27 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMS", "IdentifierEngine", "IdentifierMatches", "OwnMatches"]
 
-#: How an identifier may be written: as it is; without case, punctuation, spaces and leading zeros; by its digits, or as one part, beside
-#: other text; backwards; as a plain hash (MD5, SHA-1, SHA-256 in hexadecimal, or their first 16 digits and more).
+#: How an identifier may be written: as it is; folded (case, accents, compatibility forms, punctuation, spaces and leading zeros do not
+#: count); by its digits; as a run of parts of a text, in its order or in any; backwards; as a plain hash (MD5, SHA-1, SHA-256 in
+#: hexadecimal, or their first 16 digits and more). See :mod:`privrelease.engine.letters` and :mod:`privrelease.engine.identifier_runs`.
 FORMS = ("plain", "folded", "digits", "part", "reversed", "hashed")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IdentifierMatches:
-    """A source column beside a released one, whatever rows their values stand in. A value in a form is a key; a cell may give several.
+    """A source column compared with a released one in a form, whatever rows their values are in. A value in a form is a key; a cell may
+    give several.
 
-    ``first``, ``second``, ``both``: distinct keys of source, file, and both. ``weak``: those of both that are numbers of at most seven digits
-    or texts of at most three letters, which meet by chance. ``matched``: cells of the file with a key of both; ``own``: at most so many of them
-    can be their own row's, since the source has no more. ``expected``: keys of both, would the file's numbers lie anywhere between its
-    smallest and its largest (None: there is none). ``source_rows``, ``output_rows``: (m,) int64, rows that share a key that one source row
-    has.
+    ``first``, ``both``: distinct keys of the source, and of both. ``second``: distinct cells of the file that could hold a key. ``weak``:
+    those of both that are numbers of at most seven digits or texts of at most three letters, which meet by chance. ``matched``: keys of
+    both in cells of the file; ``own``: at most so many of them can be their own row's, since the source has no more. ``expected``: keys of
+    both, would the file's numbers lie anywhere between its smallest and its largest (None: there is none). ``source_rows``,
+    ``output_rows``: (m,) int64, rows that share a key that one source row has.
     """
 
+    direct: str
+    released: str
+    form: str
     first: int
     second: int
     both: int
@@ -44,25 +49,38 @@ class IdentifierMatches:
 
 @dataclass(frozen=True, slots=True)
 class OwnMatches:
-    """Two columns of the source, row by row: rows where both have keys of a form, where they share one, where that one is not weak; ``most``:
-    the most rows with one key of the first.
+    """Two columns of the source in a form, row by row: rows where both have a value, where they share a key, where that one is not weak.
+
+    ``most``: the most rows with one key of the first. ``expected``: in how many rows they would share one on average, were the cells of the
+    second shuffled: at most ``most``, where a cell has one key, and more where it has several.
     """
 
+    direct: str
+    released: str
+    form: str
     compared: int
     same: int
     strong: int
     most: int
+    expected: float
+
+    @property
+    def by_chance(self) -> float:
+        """Rows that may share a key by chance."""
+        return max(float(self.most), self.expected)
 
 
 class IdentifierEngine(Protocol):
     """An engine that looks for identifiers in other forms."""
 
     def identifier_matches(
-        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], form: str
+        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], forms: Sequence[str]
     ) -> tuple[IdentifierMatches, ...]:
-        """Compare (source column, released column) pairs in a form of :data:`FORMS`."""
+        """Compare (source column, released column) pairs in forms of :data:`FORMS`; only those that share a key are returned."""
         ...
 
-    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], form: str) -> tuple[OwnMatches, ...]:
-        """Compare pairs of source columns row by row in a form of :data:`FORMS`; in forms but the plain one a large source by a sample."""
+    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], forms: Sequence[str]) -> tuple[OwnMatches, ...]:
+        """Compare pairs of source columns row by row in forms of :data:`FORMS`, in forms but the plain one a large source by a sample; only
+        those that share a key in some row are returned.
+        """
         ...

@@ -20,7 +20,7 @@ _FORMS = {
     "plain": "",
     "folded": " in another spelling",
     "digits": " by its digits",
-    "part": " beside other text",
+    "part": " beside other text or in another order",
     "reversed": " backwards",
     "hashed": " as a plain hash",
 }
@@ -99,12 +99,12 @@ def _own_row(own: OwnMatches, form: str) -> bool:
     """Whether a column of the source holds the identifier of its row; in other forms than the plain one chance has to be excluded."""
     if not own.same:
         return False
-    if beyond_chance(own.same, own.most):
+    if beyond_chance(own.same, own.by_chance):
         return True
     half = 2 * own.same >= own.compared
     if form == "plain":
         return half
-    return half and (2 * own.strong >= own.same or beyond_chance(own.same, own.most, 1e-3))
+    return half and (2 * own.strong >= own.same or beyond_chance(own.same, own.by_chance, 1e-3))
 
 
 def _whose_rows(one: Hidden, found: IdentifierMatches) -> str:

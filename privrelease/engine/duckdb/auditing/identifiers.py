@@ -1,276 +1,382 @@
-"""Direct identifiers under other names: row by row as they are, and in other forms by the keys that a form makes of cells. See
+"""Direct identifiers under other names and in other forms, over the cells of a source and of a released file. See
 :mod:`privrelease.engine.protocol.identifiers`.
+
+Cells come as blocks of columns in one Arrow dictionary, so that a value that many cells have is folded and hashed once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.queries import unit_facts
-from privrelease.engine.duckdb.measuring.released_file import joined
+from privrelease.engine.duckdb.auditing.rows import mapped_rows
+from privrelease.engine.duckdb.measuring.dictionaries import encoded
+from privrelease.engine.identifier_runs import hexadecimal, identifiers_of, runs_of
 from privrelease.engine.protocol.audit import SameCells
-from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
+from privrelease.engine.protocol.identifiers import FORMS, IdentifierMatches, OwnMatches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
+    from privrelease.engine.identifier_runs import Form, Identifiers, Runs
 
 __all__ = ["identifier_matches", "own_identifiers", "same_cells"]
 
 Expr = exp.Expr
 
-#: Digits of the shortest beginning of a hash that is taken for one; no number or word has so many hexadecimal digits by chance.
-_SHORTEST_HASH = 16
-
 #: Rows of the source in which other forms are looked for row by row: what half of the rows hold shows in far fewer.
 _SAMPLE = 20_000
+#: Cells that are read at once, and bytes of the texts that are folded at once.
+_CELLS = 1 << 18
+_BYTES = 1 << 19
 
 
-def _replaced(cell: Expr, pattern: str) -> Expr:
-    return sql.call("regexp_replace", cell, sql.text(pattern), sql.text(""), sql.text("g"))
+@dataclass(frozen=True, eq=False, slots=True)
+class _Block:
+    """Cells of some rows: ``codes``: (columns, rows) places among the distinct ``texts``, -1 missing; ``first``: the first row."""
+
+    first: int
+    codes: NDArray[np.int64]
+    texts: Any
+
+    @property
+    def rows(self) -> slice:
+        """The rows of the table."""
+        return slice(self.first, self.first + self.codes.shape[1])
 
 
-def _bare(text: Expr) -> Expr:
-    """Lower case, without punctuation and spaces, without the decimals of a whole number."""
-    return sql.call("lower", _replaced(_replaced(text, r"\.0+$"), r"[\s[:punct:]]"))
+@dataclass(frozen=True, eq=False, slots=True)
+class _Named:
+    """A direct identifier: ``codes``: (n,) the place of each row's own among the distinct ones, -1 missing."""
+
+    codes: NDArray[np.int64]
+    distinct: Identifiers
+
+    def keys(self, form: str) -> NDArray[np.int64]:
+        """Return each row's key in a form, -1 none."""
+        return np.append(self.distinct.forms[form].keys, -1)[self.codes]
 
 
-def _unpadded(text: Expr) -> Expr:
-    return sql.call("ltrim", text, sql.text("0"))
+@dataclass(eq=False, slots=True)
+class _Counted:
+    """Figures of each column, added up over blocks, (columns,)."""
+
+    columns: int
+    compared: NDArray[np.int64] = field(init=False)
+    same: NDArray[np.int64] = field(init=False)
+    strong: NDArray[np.int64] = field(init=False)
+    expected: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.compared, self.same, self.strong = (np.zeros(self.columns, np.int64) for _ in range(3))
+        self.expected = np.zeros(self.columns)
 
 
-def _one(text: Expr) -> Expr:
-    return sql.call("list_value", text)
+def _cells(of: Opened, names: Sequence[str], step: int) -> exp.Select:
+    """Select columns as texts, enumerations as they are, of every ``step``-th row."""
+    cells = [of.key(name, "t") if name in of.texts else sql.cast(of.key(name, "t"), "VARCHAR") for name in names]
+    rows = exp.select(*(sql.aliased(cell, f"k{place}") for place, cell in enumerate(cells))).from_(of.rows("t", step > 1))
+    place = exp.Mod(this=sql.column(of.row_number, "t"), expression=sql.integer(step))
+    return rows if step == 1 else rows.where(exp.EQ(this=place, expression=sql.integer(0)))
 
 
-def _parts(text: Expr, pattern: str) -> Expr:
-    return sql.call("regexp_extract_all", text, sql.text(pattern))
+def _blocks(connection: Connection, of: Opened, names: Sequence[str], step: int = 1) -> Iterator[_Block]:
+    """Read the cells of columns, blocks of rows in their order."""
+    import pyarrow as pa
+
+    if not names:
+        return
+    first = 0
+    for batch in connection.side_blocks(_cells(of, names, step), max(1, _CELLS // len(names))):
+        columns = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
+        coded = pa.concat_arrays([one.cast(pa.string()) for one in columns]).dictionary_encode()
+        codes = np.asarray(coded.indices.fill_null(-1), np.int64).reshape(len(names), batch.num_rows)
+        yield _Block(first, codes, coded.dictionary)
+        first += batch.num_rows
 
 
-def _keys(cell: Expr, form: str, *, source: bool) -> Expr:
-    """Make a list of a cell's keys in a form, as an identifier (``source``) or as a cell that may hold it."""
-    text = _text(cell)
-    if form == "hashed":
-        return _hashes(text) if source else _hash(text)
-    if form == "digits":
-        return _one(_replaced(text, "[^0-9]")) if source else _parts(text, "[0-9]+")
-    if form == "part" and not source:
-        return _parts(sql.call("lower", text), "[0-9a-z]+")
-    if form == "plain":
-        return _one(_replaced(text, r"\.0+$"))
-    bare = _bare(text)
-    return _one(_unpadded(sql.call("reverse", bare) if form == "reversed" and source else bare))
+def _runs(texts: Any) -> Iterator[tuple[int, Runs]]:  # noqa: ANN401 - Arrow has no types
+    """Find the runs of texts, some of them at a time; also the place of the first."""
+    import pyarrow.compute as pc
+
+    sizes = np.cumsum(np.asarray(pc.binary_length(texts), np.int64))
+    low = 0
+    while low < len(texts):
+        before = int(sizes[low - 1]) if low else 0
+        high = max(low + 1, int(np.searchsorted(sizes, before + _BYTES)))
+        yield low, runs_of(texts.slice(low, high - low))
+        low = high
 
 
-def _hashes(text: Expr) -> Expr:
-    hashes = (sql.call(name, text.copy()) for name in ("md5", "sha1", "sha256"))
-    return sql.call("list_value", *(sql.call("left", one, sql.integer(_SHORTEST_HASH)) for one in hashes))
+def _named(connection: Connection, source: Opened, names: Sequence[str], step: int) -> dict[str, _Named]:
+    """Read direct identifiers and prepare them for being looked for."""
+    import pyarrow as pa
+
+    named = {}
+    for name in dict.fromkeys(names):
+        codes, texts = encoded(connection.arrow(_cells(source, [name], step)).column(0))
+        texts = texts.cast(pa.string())
+        table = connection.fresh("names")
+        connection.register(table, pa.table({"t": texts}))
+        try:
+            hashes = (sql.aliased(sql.call(one, sql.column("t")), one) for one in ("md5", "sha1", "sha256"))
+            hashed = connection.arrow(exp.select(*hashes).from_(sql.table(table)))
+        finally:
+            connection.unregister(table)
+        named[name] = _Named(codes.astype(np.int64) - 1, identifiers_of(texts, hashed.columns))
+    return named
 
 
-def _hash(text: Expr) -> Expr:
-    hexadecimal = sql.call("regexp_full_match", text, sql.text("[0-9a-fA-F]{16,}"))
-    return sql.when((hexadecimal, _one(sql.call("lower", sql.call("left", text.copy(), sql.integer(_SHORTEST_HASH))))))
+def _hits(block: _Block, named: dict[str, _Named], forms: Sequence[str]) -> dict[tuple[str, str], tuple[Any, Any]]:
+    """Return, for each direct identifier and form, the (text, key) pairs of a block, ascending and each once."""
+    found: dict[tuple[str, str], list[tuple[Any, Any]]] = defaultdict(list)
+    for first, runs in _runs(block.texts):
+        for name, of in named.items():
+            for form in forms:
+                texts, keys = of.distinct.hits(runs, form)
+                if len(texts):
+                    found[name, form].append((texts + first, keys))
+    return {
+        key: (np.concatenate([one for one, _ in parts]), np.concatenate([two for _, two in parts]))
+        for key, parts in found.items()
+    }
 
 
-def _keyed(connection: Connection, of: Opened, name: str, form: str, *, source: bool) -> str:
-    """Write a table of (``v``, ``row``): the keys of each row, once each."""
-    into = connection.fresh("keys")
-    keys = sql.call("unnest", _keys(of.cell(name, "t"), form, source=source))
-    every = exp.select(sql.aliased(keys, "k"), sql.aliased(sql.column(of.row_number, "t"), "row")).from_(of.rows("t", True))
-    key = sql.column("k", "k")
-    key = _unpadded(key) if form in {"digits", "part"} else key
-    rows = exp.select(sql.aliased(key, "v"), sql.column("row", "k")).distinct().from_(every.subquery("k"))
-    there = exp.NEQ(this=sql.column("v", "d"), expression=sql.text(""))
-    connection.run(sql.create_table(into, exp.select(exp.Star()).from_(rows.subquery("d")).where(there)))
-    return into
+def _row_by_row(
+    blocks: Iterator[_Block], columns: int, named: dict[str, _Named], forms: Sequence[str]
+) -> dict[tuple[str, str], _Counted]:
+    """Count the cells that hold their own row's identifier, by identifier and form."""
+    counted = {(name, form): _Counted(columns) for name in named for form in forms}
+    keys = {(name, form): named[name].keys(form) for name, form in counted}
+    times = {key: np.bincount(keys[key][keys[key] >= 0], minlength=1) for key in counted}
+    for block in blocks:
+        there = block.codes >= 0
+        hashes = np.append(np.asarray(hexadecimal(block.texts)), False)[block.codes] if "hashed" in forms else there
+        hits = _hits(block, named, forms)
+        compared = {name: (there & (of.codes[block.rows] >= 0)).sum(axis=1) for name, of in named.items()}
+        for (name, form), figures in counted.items():
+            figures.compared += (
+                (hashes & (named[name].codes[block.rows] >= 0)).sum(axis=1) if form == "hashed" else compared[name]
+            )
+            if (name, form) in hits:
+                _count(figures, block, hits[name, form], keys[name, form], times[name, form], named[name].distinct.forms[form])
+    return counted
 
 
-def _counted(table: str, alias: str) -> exp.Subquery:
-    v = sql.column("v", "k")
-    figures = [sql.aliased(sql.count_all(), "n"), sql.aliased(exp.Min(this=sql.column("row", "k")), "row")]
-    return exp.select(v, *figures).from_(sql.table(table, alias="k")).group_by(v.copy()).subquery(alias)
+def _count(
+    figures: _Counted,
+    block: _Block,
+    hits: tuple[NDArray[np.int64], NDArray[np.int64]],
+    keys: NDArray[np.int64],
+    times: NDArray[np.int64],
+    form: Form,
+) -> None:
+    texts, found = hits
+    columns, rows = _held(block, texts)
+    codes, own = block.codes[columns, rows], keys[block.rows][rows]
+    meetings = np.bincount(
+        texts, weights=times[np.minimum(found, len(times) - 1)] * (found < len(times)), minlength=len(block.texts)
+    )
+    figures.expected += np.bincount(columns, weights=meetings[codes], minlength=figures.columns) / max(1, len(keys))
+    pairs, asked = texts * len(form.weak) + found, codes * len(form.weak) + own
+    place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
+    same = (own >= 0) & (pairs[place] == asked)
+    figures.same += np.bincount(columns[same], minlength=figures.columns)
+    strong = same & ~np.append(form.weak, True)[own]
+    figures.strong += np.bincount(columns[strong], minlength=figures.columns)
 
 
-def _weak(key: Expr) -> Expr:
-    return sql.call("regexp_full_match", key, sql.text(r"[0-9]{1,7}|\p{L}{1,3}|."))
+def _held(block: _Block, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (column, row) of the cells with one of the texts."""
+    some = np.zeros(len(block.texts) + 1, np.bool_)
+    some[texts] = True
+    columns, rows = np.nonzero(some[block.codes])
+    return columns, rows
 
 
-def _sum(value: Expr) -> Expr:
-    return sql.call("coalesce", exp.Sum(this=value), sql.integer(0))
+def own_identifiers(
+    connection: Connection, source: Opened, pairs: Sequence[tuple[str, str]], forms: Sequence[str]
+) -> tuple[OwnMatches, ...]:
+    """Compare columns in each row; in forms but the plain one in ``_SAMPLE`` rows at regular steps."""
+    step = -(-source.n_rows // _SAMPLE) or 1
+    if step > 1 and "plain" in forms:
+        plain = _own(connection, source, pairs, ["plain"], 1)
+        return (*plain, *_own(connection, source, pairs, [form for form in forms if form != "plain"], step))
+    return _own(connection, source, pairs, forms, step)
 
 
-def _text(cell: Expr) -> Expr:
-    return sql.cast(cell, "VARCHAR")
+def _own(
+    connection: Connection, source: Opened, pairs: Sequence[tuple[str, str]], forms: Sequence[str], step: int
+) -> tuple[OwnMatches, ...]:
+    if not pairs or not forms:
+        return ()
+    named = _named(connection, source, [one for one, _ in pairs], step)
+    names = list(dict.fromkeys(two for _, two in pairs))
+    place = {name: at for at, name in enumerate(names)}
+    counted = _row_by_row(_blocks(connection, source, names, step), len(names), named, forms)
+    most = {
+        key: int(np.bincount(own[own >= 0], minlength=1).max()) for key in counted if len(own := named[key[0]].keys(key[1]))
+    }
+    matches = []
+    for form in sorted(forms, key=FORMS.index):
+        for direct, released in pairs:
+            figures, at = counted[direct, form], place[released]
+            if figures.same[at]:
+                numbers = (int(one[at]) for one in (figures.compared, figures.same, figures.strong))
+                matches.append(OwnMatches(direct, released, form, *numbers, most[direct, form], float(figures.expected[at])))
+    return tuple(matches)
 
 
 def same_cells(
     connection: Connection, source: Opened, released: Opened, row_map: Path, pairs: Sequence[tuple[str, str]]
 ) -> tuple[SameCells, ...]:
     """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
-    figures: list[Expr] = []
-    for ours, theirs in pairs:
-        before, after = source.cell(ours, "s"), released.cell(theirs, "t")
-        figures.append(sql.count_all(where=exp.and_(_there(before), _there(after))))
-        figures.append(sql.count_all(where=exp.EQ(this=_text(before), expression=_text(after))))
-    found = [int(figure) for figure in connection.row(joined(released, row_map, source).select(*figures))]
-    alike = {ours for i, (ours, _) in enumerate(pairs) if found[2 * i + 1]}
-    most = {ours: unit_facts(connection, source, ours).most_rows for ours in sorted(alike)}
+    named = _named(connection, source, [one for one, _ in pairs], 1)
+    most = {name: int(np.bincount(of.codes[of.codes >= 0], minlength=1).max()) for name, of in named.items()}
+    of_source, of_output = mapped_rows(connection, row_map)
+    inside = (of_source >= 0) & (of_source < source.n_rows) & (of_output >= 0) & (of_output < released.n_rows)
+    at = np.full(released.n_rows, -1, np.int64)
+    at[of_output[inside]] = of_source[inside]
+    mapped = {name: _Named(np.where(at >= 0, of.codes[at], -1), of.distinct) for name, of in named.items()}
+    names = list(dict.fromkeys(two for _, two in pairs))
+    counted = _row_by_row(_blocks(connection, released, names), len(names), mapped, ["plain"])
     cells = []
-    for i, (ours, theirs) in enumerate(pairs):
-        compared, same = found[2 * i : 2 * i + 2]
-        expected = (
-            _same_by_chance(
-                connection, joined(released, row_map, source), _text(source.cell(ours, "s")), _text(released.cell(theirs, "t"))
-            )
-            if same
-            else None
-        )
-        cells.append(SameCells(ours, theirs, compared, same, most.get(ours, 0), expected))
+    for ours, theirs in pairs:
+        figures, place = counted[ours, "plain"], names.index(theirs)
+        same = int(figures.same[place])
+        expected = float(figures.expected[place]) if same else None
+        cells.append(SameCells(ours, theirs, int(figures.compared[place]), same, most[ours] if same else 0, expected))
     return tuple(cells)
 
 
-def _same_by_chance(connection: Connection, rows: exp.Select, before: Expr, after: Expr) -> float:
-    """Rows that agree on average, were one column shuffled: every pair of cells with one value meets with the chance of one in all rows."""
-    (n_rows,) = connection.row(rows.select(sql.count_all()))
-    sides = [
-        rows.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n"))
-        .where(_there(cell))
-        .group_by(cell.copy())
-        .subquery(alias)
-        for cell, alias in ((before, "a"), (after, "b"))
-    ]
-    on = exp.EQ(this=sql.column("v", "a"), expression=sql.column("v", "b"))
-    product = exp.Mul(this=sql.column("n", "a"), expression=sql.column("n", "b"))
-    (meetings,) = connection.row(
-        exp.Select().from_(sides[0]).join(sides[1], on=on, join_type="inner").select(exp.Sum(this=product))
-    )
-    return int(meetings or 0) / int(n_rows)
-
-
 def identifier_matches(
-    connection: Connection, source: Opened, released: Opened, pairs: Sequence[tuple[str, str]], form: str
+    connection: Connection, source: Opened, released: Opened, pairs: Sequence[tuple[str, str]], forms: Sequence[str]
 ) -> tuple[IdentifierMatches, ...]:
-    """Join the distinct keys of each pair."""
-    ours = {name: _keyed(connection, source, name, form, source=True) for name in dict.fromkeys(one for one, _ in pairs)}
-    theirs = {name: _keyed(connection, released, name, form, source=False) for name in dict.fromkeys(two for _, two in pairs)}
-    try:
-        return tuple(_matches(connection, ours[one], theirs[two]) for one, two in pairs)
-    finally:
-        for name in (*ours.values(), *theirs.values()):
-            connection.drop("TABLE", name)
-
-
-def _matches(connection: Connection, ours: str, theirs: str) -> IdentifierMatches:
-    on = exp.EQ(this=sql.column("v", "s"), expression=sql.column("v", "r"))
-    joined = exp.Select().from_(_counted(ours, "s")).join(_counted(theirs, "r"), on=on, join_type="full")
-    n_source, n_released, key = sql.column("n", "s"), sql.column("n", "r"), sql.column("v", "s")
-    shared = exp.Not(this=exp.Is(this=exp.Add(this=n_source.copy(), expression=n_released.copy()), expression=exp.null()))
-    fewer = sql.when((shared.copy(), sql.call("least", n_source.copy(), n_released.copy())))
-    figures = [
-        exp.Count(this=key),
-        exp.Count(this=sql.column("v", "r")),
-        sql.count_all(where=shared.copy()),
-        sql.count_all(where=exp.and_(shared.copy(), _weak(key.copy()))),
-        _sum(sql.when((shared.copy(), n_released.copy()))),
-        _sum(fewer),
-    ]
-    first, second, both, weak, matched, own = map(int, connection.row(joined.select(*figures)))
-    none = np.zeros(0, np.int64)
-    if not both:
-        return IdentifierMatches(first, second, 0, 0, 0, 0, None, none, none)
-    alone = exp.EQ(this=sql.column("n", "s"), expression=sql.integer(1))
-    on = exp.EQ(this=sql.column("v", "s"), expression=sql.column("v", "r"))
-    links = exp.select(sql.aliased(sql.column("row", "s"), "i"), sql.aliased(sql.column("row", "r"), "j"))
-    links = links.from_(_counted(ours, "s")).join(sql.table(theirs, alias="r"), on=on, join_type="inner").where(alone)
-    links = links.order_by(sql.column("i"), sql.column("j"))
-    block = connection.arrays(links)
-    rows = [np.asarray(block[side], np.int64) for side in ("i", "j")]
-    return IdentifierMatches(first, second, both, weak, matched, own, _expected(connection, ours, theirs), rows[0], rows[1])
-
-
-def _expected(connection: Connection, ours: str, theirs: str) -> float | None:
-    """Expected shared numbers, were the file's distinct numbers drawn from all whole numbers between their smallest and largest."""
-    number = sql.try_cast(sql.column("v", "k"), "BIGINT")
-    figures = [exp.Min(this=number), exp.Max(this=number.copy()), exp.Count(this=exp.Distinct(expressions=[number.copy()]))]
-    low, high, found = connection.row(exp.select(*figures).from_(sql.table(theirs, alias="k")))
-    if low is None or high is None:
-        return None
-    within = exp.Between(this=number.copy(), low=sql.integer(int(low)), high=sql.integer(int(high)))
-    distinct = exp.Count(this=exp.Distinct(expressions=[number.copy()]))
-    (inside,) = connection.row(exp.select(distinct).from_(sql.table(ours, alias="k")).where(within))
-    return int(inside) * int(found) / (int(high) - int(low) + 1)
-
-
-def own_identifiers(
-    connection: Connection, source: Opened, pairs: Sequence[tuple[str, str]], form: str
-) -> tuple[OwnMatches, ...]:
-    """Compare the keys of two columns in each row, each column's made once; in forms but the plain one in ``_SAMPLE`` rows at regular steps."""
-    if not pairs:
+    """Look for the identifiers of the source in every cell of the file."""
+    if not pairs or not forms:
         return ()
-    step = 1 if form == "plain" else -(-source.n_rows // _SAMPLE) or 1
-    into = connection.fresh("own")
-    ours = {name: f"a{place}" for place, name in enumerate(dict.fromkeys(one for one, _ in pairs))}
-    theirs = {name: f"b{place}" for place, name in enumerate(dict.fromkeys(two for _, two in pairs))}
-    keys = [sql.aliased(_own_keys(source, name, form, source_side=True), alias) for name, alias in ours.items()]
-    keys += [sql.aliased(_own_keys(source, name, form, source_side=False), alias) for name, alias in theirs.items()]
-    connection.run(sql.create_table(into, _sampled(source, step).select(*keys)))
-    try:
-        rows = exp.Select().from_(sql.table(into))
-        sides = [(sql.column(ours[one]), sql.column(theirs[two])) for one, two in pairs]
-        figures = []
-        for mine, other in sides:
-            same = exp.and_(_there(mine), _there(other), _alike(mine, other))
-            strong = exp.and_(same.copy(), exp.Not(this=_weak(_first(mine))))
-            figures += [sql.count_all(where=where) for where in (exp.and_(_there(mine), _there(other)), same, strong)]
-        found = [int(figure) for figure in connection.row(rows.select(*figures))]
-        matches = []
-        for place, (mine, other) in enumerate(sides):
-            compared, alike, strong_ones = found[3 * place : 3 * place + 3]
-            most = _most(connection, rows, mine, other) if alike else 0
-            matches.append(OwnMatches(compared, alike, strong_ones, most))
-        return tuple(matches)
-    finally:
-        connection.drop("TABLE", into)
+    named = _named(connection, source, [one for one, _ in pairs], 1)
+    names = list(dict.fromkeys(two for _, two in pairs))
+    found = _everywhere(_blocks(connection, released, names), names, set(pairs), named, forms)
+    cells = {name: _cell_facts(connection, released, name) for name in dict.fromkeys(name for _, name, _ in found)}
+    matches = []
+    for form in sorted(forms, key=FORMS.index):
+        for direct, name in pairs:
+            if (direct, name, form) in found:
+                keys, rows = found[direct, name, form]
+                matches.append(_matches((direct, name, form), named[direct], keys, rows, cells[name]))
+    return tuple(matches)
 
 
-def _own_keys(source: Opened, name: str, form: str, *, source_side: bool) -> Expr:
-    keys = _keys(source.cell(name, "t"), form, source=source_side)
-    return _every_unpadded(keys) if form in {"digits", "part"} else keys
+def _everywhere(
+    blocks: Iterator[_Block],
+    names: Sequence[str],
+    pairs: set[tuple[str, str]],
+    named: dict[str, _Named],
+    forms: Sequence[str],
+) -> dict[tuple[str, str, str], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return, for each (identifier, column, form) that meet, the keys and the rows of the file's cells that hold them."""
+    found: dict[tuple[str, str, str], list[tuple[Any, Any]]] = defaultdict(list)
+    for block in blocks:
+        for (direct, form), (texts, asked) in _hits(block, named, forms).items():
+            columns, rows = _held(block, texts)
+            low = np.searchsorted(texts, block.codes[columns, rows], side="left")
+            times = np.searchsorted(texts, block.codes[columns, rows], side="right") - low
+            which = np.repeat(low - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))
+            columns, rows, keys = np.repeat(columns, times), np.repeat(rows, times) + block.first, asked[which]
+            cuts = np.searchsorted(columns, np.arange(len(names) + 1))
+            for place in map(int, np.flatnonzero(np.diff(cuts))):
+                if (direct, names[place]) in pairs:
+                    cut = slice(int(cuts[place]), int(cuts[place + 1]))
+                    found[direct, names[place], form].append((keys[cut], rows[cut]))
+    return {
+        key: (np.concatenate([one for one, _ in parts]), np.concatenate([two for _, two in parts]))
+        for key, parts in found.items()
+    }
 
 
-def _first(keys: Expr) -> Expr:
-    return sql.call("list_extract", keys.copy(), sql.integer(1))
+@dataclass(frozen=True, eq=False, slots=True)
+class _CellFacts:
+    """Distinct cells of a column: all as they are, folded, with a digit, that look like a hash; the numbers that are cells, or in them."""
+
+    plain: int
+    folded: int
+    digits: int
+    hashed: int
+    numbers: NDArray[np.int64]
+    inside: NDArray[np.int64]
+
+    def of(self, form: str) -> tuple[int, NDArray[np.int64]]:
+        """Return the distinct cells that could hold a key of a form, and the numbers that could be one."""
+        cells = {"plain": self.plain, "digits": self.digits, "hashed": self.hashed}.get(form, self.folded)
+        return cells, self.inside if form in {"digits", "part"} else self.numbers
 
 
-def _there(keys: Expr) -> Expr:
-    return exp.Not(this=exp.Is(this=keys.copy(), expression=exp.null()))
+def _cell_facts(connection: Connection, released: Opened, name: str) -> _CellFacts:
+    (plain,) = connection.row(
+        exp.select(exp.Count(this=exp.Distinct(expressions=[released.key(name, "t")]))).from_(released.rows("t", False))
+    )
+    none = np.zeros(0, np.int64)
+    kinds = [none.astype(np.uint64)] * 3
+    numbers = [none, none]
+    for block in _blocks(connection, released, [name]):
+        for _, runs in _runs(block.texts):
+            numerals = np.zeros(len(runs.texts), np.bool_)
+            numerals[runs.text_at(runs.numbers[0])] = True
+            some = (~runs.empty, numerals & ~runs.empty, np.asarray(hexadecimal(runs.texts)))
+            kinds = [np.union1d(known, runs.whole[which]) for known, which in zip(kinds, some, strict=True)]
+            numbers = [
+                np.union1d(known, runs.values(whole=whole)[1]) for known, whole in zip(numbers, (True, False), strict=True)
+            ]
+    return _CellFacts(int(plain), *map(len, kinds), *numbers)
 
 
-def _alike(mine: Expr, other: Expr) -> Expr:
-    known = exp.NEQ(this=_first(mine), expression=sql.text(""))
-    return exp.and_(known, sql.call("list_has_any", mine.copy(), other.copy()))
+def _matches(
+    names: tuple[str, str, str],
+    named: _Named,
+    keys: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    cells: _CellFacts,
+) -> IdentifierMatches:
+    form = named.distinct.forms[names[2]]
+    own = named.keys(names[2])
+    n_source = np.bincount(own[own >= 0], minlength=len(form.weak))
+    n_released = np.bincount(keys, minlength=len(form.weak))
+    shared = n_released > 0
+    second, numbers = cells.of(names[2])
+    row_of = np.zeros(len(form.weak), np.int64)
+    known = np.flatnonzero(own >= 0)
+    row_of[own[known]] = known
+    alone = n_source[keys] == 1
+    links = np.unique(np.stack([row_of[keys[alone]], rows[alone]], axis=1), axis=0)
+    return IdentifierMatches(
+        *names,
+        first=len(form.weak),
+        second=second,
+        both=int(shared.sum()),
+        weak=int((shared & form.weak).sum()),
+        matched=int(n_released.sum()),
+        own=int(np.minimum(n_source, n_released).sum()),
+        expected=_expected(form.numbers, numbers),
+        source_rows=links[:, 0],
+        output_rows=links[:, 1],
+    )
 
 
-def _sampled(source: Opened, step: int) -> exp.Select:
-    rows = exp.Select().from_(source.rows("t", True))
-    place = exp.Mod(this=sql.column(source.row_number, "t"), expression=sql.integer(step))
-    return rows if step == 1 else rows.where(exp.EQ(this=place, expression=sql.integer(0)))
-
-
-def _most(connection: Connection, rows: exp.Select, mine: Expr, other: Expr) -> int:
-    key = _first(mine)
-    grouped = rows.where(exp.and_(_there(mine), _there(other))).select(sql.aliased(sql.count_all(), "n")).group_by(key)
-    (most,) = connection.row(exp.select(exp.Max(this=sql.column("n", "g"))).from_(grouped.subquery("g")))
-    return int(most)
-
-
-def _every_unpadded(keys: Expr) -> Expr:
-    name = exp.to_identifier("x")
-    return sql.call("list_transform", keys, exp.Lambda(this=_unpadded(exp.column("x")), expressions=[name]))
+def _expected(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float | None:
+    """Return the expected shared numbers, were the file's distinct numbers drawn from all whole numbers between their ends."""
+    if not len(theirs):
+        return None
+    low, high = int(theirs[0]), int(theirs[-1])
+    inside = int(np.searchsorted(ours, high, side="right") - np.searchsorted(ours, low, side="left"))
+    return inside * len(theirs) / (high - low + 1)

@@ -309,18 +309,18 @@ class AuditQueries(ABC):
         return same_cells(self._connection, self._opened(source), self._opened(released), row_map, pairs)
 
     def identifier_matches(
-        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], form: str
+        self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], forms: Sequence[str]
     ) -> tuple[IdentifierMatches, ...]:
-        """Look for identifiers in another form."""
+        """Look for identifiers in other forms."""
         from privrelease.engine.duckdb.auditing.identifiers import identifier_matches
 
-        return identifier_matches(self._connection, self._opened(source), self._opened(released), pairs, form)
+        return identifier_matches(self._connection, self._opened(source), self._opened(released), pairs, forms)
 
-    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], form: str) -> tuple[OwnMatches, ...]:
-        """Compare columns of the source row by row in another form."""
+    def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], forms: Sequence[str]) -> tuple[OwnMatches, ...]:
+        """Compare columns of the source row by row in other forms."""
         from privrelease.engine.duckdb.auditing.identifiers import own_identifiers
 
-        return own_identifiers(self._connection, self._opened(source), pairs, form)
+        return own_identifiers(self._connection, self._opened(source), pairs, forms)
 
     def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
         """Compare a pseudonym column with its source."""

@@ -30,6 +30,8 @@ __all__ = ["StagedTable", "stage"]
 #: (first rows that are looked at, most distinct values of a column of few).
 _SAMPLES = ((20_480, 2_560), (122_880, 30_000))
 _COUNTED_TOGETHER = 32
+#: Columns that one query converts.
+_STORED_TOGETHER = 256
 _OUTSIDE, _NUL = -1, -2
 _FURTHER = {
     _OUTSIDE: (
@@ -74,7 +76,7 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     coded, few, warnings, clean = _enumerations(connection, source, raw, conversions)
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
-    connection.run(sql.create_table(name, exp.select(*values).from_(_present(raw, conversions, range(len(conversions))))))
+    _store(connection, raw, conversions, values, name)
     staged = StagedTable(
         name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
     )
@@ -85,6 +87,26 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     if drops:
         staged, dropped = _without(connection, staged, drops)
     return staged, Staged(staged.table, source.columns, staged.n_rows, dropped, tuple(warnings), marks)
+
+
+def _store(connection: Connection, raw: Raw, conversions: list[Conversion], values: list[exp.Expr], into: str) -> None:
+    """Store the values; of very many columns in several tables first, since planning takes time with the square of the expressions."""
+    if len(values) <= _STORED_TOGETHER:
+        connection.run(sql.create_table(into, exp.select(*values).from_(_present(raw, conversions, range(len(values))))))
+        return
+    whole = exp.Select()
+    parts: list[str] = []
+    for low in range(0, len(values), _STORED_TOGETHER):
+        places = range(low, min(low + _STORED_TOGETHER, len(values)))
+        part = connection.fresh("part")
+        rows = exp.select(*(values[i] for i in places)).from_(_present(raw, conversions, places))
+        connection.run(sql.create_table(part, rows))
+        whole = whole.select(*(sql.column(f"c{i}", part) for i in places))
+        whole = sql.positional(whole, sql.table(part)) if parts else whole.from_(sql.table(part))
+        parts.append(part)
+    connection.run(sql.create_table(into, whole))
+    for part in parts:
+        connection.drop("TABLE", part)
 
 
 def _present(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
