@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.audit.document.model import Figure, Visibility
+from privrelease.audit.figure_model import Figure, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
