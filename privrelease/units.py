@@ -1,7 +1,7 @@
 """Exact units of privacy loss and probability; never through a float.
 
 ``Epsilon("0.1") + Epsilon("0.2") == Epsilon("0.3")``: budgets are decimals of the policy, added as fractions. A float is refused,
-since 0.1 as a float is another number than the 0.1 that was written.
+since 0.1 as a float is another number than the 0.1 that was written. A text that a unit writes is one that it reads: a third of 1 is ``1/3``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from functools import total_ordering
 from typing import Self
 
 __all__ = ["Delta", "Epsilon", "Probability", "Rho"]
+
+
+def _of_text(text: str) -> Fraction:
+    """Return the number of a text as :meth:`_Exact.__str__` writes it: a decimal, or a fraction where no decimal is exact."""
+    return Fraction(text) if "/" in text else Fraction(Decimal(text))
 
 
 @total_ordering
@@ -27,9 +32,9 @@ class _Exact:
             msg = f"{type(self).__name__} is exact: write a text, an integer, a Decimal or a Fraction, not a {type(value).__name__}"
             raise TypeError(msg)
         try:
-            exact = Fraction(Decimal(value)) if isinstance(value, str) else Fraction(value)
-        except (InvalidOperation, ValueError, OverflowError) as error:
-            msg = f"{type(self).__name__} needs a finite decimal number"
+            exact = _of_text(value) if isinstance(value, str) else Fraction(value)
+        except (InvalidOperation, ValueError, OverflowError, ZeroDivisionError) as error:
+            msg = f"{type(self).__name__} needs a finite decimal number, or a fraction of whole numbers"
             raise ValueError(msg) from error
         if exact < 0:
             msg = f"{type(self).__name__} cannot be negative"
@@ -76,6 +81,9 @@ class Epsilon(_Exact):
     True
     >>> str(Epsilon("0.30"))
     '0.3'
+    >>> third = Epsilon(Fraction(1, 3))
+    >>> str(third), Epsilon(str(third)) == third
+    ('1/3', True)
     """
 
     __slots__ = ()

@@ -48,7 +48,9 @@ def world_of(settings: Settings, console: Console) -> World:
     """Return the world of a command: its settings, and progress that is told on its console. The process is ours: Arrow goes without pandas."""
     from privrelease.pipeline.world import World
 
-    return World(settings, open_engine=_engine, progress=lambda release: Steps(console, release), log=console.log)
+    return World(
+        settings, open_engine=_engine, progress=lambda release: Steps(console, release), log=console.log, notice=console.say
+    )
 
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:

@@ -33,4 +33,7 @@ CODES: dict[str, str] = {
     "L128": "a server that does not keep what is committed",
     "L129": "data that was used before, as another dataset of the same population",
     "L131": "a stored answer about other data than what is there now",
+    "L132": "a reservation that stored no answers: its budget stays spent",
+    "L133": "a population that was charged under another unit",
+    "L134": "a stored answer whose data could not be compared with what is there now",
 }

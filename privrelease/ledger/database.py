@@ -22,7 +22,7 @@ from privrelease.ledger.state import Book
 from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, check_readable, found_format, migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sqlalchemy.engine import Connection
 
@@ -70,6 +70,7 @@ class DatabaseLedger:
         self._book.check_cost(claim)
         with self._writing() as connection:
             self._book.check_name(claim)
+            self._book.check_unit(claim)
             self._book.admit(claim, self.cap, self.dataset_caps.get(claim.dataset))
             entry = self._append(connection, "reserve", {"claim": claim_record(claim)})
         self._book.apply(entry)
@@ -128,6 +129,10 @@ class DatabaseLedger:
         """Return what the entries mean, as of now."""
         with self._reading():
             return self._book
+
+    def note_units(self, known: Iterable[tuple[int, str, str]]) -> None:
+        """Take the units of old reservations from manifests (:meth:`~privrelease.ledger.state.Book.note_units`)."""
+        self._book.note_units(known)
 
     def add_population(self, name: str, cap: Budget, *, envelope: str | None = None) -> None:
         """Give a population its cap, once. Raises BudgetError (L124) where the ledger has owners and none of them signed it."""
@@ -200,7 +205,7 @@ class DatabaseLedger:
     def _start_over(self, length: int) -> None:
         """Replay from the beginning next time: what was applied may not have been committed."""
         if len(self._book.entries) != length:
-            self._book = Book(self._book.verifier)
+            self._book = self._book.empty()
 
     def _catch_up(self, connection: Connection) -> None:
         known = len(self._book.entries)

@@ -122,6 +122,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "accountant": claim.accountant,
         "run": claim.run,
         "queries": list(claim.queries),
+        **({} if claim.unit is None else {"unit": claim.unit}),
         **apart,
     }
 

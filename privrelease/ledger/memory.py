@@ -49,6 +49,7 @@ class MemoryLedger:
         """Spend the claim, or raise BudgetError."""
         self._know(claim.population)
         self._book.check_name(claim)
+        self._book.check_unit(claim)
         if claim.dataset not in self._book.population_of:
             self._book.population_of[claim.dataset] = claim.population
             self._book.datasets[claim.dataset] = Account(claim.dataset, None, "")

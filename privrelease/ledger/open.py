@@ -27,12 +27,13 @@ __all__ = ["Anchor", "check_anchors", "create_ledger", "ledger_exists", "open_le
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An entry that a manifest names. ``population``: whose budget it was; ``run``, ``policy``: where the manifest is, and of what."""
+    """An entry that a manifest names. ``population``, ``unit``: whose budget it was; ``run``, ``policy``: where the manifest is, and of what."""
 
     head: Head
     population: str
     run: str
     policy: str = ""
+    unit: str | None = None
 
 
 def open_ledger(
@@ -58,7 +59,12 @@ def open_ledger(
 
     place = place_of(url, folder or Path.cwd(), os.environ if environment is None else environment)
     ledger = DatabaseLedger(place, cap=cap, dataset_caps=dataset_caps, verifier=verifier, clock=clock, patience=patience)
-    check_anchors(ledger.book(), anchors, place.shown)
+    known = tuple(anchors)
+    check_anchors(ledger.book(), known, place.shown)
+    identity = ledger.book().identity
+    ledger.note_units(
+        (one.head.sequence, one.run, one.unit) for one in known if one.head.ledger == identity and one.unit is not None
+    )
     return ledger
 
 

@@ -27,7 +27,7 @@ class Claim:
 
     ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the
     keyed digest of the source; the same ``snapshot`` label of a dataset with another content is an error. ``queries``: the keys under which
-    answers will be stored.
+    answers will be stored. ``unit``: whose epsilon it is, as :func:`~privrelease.ledger.accounts.unit_of` says it (None: written before claims said so).
     """
 
     population: str
@@ -42,6 +42,7 @@ class Claim:
     run: str | None = None
     queries: tuple[str, ...] = ()
     apart: tuple[Apart, ...] = ()
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ Nothing is derived twice: a balance is the sum over the entries, so no second ta
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
-from privrelease.ledger.accounts import Account, Spent
+from privrelease.ledger.accounts import Account, Spent, unit_words
 from privrelease.ledger.caps import cap_statement, stricter
 from privrelease.ledger.data_digests import differ, digests_of
 from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim
@@ -19,7 +20,7 @@ from privrelease.ledger.protocol import Balance, Head
 from privrelease.ledger.refusals import too_much
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from privrelease.dp.budget import Budget
@@ -50,6 +51,14 @@ class Book:
         self._rhos: dict[int, tuple[Fraction, Fraction]] = {}
         self._snapshots: dict[tuple[str, str], list[str]] = {}
         self._first_named: dict[tuple[str, ...], str] = {}
+        self._committed: dict[str, int] = {}
+        self._units: dict[int, tuple[str, str]] = {}
+
+    def empty(self) -> Book:
+        """Return a book without entries that knows the same keys and manifests."""
+        book = Book(self.verifier)
+        book._units = dict(self._units)
+        return book
 
     # ------------------------------------------------------------------------------------------------------------------ reading
 
@@ -89,11 +98,11 @@ class Book:
         return tuple(sorted(own))
 
     def concentrated(self, population: str) -> tuple[Fraction, Fraction]:
-        """Return what a population has spent in rho, and the probability of a failure outside it: from every draw, composed by zCDP.
+        """Return what a population has spent in rho under its own unit, and the probability of a failure outside it: from every draw, composed by zCDP.
 
         A view for whoever plans: caps are about the sums of epsilon and delta. Raises ValueError where a draw is not one.
         """
-        rhos = [self._rho(spent.sequence) for spent in self.account(population).spent]
+        rhos = [self._rho(spent.sequence) for spent in self.account(population).of_unit()]
         return sum((rho for rho, _ in rhos), Fraction(0)), sum((failure for _, failure in rhos), Fraction(0))
 
     def _rho(self, sequence: int) -> tuple[Fraction, Fraction]:
@@ -101,6 +110,17 @@ class Book:
             claim = read_claim(self.entries[sequence].body["claim"])
             self._rhos[sequence] = rho_of(claim.draws, claim.apart)
         return self._rhos[sequence]
+
+    def lost(self, release: str) -> tuple[Spent, ...]:
+        """Return the reservations of a release that stored no answers, newer than its last one that did: their runs ended before, or still run.
+
+        What they spent stays spent, and nothing that was drawn under them is ever shown.
+        """
+        since = self._committed.get(release, -1)
+        every = (one for account in self.populations.values() for one in account.spent)
+        return tuple(
+            one for one in every if one.sequence in self.waiting and one.sequence > since and one.claim.release == release
+        )
 
     def next(self, at: datetime, kind: str, body: Mapping[str, Any]) -> Entry:
         """Return the entry that would follow. Raises BudgetError (L113) where the clock went backwards."""
@@ -153,6 +173,32 @@ class Book:
                     message=f"the data of dataset {claim.dataset} has been used before, as dataset {known} of population {claim.population}",
                     hint=f"name the dataset {known} in the policy: the same data under another name has no fresh budget; nothing was spent",
                 )
+
+    def check_unit(self, claim: Claim) -> None:
+        """Raise BudgetError (L133) where the population was charged under another unit: epsilon of rows and of persons are no sum.
+
+        Whoever reserves asks before; replaying does not, since ledgers were written before this was asked.
+        """
+        account = self.account(claim.population)
+        if claim.unit is None or account.unit in {None, claim.unit}:
+            return
+        raise BudgetError(
+            code="L133",
+            message=f"population {claim.population} spends its budget for {unit_words(account.unit)}, and release {claim.release} asks for "
+            f"{unit_words(claim.unit)}: what protects one does not add up with what protects the other",
+            hint="one population has one unit: declare the same `unit` for every dataset of it, or name another `population`; nothing was spent",
+        )
+
+    def note_units(self, known: Iterable[tuple[int, str, str]]) -> None:
+        """Take from manifests what old entries do not say: (sequence, run, unit) of reservations written before claims named their unit."""
+        self._units |= {sequence: (run, unit) for sequence, run, unit in known}
+        for account in (*self.populations.values(), *self.datasets.values()):
+            account.spent[:] = [replace(one, unit=self._unit(one.sequence, one.claim)) for one in account.spent]
+
+    def _unit(self, sequence: int, claim: Claim) -> str | None:
+        """The claim's unit, else that of the manifest of its own run."""
+        run, unit = self._units.get(sequence, (None, None))
+        return claim.unit if claim.unit is not None or run is None or run != claim.run else unit
 
     def _check_dataset(self, claim: Claim) -> None:
         at_home = self.population_of.get(claim.dataset)
@@ -302,7 +348,7 @@ class Book:
         except BudgetError as error:
             msg = f"spends what could not be spent ({error.code})"
             raise ValueError(msg) from error
-        spent = Spent(entry.sequence, entry.at, claim)
+        spent = Spent(entry.sequence, entry.at, claim, self._unit(entry.sequence, claim))
         self.populations[claim.population].add(spent)
         self.datasets[claim.dataset].add(spent)
         self.waiting[entry.sequence] = entry.body["claim"]
@@ -318,6 +364,7 @@ class Book:
             msg = "stores answers that nothing was reserved for"
             raise ValueError(msg)
         release = self.waiting.pop(number)["release"]
+        self._committed[release] = max(number, self._committed.get(release, -1))
         self.answers.update(answers)
         self._kept.update(dict.fromkeys(answers, (release, entry.at)))
 

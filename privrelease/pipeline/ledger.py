@@ -59,6 +59,7 @@ def spending_datasets(plan: Plan, kinds: Sequence[Kind[Any]] = KINDS) -> dict[st
 
 def anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tuple[Anchor, ...]:
     """Return the entries that manifests name: those of the state folder, those published next to the outputs, those given."""
+    from privrelease.ledger.accounts import unit_of
     from privrelease.ledger.open import Anchor
     from privrelease.ledger.protocol import Head
     from privrelease.release.anchors import anchored
@@ -66,7 +67,13 @@ def anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tuple
 
     published = [manifest_place(one.sinks[0].path) for one in plan.releases if one.sinks]
     return tuple(
-        Anchor(Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash), one.population, one.run, one.policy)
+        Anchor(
+            Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash),
+            one.population,
+            one.run,
+            one.policy,
+            unit_of(None if one.unit == "row" else one.unit),
+        )
         for one in anchored(store, (*published, *more))
     )
 

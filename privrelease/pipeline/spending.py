@@ -50,7 +50,7 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
     """Return what each release of statistics would spend, one after the other. Writes nothing, reads no row."""
     from privrelease.dp.budget import Budget
     from privrelease.errors import BudgetError, UsageError
-    from privrelease.execute.statistics.run import query_key
+    from privrelease.execute.answers import stored_answers
     from privrelease.ledger.refusals import budget_words, left_of
     from privrelease.plan.model import releases_of
     from privrelease.plan.statistics.plan import StatisticsPlan
@@ -66,8 +66,7 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
             ledger = opened(policy, settings.store(policy))
             balance = ledger.balance(plan.population)
             of_dataset = _left_of_dataset(ledger, plan.source.dataset)
-            keys = {query.id: query_key(plan, policy, query) for query in plan.queries if not query.fresh}
-            stored = {name for name, key in keys.items() if key is not None and ledger.answer(key) is not None}
+            stored = frozenset(stored_answers(plan, policy, ledger, None))
         except (BudgetError, UsageError) as error:
             found.append(Spending(plan.id, plan.population, reason=f"{error.code} {error.message}"))
             continue

@@ -43,12 +43,14 @@ def audited_statistics(
     from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
     from privrelease.audit.statistics.charges import charges_of
     from privrelease.execute.common.scope import engine_settings
-    from privrelease.execute.statistics.run import run_statistics
+    from privrelease.execute.statistics.run import lost_reservations, run_statistics
     from privrelease.pipeline.previous_releases import published_before
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
     source = _source(policy, world, store)
+    for note in lost_reservations(plan, policy, source.ledger):
+        world.notice(f"{plan.id}: {note}")
     settings = world.settings
     limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
     with world.engine(limits) as engine:
@@ -62,6 +64,8 @@ def audited_statistics(
             randomness=source.randomness,
             progress=progress,
         )
+    for note in parked.notes:
+        world.notice(f"{plan.id}: {note}")
     progress("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
     charges = charges_of(source.ledger.book(), parked.manifest)

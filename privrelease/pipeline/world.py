@@ -58,6 +58,7 @@ class World:
 
     ``open_engine``: by its settings. ``open_ledger``: the one that a policy names, where a state folder's manifests vouch for it.
     ``randomness``: of noise that is published. ``progress``: by the id of a release. ``log``: a line of progress in words.
+    ``notice``: what whoever runs should know, whatever detail was asked for.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -66,6 +67,7 @@ class World:
     randomness: Callable[[], Randomness] = _randomness
     progress: Callable[[str], Progress] = _silent
     log: Callable[[str], None] = _unlogged
+    notice: Callable[[str], None] = _unlogged
     kinds: tuple[Kind[Any], ...] = KINDS
 
     def engine(self, limits: EngineSettings) -> AbstractContextManager[AuditEngine]:

@@ -86,6 +86,8 @@ CODES: dict[str, str] = {
     "P708": "counts that are to agree and cannot",
     "P709": "a release of statistics without a ledger",
     "P710": "a release that PLD has no bound for",
+    "P711": "a release of statistics on data without a snapshot, which every run draws and charges again",
+    "P712": "a population that statistics protect by different units",
     "P611": "a waiver that does not count, or changes nothing",
     "P612": "tables in a ring that a run cannot look at together",
     "P613": "a sign that makes the policy's text read otherwise than it is",

@@ -19,12 +19,13 @@ __all__ = ["Anchored", "anchored"]
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """What a manifest says of the ledger: which entry, for which population; ``run``, ``policy``: whose manifest it is."""
+    """What a manifest says of the ledger: which entry, for which population and unit; ``run``, ``policy``: whose manifest it is."""
 
     anchor: LedgerAnchor
     population: str
     run: str
     policy: str
+    unit: str
 
 
 def anchored(store: ReleaseStore, published: Iterable[Path] = ()) -> tuple[Anchored, ...]:
@@ -40,5 +41,5 @@ def anchored(store: ReleaseStore, published: Iterable[Path] = ()) -> tuple[Ancho
         manifest = Manifest.load(path)
         claim = manifest.privacy
         if claim is not None and claim.private and claim.anchor is not None:
-            found[manifest.run] = Anchored(claim.anchor, claim.population, manifest.run, manifest.policy.id)
+            found[manifest.run] = Anchored(claim.anchor, claim.population, manifest.run, manifest.policy.id, claim.unit)
     return tuple(found.values())

@@ -65,7 +65,7 @@ class PrivacyClaim(Document):
     apart: tuple[ApartClaim, ...] = ()
     """Queries that count in parallel."""
     confidence: str = "0.95"
-    """Probability with which an interval covers the figure without noise."""
+    """Probability with which an interval covers the figure without noise, among the figures that are printed."""
     min_count: int | None = None
     queries: tuple[QueryClaim, ...]
     anchor: LedgerAnchor | None = None

@@ -217,3 +217,25 @@ def test_the_same_seed_gives_the_same_bytes_for_any_number_of_threads(case):
     assert len(seen) == 1
     run(case, 8)
     assert (newest(case) / "outgoing" / "s.csv").read_bytes() not in {one for one, _ in seen}
+
+
+# ---------------------------------------------------------------------------------------------------------------- figures that are printed
+
+
+@pytest.mark.case("d15-interval-of-a-figure-shown-because-it-is-large")
+def test_intervals_hold_among_the_keys_that_are_printed(case) -> None:
+    """20,000 keys of 11 persons: some 280 pass the threshold of 15. Binomial at 0.95, alpha 1e-9."""
+    from scipy import stats
+
+    (case.folder / "input.csv").write_text("name\n" + "".join(f"k{n % 20_000}\n" for n in range(220_000)), encoding="utf-8")
+    policy = case.folder / "policy.yaml"
+    policy.write_text(case.expected.with_name("policy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert case("ledger", "init", policy).code == 0
+    ran = case("run", policy)
+    assert ran.code == 0, ran.err
+    with (case.folder / "out" / "s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 100
+    held = sum(float(row["low"]) <= 11 <= float(row["high"]) for row in rows)
+    assert stats.binom.cdf(held, len(rows), 0.95) > 1e-9
+    assert min(float(row["low"]) for row in rows) == 1

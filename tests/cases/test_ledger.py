@@ -100,3 +100,19 @@ def test_a_run_killed_between_charge_and_output_has_spent(case, params, values) 
 def charged(path) -> int:
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=60) as raw:
         return raw.execute("SELECT count(*) FROM privrelease_entries").fetchone()[0]
+
+
+@pytest.mark.case("d14-shares-that-are-no-finite-decimal")
+def test_thirds_of_an_epsilon_are_served_again_and_charged_again_for_another_snapshot(case) -> None:
+    policy = case.folder / "policy.yaml"
+    policy.write_text(case.expected.with_name("policy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert case("ledger", "init", policy).code == 0
+    for run in range(4):
+        ran = case("run", policy)
+        assert ran.code == 0, (run, ran.err)
+        if run == 2:
+            policy.write_text(policy.read_text(encoding="utf-8").replace("snapshot: s1", "snapshot: s2"), encoding="utf-8")
+    assert charged(case.folder / "ledger.db") == 5  # its first entry, and two runs that drew
+    (population,) = json.loads(case("ledger", "status", policy, "--format", "json").out)["populations"]
+    assert population["spent"]["epsilon"] == "2"
+    assert case("ledger", "verify", policy).code == 0

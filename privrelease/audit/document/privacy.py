@@ -54,6 +54,19 @@ class DrawFacts(Document):
     """A private key is published from this noisy count of persons on."""
 
 
+#: By what the figure without noise may differ from that of all rows: rows and groups of a person that are left out, values that are clamped.
+Bias = Literal[
+    "rows_of_count",
+    "rows_of_persons",
+    "rows_of_sum",
+    "rows_of_average",
+    "groups",
+    "clamped",
+    "clamped_quantile",
+    "clamped_bins",
+]
+
+
 class QueryFacts(Document):
     """One query. ``domain``: bounds, bins or values as the policy declares them. ``groups``: released rows, the first ones where many."""
 
@@ -69,6 +82,10 @@ class QueryFacts(Document):
     post: tuple[str, ...]
     served_again: bool
     draws: tuple[DrawFacts, ...]
+    printed: Literal["always", "own", "other"] = "always"
+    """Which noise decides that a row is printed: none, that of its own count, or another's. Intervals hold given that it is."""
+    bias: tuple[Bias, ...] = ()
+    """What the interval does not cover, since bounding does it before the noise: what the policy lets us know of it."""
     groups: tuple[GroupFacts, ...]
     released: Figure
     """Rows of the file for this query; no value where the file is not as it should be, and nothing of it is repeated here."""

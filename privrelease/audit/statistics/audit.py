@@ -252,7 +252,7 @@ def _keys(query: StatisticPlan, group: str) -> tuple[str, ...] | None:
 
 def _scales(evidence: _Evidence) -> str | None:
     for query in evidence.plan.queries:
-        draw = query.draws[0]
+        draw = query.shown
         unit = 1.0 if draw.mechanism == "permute_and_flip" else float(draw.grid)
         scale = sqrt(draw.scale) if draw.mechanism == "discrete_gaussian" else float(draw.scale)
         scale = 0.0 if draw.mechanism == "public" else scale * unit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.entries import read_claim
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ __all__ = ["Charges", "charges_of", "ledger_mismatches"]
 @dataclass(frozen=True, slots=True)
 class Charges:
     """``entry``: the draws of the reservation that the manifest names (None: the ledger has no such entry); ``earlier``: those of every
-    reservation of the population, as sorted items. Records of draws, as in the manifest. ``cap``: the ledger's for the population (None: it
-    sets none); ``spent``: the population's reservations, oldest first.
+    reservation of the population, without their queries' names and prices. Records of draws, as in the manifest.
+    ``cap``: the ledger's for the population (None: it sets none); ``spent``: the population's reservations for the unit of the release, oldest first.
     """
 
     entry: tuple[frozenset[tuple[str, object]], ...] | None
@@ -41,7 +42,8 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
     anchor = None if claim is None else claim.anchor
     account = None if claim is None else book.populations.get(claim.population)
     spent = [] if account is None else account.spent
-    every = {one.sequence: tuple(map(_key, book.entries[one.sequence].body["claim"]["draws"])) for one in spent}
+    records = {one.sequence: book.entries[one.sequence].body["claim"]["draws"] for one in spent}
+    every = {sequence: tuple(map(_key, draws)) for sequence, draws in records.items()}
     known = (
         anchor is not None
         and anchor.ledger == book.identity
@@ -49,9 +51,12 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
         and book.hashes[anchor.sequence] == anchor.hash
     )
     entry = every.get(anchor.sequence, ()) if known and anchor is not None else None
-    earlier = frozenset(draw for draws in every.values() for draw in draws)
+    earlier = frozenset(_drawn(draw) for draws in records.values() for draw in draws)
     short = claim is not None and anchor is not None and bool(entry) and _short(book, anchor.sequence, claim)
-    return Charges(entry, earlier, None if account is None else account.cap, tuple(spent), short)
+    # epsilon of rows and of persons is no sum: only what was spent for this release's unit counts with it
+    own = None if claim is None else unit_of(None if claim.unit == "row" else claim.unit)
+    counted = tuple(one for one in spent if one.unit in {None, own})
+    return Charges(entry, earlier, None if account is None else account.cap, counted, short)
 
 
 def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
@@ -85,10 +90,15 @@ def ledger_mismatches(manifest: Manifest, charges: Charges) -> str | None:
     if charges.short:
         return "the ledger's entry charges less than its draws cost"
     for query in claim.queries:
-        if query.served_again and not charges.earlier.issuperset(map(_key, query.draws)):
+        if query.served_again and not charges.earlier.issuperset(map(_drawn, query.draws)):
             return f"query {query.id}: its stored answer was never charged"
     return None
 
 
 def _key(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
     return frozenset(record.items())
+
+
+def _drawn(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
+    """A draw without its query's name and its price: what a stored answer is of, whichever release first asked for it."""
+    return frozenset((name, value) for name, value in record.items() if name not in {"query", "epsilon", "delta"})

@@ -96,7 +96,10 @@ def _budget(
     charges: Charges | None,
     counted: Sequence[tuple[EarlierRelease, Budget]],
 ) -> CheckResult:
-    names = named([one.name for one, _ in counted])
+    own_unit = "row" if plan.unit is None else plan.unit.column
+    others = [one for one, _ in counted if _unit_of(one) not in {None, own_unit}]
+    counted = [(one, cost) for one, cost in counted if one not in others]
+    names = named([one.name for one, _ in counted]) if counted else "this one"
     if charges is not None and charges.spent:
         charged = {one.claim.run for one in charges.spent}
         unknown = [(one, cost) for one, cost in counted if one.run not in charged and cost.epsilon.value]
@@ -109,11 +112,18 @@ def _budget(
     caps = [charges.cap] if charges is not None and charges.cap is not None else []
     caps += [policy.ledger.cap] if policy.ledger is not None else []
     said = f"all releases of these persons together cost epsilon {spent.epsilon}, delta {spent.delta}{uncharged}"
+    if others:
+        said += f", without {named([one.name for one in others])}, whose unit is another: what protects rows and persons does not add up"
     observed = Figure.of(spent.epsilon.value, visibility=Visibility.RECIPIENT)
     over = next((cap for cap in caps if not spent.fits(cap)), None)
     faults = [] if over is None else [f"{said}: more than the cap of epsilon {over.epsilon}, delta {over.delta}"]
     fine = f"{said}, {names} included" + ("" if caps else "; no cap is known")
     return earlier_check(_BUDGET, faults, fine, observed)
+
+
+def _unit_of(one: EarlierRelease) -> str | None:
+    """Whose epsilon an earlier release spent; None where it has no manifest that says so."""
+    return None if one.manifest is None or one.manifest.privacy is None else one.manifest.privacy.unit
 
 
 def _repeated(plan: StatisticsPlan, manifest: Manifest | None, earlier: Sequence[EarlierRelease]) -> CheckResult:

@@ -18,15 +18,16 @@ from privrelease.audit.document.privacy import (
     Unprotected,
 )
 from privrelease.dp.budget import Budget, total
-from privrelease.dp.queries import Histogram, Mode, PrivateKeys
+from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, Mode, PrivateKeys, Quantile, Sum, Variance
 from privrelease.ledger.caps import stricter
 from privrelease.plan.statistics.forecast import forecast_of
 from privrelease.plan.statistics.plan import CONFIDENCE, cells_of
 from privrelease.units import Epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from privrelease.audit.document.privacy import Bias
     from privrelease.audit.statistics.charges import Charges
     from privrelease.dp.draws import Draw
     from privrelease.ledger.accounts import Spent
@@ -77,7 +78,7 @@ def privacy_section(
         min_count=plan.min_count,
         unprotected=_unprotected(plan),
         queries=tuple(
-            _query(query, None if rows is None else rows.get(query.id, ()), plan.min_count, again=query.id in again)
+            _query(plan, query, None if rows is None else rows.get(query.id, ()), again=query.id in again)
             for query in plan.queries
         ),
         budget=None if charges is None else _budget(policy, manifest, charges),
@@ -92,8 +93,8 @@ def _unprotected(plan: StatisticsPlan) -> tuple[Unprotected, ...]:
     return (*found, "course")
 
 
-def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, min_count: int | None, *, again: bool) -> QueryFacts:
-    cost = query.cost
+def _query(plan: StatisticsPlan, query: StatisticPlan, rows: Sequence[ReleasedRow] | None, *, again: bool) -> QueryFacts:
+    cost, min_count = query.cost, plan.min_count
     return QueryFacts(
         id=query.id,
         figure=query.figure,
@@ -107,9 +108,32 @@ def _query(query: StatisticPlan, rows: Sequence[ReleasedRow] | None, min_count: 
         post=query.afterwards(min_count),
         served_again=again,
         draws=tuple(_draw(draw) for draw in query.draws),
+        printed=query.printed(min_count),
+        bias=tuple(_bias(plan, query)),
         groups=() if rows is None else tuple(_group(row) for row in rows[:MOST_GROUPS]),
         released=Figure.of(None if rows is None else len(rows), "count", Visibility.RECIPIENT),
     )
+
+
+def _bias(plan: StatisticsPlan, query: StatisticPlan) -> Iterator[Bias]:
+    """Yield how bounding may move the figure before any noise is added: the interval is about the bounded figure."""
+    asked, contribution = query.query, plan.setting.contribution
+    if plan.unit is not None:
+        if isinstance(asked, CountPersons):
+            if query.where is not None or query.columns or asked.column is not None:
+                yield "rows_of_persons"
+        elif isinstance(asked, Count | Histogram):
+            yield "rows_of_count"
+        else:
+            yield "rows_of_sum" if isinstance(asked, Sum) else "rows_of_average"
+        if contribution.max_groups is not None and contribution.max_groups < contribution.max_rows and query.columns:
+            yield "groups"
+    if isinstance(asked, Sum | Mean | Variance):
+        yield "clamped"
+    elif isinstance(asked, Quantile):
+        yield "clamped_quantile"
+    elif isinstance(asked, Histogram) and not asked.bins.outside:
+        yield "clamped_bins"
 
 
 def _domain(query: StatisticPlan) -> str | None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from privrelease.dp.conversion import epsilon_of_rho
 from privrelease.findings import pluralise
+from privrelease.ledger.accounts import unit_words
 from privrelease.ledger.refusals import left_of
 from privrelease.units import Epsilon, Rho
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
     from privrelease.dp.budget import Budget
@@ -40,13 +41,13 @@ def shown(ledger: DatabaseLedger) -> list[str]:
     book = ledger.book()
     lines = [f"ledger {book.identity} at {ledger.place.shown}, {pluralise(len(book.entries), 'entry', 'entries')}"]
     for name, balance in _populations(ledger, book):
-        lines += [f"population {name}", *_budgets(balance)]
+        lines += [f"population {name}", *_budgets(balance, book.populations[name].units)]
         lines += [f"    by {release}: epsilon {cost.epsilon}  delta {cost.delta}" for release, cost in balance.spenders]
         view = _concentrated(book, name, balance)
         if view is not None:
             lines.append(f"  by zCDP epsilon {view.epsilon} at delta {view.delta}, rho {_short(view.rho)}")
     for name, balance in _datasets(ledger, book):
-        lines += [f"dataset {name}", *_budgets(balance)]
+        lines += [f"dataset {name}", *_budgets(balance, book.datasets[name].units)]
     return lines
 
 
@@ -63,13 +64,15 @@ def shown_as_data(ledger: DatabaseLedger) -> dict[str, object]:
             {
                 "population": name,
                 "datasets": sorted(one for one, home in book.population_of.items() if home == name),
-                **_numbers(balance),
+                **_numbers(balance, book.populations[name].units),
                 "spenders": [{"release": release, **_pair(cost)} for release, cost in balance.spenders],
                 "zcdp": _view(_concentrated(book, name, balance)),
             }
             for name, balance in _populations(ledger, book)
         ],
-        "datasets": [{"dataset": name, **_numbers(balance)} for name, balance in _datasets(ledger, book)],
+        "datasets": [
+            {"dataset": name, **_numbers(balance, book.datasets[name].units)} for name, balance in _datasets(ledger, book)
+        ],
     }
 
 
@@ -85,16 +88,26 @@ def _datasets(ledger: DatabaseLedger, book: Book) -> Iterator[tuple[str, Balance
             yield name, balance
 
 
-def _budgets(balance: Balance) -> Iterator[str]:
+def _budgets(balance: Balance, units: Sequence[tuple[str | None, Budget]]) -> Iterator[str]:
+    """Cap, what was spent by unit, and what is left; epsilon of rows and of persons is no sum, and the cap covers all of it."""
     assert balance.cap is not None
-    for word, budget in (("cap", balance.cap), ("spent", balance.spent), ("left", left_of(balance.cap, balance.spent))):
-        yield f"  {word:<6} epsilon {budget.epsilon}  delta {budget.delta}"
+    spent = [(f"  for {unit_words(unit)}", one) for unit, one in units] or [("", balance.spent)]
+    yield f"  {'cap':<6} epsilon {balance.cap.epsilon}  delta {balance.cap.delta}"
+    for words, one in spent:
+        yield f"  {'spent':<6} epsilon {one.epsilon}  delta {one.delta}{words}"
+    left = left_of(balance.cap, balance.spent)
+    yield f"  {'left':<6} epsilon {left.epsilon}  delta {left.delta}"
+    if len(spent) > 1:
+        yield f"  further charges are for {unit_words(units[0][0])} only; the cap counts both"
 
 
-def _numbers(balance: Balance) -> dict[str, object]:
+def _numbers(balance: Balance, units: Sequence[tuple[str | None, Budget]]) -> dict[str, object]:
+    """``spent``: for the account's own unit; ``units``: for every one."""
     assert balance.cap is not None
     left = left_of(balance.cap, balance.spent)
-    return {"cap": _pair(balance.cap), "spent": _pair(balance.spent), "left": _pair(left)}
+    spent = units[0][1] if units else balance.spent
+    by_unit = [{"unit": unit_words(unit), **_pair(one)} for unit, one in units]
+    return {"cap": _pair(balance.cap), "spent": _pair(spent), "left": _pair(left), "units": by_unit}
 
 
 def _pair(budget: Budget) -> dict[str, str]:

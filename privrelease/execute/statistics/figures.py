@@ -1,4 +1,13 @@
-"""From noisy integers to released figures with their intervals: post-processing, which sees no exact figure and costs nothing."""
+"""From noisy integers to released figures with their intervals: post-processing, which sees no exact figure and costs nothing.
+
+A figure that is printed because its noisy count passed a threshold (private keys, ``min_count``) has the interval of the law given that it passed
+(:mod:`privrelease.dp.selected_intervals`). Where another draw decided, its noise is independent of the figure's own, which so keeps its law;
+a mean is bounded by the interval of its sum and that of its count given that it passed, together.
+
+Counts that agree add up, so that one that is left blank could be subtracted from the others: under ``min_count`` counts agree only where all of
+them are printed, before and after. Elsewhere each keeps its own noise. So a count is printed if and only if its own noisy one passes,
+and its interval is of that one, whichever of the two is printed.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +23,7 @@ from privrelease.dp import estimates
 from privrelease.dp.consistency import NoisyTable, agree
 from privrelease.dp.noise_sums import Part, half_width
 from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Variance
+from privrelease.dp.selected_intervals import selected_interval
 from privrelease.plan.statistics.forecast import forecast_of
 from privrelease.plan.statistics.plan import CONFIDENCE
 
@@ -28,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Agreement", "Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
 
 #: What is added for agreed figures being written with six decimals.
-_WRITTEN: Final = Fraction(1, 10**6)
+_ROUNDED: Final = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +81,39 @@ class Agreement:
     half_width: Fraction
 
 
-def agreed(plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy]) -> dict[str, Agreement]:
-    """Return, by query, counts that agree across the margins of their tables, from their noisy ones alone."""
+def agreed(
+    plans: Sequence[StatisticPlan], answers: Mapping[str, Noisy], *, min_count: int | None = None
+) -> dict[str, Agreement]:
+    """Return, by query, counts that agree across the margins of their tables, from their noisy ones alone.
+
+    ``min_count``: tables of which a count would be left blank, before or after, are left as they are.
+    """
     groups: dict[str, list[StatisticPlan]] = {}
     for plan in plans:
         if plan.agrees is not None:
             groups.setdefault(plan.agrees, []).append(plan)
     found: dict[str, Agreement] = {}
     for members in groups.values():
+        if min_count is not None and any(_masked(plan, answers[plan.id], min_count) for plan in members):
+            continue
         noises = [plan.draws[0].noise for plan in members]
-        for plan, one in zip(members, agree([_table(plan, answers[plan.id]) for plan in members]), strict=True):
+        tables = agree([_table(plan, answers[plan.id]) for plan in members])
+        if min_count is not None and any(
+            _post(plan, _written(value), None, None)[0] < min_count
+            for plan, one in zip(members, tables, strict=True)
+            for value in one.values
+        ):
+            continue
+        for plan, one in zip(members, tables, strict=True):
             parts = tuple(Part(noise, w, count) for at, w, count in one.weights if (noise := noises[at]) is not None)
             width = half_width(parts, CONFIDENCE)
-            found[plan.id] = Agreement(one, Fraction(ceil(width * 10**6), 10**6) + _WRITTEN)
+            found[plan.id] = Agreement(one, Fraction(ceil(width * 10**6), 10**6) + _ROUNDED)
     return found
+
+
+def _masked(plan: StatisticPlan, noisy: Noisy, min_count: int) -> bool:
+    """Whether a count of a table would be left blank by its own noise."""
+    return any(_post(plan, Fraction(value), None, None)[0] < min_count for value in noisy.values[0] if value is not None)
 
 
 def _table(plan: StatisticPlan, noisy: Noisy) -> NoisyTable:
@@ -102,7 +131,7 @@ def figures_of(
     plan: StatisticPlan, noisy: Noisy, *, min_count: int | None = None, agreement: Agreement | None = None
 ) -> tuple[ReleasedFigure, ...]:
     """Return the rows of a query in the order of its keys. ``agreement``: counts that agree with other tables, in place of its own."""
-    first = forecast_of(plan.draws[0])
+    first = forecast_of(plan.shown)
     cost = plan.cost
     names = (*plan.columns, *(("bin",) if isinstance(plan.query, Histogram) else ()))
     rows = []
@@ -111,17 +140,20 @@ def figures_of(
         if any(value is None for value in drawn):
             continue
         numbers = {str(draw.target.figure): value for draw, value in zip(plan.draws, drawn, strict=True) if value is not None}
-        estimate = _estimate(plan, numbers) if agreement is None else _agreeing(agreement, cell)
-        value, low, high = _post(plan, *estimate)
-        blank = min_count is not None and _counted(plan, numbers, value) < min_count
+        value, low, high = None, None, None
+        if min_count is None or _counted(plan, numbers) >= min_count:
+            estimate = _estimate(plan, numbers, min_count)
+            if agreement is not None:
+                estimate = _agreeing(agreement, cell, None if min_count is None else estimate[1:])
+            value, low, high = _post(plan, *estimate)
         rows.append(
             ReleasedFigure(
                 query=plan.id,
                 group=group_text(names, keys),
-                value=None if blank else value,
-                low=None if blank else low,
-                high=None if blank else high,
-                mechanism=plan.draws[0].mechanism,
+                value=value,
+                low=low,
+                high=high,
+                mechanism=plan.shown.mechanism,
                 scale=first.scale or 0.0,
                 epsilon=float(cost.epsilon.value),
                 delta=float(cost.delta.value),
@@ -130,14 +162,46 @@ def figures_of(
     return tuple(rows)
 
 
-def _counted(plan: StatisticPlan, numbers: Mapping[str, int], value: Fraction) -> Fraction | float:
-    """How many a figure is of, as far as it is known: a count as it would be published, else the noisy count beside it; a sum or a quantile
-    alone has none, and is never masked.
-    """
+def _counting(plan: StatisticPlan) -> Draw | None:
+    """The draw that says how many a figure is of: a count's own, else the count beside it; a sum or a quantile alone has none."""
     if isinstance(plan.query, Count | CountPersons | Histogram):
-        return value
-    count = numbers.get("rows", numbers.get("persons"))
-    return inf if count is None else count
+        return plan.shown
+    draws = {str(draw.target.figure): draw for draw in plan.draws}
+    return draws.get("rows", draws.get("persons"))
+
+
+def _counted(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction | float:
+    """How many a figure is of, as far as it is known: a count as it would be published, else the noisy count beside it; what has none is
+    never masked.
+    """
+    draw = _counting(plan)
+    if draw is None:
+        return inf
+    count = Fraction(numbers[str(draw.target.figure)])
+    return _post(plan, count, None, None)[0] if isinstance(plan.query, Count | CountPersons | Histogram) else count
+
+
+def _passed(plan: StatisticPlan, draw: Draw, min_count: int | None) -> int | None:
+    """The least noisy number of a draw with which its row is printed; None where this draw decides nothing."""
+    least = [] if draw.threshold is None else [draw.threshold]
+    if min_count is not None and draw is _counting(plan):
+        least.append(min_count)
+    return max(least, default=None)
+
+
+def _ends(plan: StatisticPlan, draw: Draw, noisy: int, parts: int, min_count: int | None) -> tuple[int, int]:
+    """The interval of one of ``parts`` draws, all of which are covered together, given that the row is printed."""
+    threshold = _passed(plan, draw, min_count)
+    if draw.noise is None or threshold is None:
+        width = _half_width(draw, parts)
+        return noisy - width, noisy + width
+    return selected_interval(
+        draw.noise,
+        threshold=threshold,
+        noisy=noisy,
+        least=1 if isinstance(plan.keys, PrivateKeys) else 0,
+        confidence=1 - (1 - CONFIDENCE) / parts,
+    )
 
 
 def _cells(plan: StatisticPlan, noisy: Noisy) -> list[tuple[str, ...]]:
@@ -158,19 +222,30 @@ def _key_texts(plan: StatisticPlan) -> list[tuple[str, ...]]:
 
 def value_of(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction:
     """Return the figure that the numbers of a query's draws make, by name, before anything is done to it afterwards."""
-    return _estimate(plan, numbers)[0]
+    query = plan.query
+    if isinstance(query, Quantile):
+        return _quantile(query, numbers)[0]
+    if not isinstance(query, Mean | Variance):
+        return Fraction(numbers[plan.shown.target.figure]) * plan.shown.grid
+    count, total = numbers["rows" if "rows" in numbers else "persons"], numbers["sum"]
+    if isinstance(query, Mean):
+        return estimates.mean(query.domain, noisy_sum=total, noisy_count=count)
+    squared, offset = numbers["squares"], next(draw.target.offset for draw in plan.draws if draw.target.figure == "squares")
+    value = estimates.variance(query.domain, noisy_sum=total, noisy_squares=squared, offset=offset, noisy_count=count)
+    return estimates.standard_deviation(value) if query.root else value
 
 
-def _estimate(plan: StatisticPlan, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
+def _estimate(
+    plan: StatisticPlan, numbers: Mapping[str, int], min_count: int | None
+) -> tuple[Fraction, Fraction | None, Fraction | None]:
     query = plan.query
     if isinstance(query, Quantile):
         return _quantile(query, numbers)
     if isinstance(query, Mean | Variance):
-        return _ratio(plan, query, numbers)
-    draw = plan.draws[0]
-    exact = Fraction(numbers[draw.target.figure]) * draw.grid
-    width = _half_width(draw, 1) * draw.grid
-    return exact, exact - width, exact + width
+        return _ratio(plan, query, numbers, min_count)
+    draw = plan.shown
+    low, high = _ends(plan, draw, numbers[draw.target.figure], 1, min_count)
+    return value_of(plan, numbers), low * draw.grid, high * draw.grid
 
 
 def _quantile(query: Quantile, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction | None, Fraction | None]:
@@ -183,10 +258,22 @@ def _quantile(query: Quantile, numbers: Mapping[str, int]) -> tuple[Fraction, Fr
     return value, min(low, value), max(high, value)
 
 
-def _agreeing(agreement: Agreement, cell: int) -> tuple[Fraction, Fraction, Fraction]:
-    """A count after agreement, to six decimals, with the interval of its own sum of noises."""
-    value = Fraction(round(float(agreement.agreed.values[cell]), 6)).limit_denominator(10**6)
-    return value, value - agreement.half_width, value + agreement.half_width
+def _agreeing(
+    agreement: Agreement, cell: int, own: tuple[Fraction | None, Fraction | None] | None
+) -> tuple[Fraction, Fraction, Fraction]:
+    """A count after agreement, to six decimals, with the interval of its own sum of noises.
+
+    ``own``: where counts are printed because they are large, the interval of the count before agreement, which is widened to hold the value.
+    """
+    value = _written(agreement.agreed.values[cell])
+    if own is None or own[0] is None or own[1] is None:
+        return value, value - agreement.half_width, value + agreement.half_width
+    return value, min(own[0], value), max(own[1], value)
+
+
+def _written(value: float) -> Fraction:
+    """An agreed count as it is written, with six decimals."""
+    return Fraction(round(float(value), 6)).limit_denominator(10**6)
 
 
 def _half_width(draw: Draw, parts: int) -> int:
@@ -200,22 +287,23 @@ def _width(noise: DiscreteLaplace | DiscreteGaussian, confidence: Fraction) -> i
     return noise.half_width(confidence)
 
 
-def _ratio(plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, int]) -> tuple[Fraction, Fraction, Fraction]:
+def _ratio(
+    plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, int], min_count: int | None
+) -> tuple[Fraction, Fraction, Fraction]:
     """A figure of several draws: its interval holds what the figure could be for any true values that the noise allows."""
     widths = {str(draw.target.figure): _half_width(draw, len(plan.draws)) for draw in plan.draws}
     counted = "rows" if "rows" in numbers else "persons"
     count, total = numbers[counted], numbers["sum"]
-    counts = [max(1, count - widths[counted]), max(1, count + widths[counted])]
+    draw = next(draw for draw in plan.draws if draw.target.figure == counted)
+    counts = [max(1, end) for end in _ends(plan, draw, count, len(plan.draws), min_count)]
     sums = [total - widths["sum"], total + widths["sum"]]
     means = [Fraction(one, n) for one in sums for n in counts]
-    domain = query.domain
+    domain, value = query.domain, value_of(plan, numbers)
     if isinstance(query, Mean):
-        value = estimates.mean(domain, noisy_sum=total, noisy_count=count)
         ends = [min(max(domain.value(domain.centre + mean), domain.low), domain.high) for mean in means]
         return value, min(ends), max(ends)
     offset = next(draw.target.offset for draw in plan.draws if draw.target.figure == "squares")
     squared = numbers["squares"]
-    value = estimates.variance(domain, noisy_sum=total, noisy_squares=squared, offset=offset, noisy_count=count)
     squares = [Fraction(squared + sign * widths["squares"], n) for sign in (-1, 1) for n in counts]
     least = Fraction(0) if min(means) <= 0 <= max(means) else min(mean * mean for mean in means)
     most = max(mean * mean for mean in means)
@@ -226,7 +314,7 @@ def _ratio(plan: StatisticPlan, query: Mean | Variance, numbers: Mapping[str, in
     if not query.root:
         return value, low, high
     root = estimates.standard_deviation
-    return root(value), root(low), root(high)
+    return value, root(low), root(high)
 
 
 def _post(

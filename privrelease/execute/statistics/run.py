@@ -6,8 +6,6 @@ message, log or file.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,13 +15,16 @@ from privrelease.dp.domains import CategoryDomain
 from privrelease.dp.draws import charge_then_draw
 from privrelease.dp.quantiles import scores
 from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys, Quantile, Sum, Variance
-from privrelease.errors import BudgetError
+from privrelease.execute.answers import answer_keys, answer_of, stored_answers
 from privrelease.execute.common.inputs import digest_inputs
 from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.progress import silent
 from privrelease.execute.statistics.figures import Noisy, agreed, figures_of
 from privrelease.execute.statistics.files import COLUMNS, write_statistics
+from privrelease.findings import Finding, Severity, pluralise
+from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.protocol import Claim
+from privrelease.ledger.refusals import budget_words
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import (
@@ -34,14 +35,16 @@ from privrelease.release.manifest import (
 from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from privrelease.dp.draws import Draw
     from privrelease.dp.randomness import Randomness
     from privrelease.engine.protocol.base import Engine
+    from privrelease.execute.answers import Stored
     from privrelease.execute.common.inputs import InputFiles
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.statistics.figures import ReleasedFigure
+    from privrelease.ledger.accounts import Spent
     from privrelease.ledger.protocol import Head, Ledger, Reservation
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
@@ -49,29 +52,17 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["ParkedStatistics", "query_key", "run_statistics"]
-
-_ANSWER = 1
+__all__ = ["ParkedStatistics", "lost_reservations", "run_statistics"]
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedStatistics:
-    """Statistics that wait for their audit."""
+    """Statistics that wait for their audit. ``notes``: what whoever runs should know of answers that were served again."""
 
     run: RunFolder
     manifest: Manifest
     internal: StatisticsInternalManifest
-
-
-def query_key(plan: StatisticsPlan, policy: Plan, query: StatisticPlan) -> str | None:
-    """Return the key under which the answer to a query is stored: policy, snapshot, release and query. None without a snapshot label.
-
-    The policy's digest covers everything else that the answer depends on.
-    """
-    if plan.snapshot is None:
-        return None
-    parts = [policy.policy_sha256, policy.environment, plan.source.dataset, plan.snapshot, plan.id, query.id]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    notes: tuple[Finding, ...] = ()
 
 
 def run_statistics(
@@ -97,9 +88,9 @@ def run_statistics(
     progress("read", None)
     staged = engine.stage(plan.source)
     inputs.check_unchanged()
-    stored = _stored_answers(plan, policy, ledger, content)
-    fresh = [query for query in plan.queries if stored[query.id] is None]
-    answers = {name: noisy for name, noisy in stored.items() if noisy is not None}
+    stored = stored_answers(plan, policy, ledger, content)
+    fresh = [query for query in plan.queries if query.id not in stored]
+    answers = {name: one.noisy for name, one in stored.items()}
     reservation: Reservation | None = None
     if fresh:
         progress("aggregate", None)
@@ -111,8 +102,8 @@ def run_statistics(
         exact = engine.aggregates(staged, bounding, [_aggregate(plan, query) for query in fresh])
         progress("charge and draw", None)
         charged: list[Reservation] = []
-        keys = {query.id: query_key(plan, policy, query) for query in fresh}
-        claim = _claim(plan, policy, fresh, content, run, tuple(key for key in keys.values() if key is not None))
+        keys = answer_keys(plan, content)
+        claim = _claim(plan, policy, fresh, content, run, tuple(keys[query.id] for query in fresh if query.id in keys))
         work = [
             (draw, figures)
             for query, found in zip(fresh, exact, strict=True)
@@ -126,10 +117,10 @@ def run_statistics(
             answers[query.id] = _published(shown, found.keys) if isinstance(query.keys, PrivateKeys) else Noisy(shown)
         ledger.commit(
             reservation,
-            {key: _answer(query, answers[query.id], content, run) for query in fresh if (key := keys[query.id]) is not None},
+            {keys[query.id]: answer_of(plan, query, answers[query.id], content, run.id) for query in fresh if query.id in keys},
         )
     progress("write", None)
-    together = agreed(plan.queries, answers)
+    together = agreed(plan.queries, answers, min_count=plan.min_count)
     figures = [
         figure
         for query in plan.queries
@@ -137,7 +128,38 @@ def run_statistics(
     ]
     head = ledger.head() if reservation is None else reservation.head
     again = frozenset(query.id for query in plan.queries) - {query.id for query in fresh}
-    return _park(plan, policy, store, run, inputs, figures, _Done(staged.n_rows, randomness.private, head, again, reservation))
+    parked = _park(
+        plan, policy, store, run, inputs, figures, _Done(staged.n_rows, randomness.private, head, again, reservation)
+    )
+    return replace(parked, notes=tuple(_not_compared(plan, stored)))
+
+
+def lost_reservations(plan: StatisticsPlan, policy: Plan, ledger: Ledger) -> tuple[Finding, ...]:
+    """Return for each reservation whose run stored no answers what a next run says of it (L132), whatever becomes of that run."""
+    return tuple(_lost(spent) for spent in ledger.book().lost(f"{policy.policy_id}/{plan.id}"))
+
+
+def _lost(spent: Spent) -> Finding:
+    return Finding(
+        "L132",
+        f"run {spent.claim.run} reserved {budget_words(spent.claim.cost)} in entry {spent.sequence} of the ledger and stored no answers: it ended before it "
+        "could, or is still running",
+        Severity.WARN,
+        hint="the budget stays spent, and nothing that was drawn for it is ever published; what this run draws is charged by itself",
+    )
+
+
+def _not_compared(plan: StatisticsPlan, stored: Mapping[str, Stored]) -> Iterator[Finding]:
+    """Say where answers were served again by the snapshot's label alone."""
+    names = sorted(name for name, one in stored.items() if not one.compared)
+    if names:
+        yield Finding(
+            "L134",
+            f"stored answers are served for {pluralise(len(names), 'query', 'queries')} of snapshot {plan.snapshot}, and the data could not be compared "
+            "with that of their run: it was digested under another key",
+            Severity.WARN,
+            hint="set the same PRIVRELEASE_DIGEST_KEY wherever the policy runs, so that changed data under one label is found",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,63 +279,8 @@ def _claim(
         run=run.id,
         queries=keys,
         apart=apart,
+        unit=unit_of(None if plan.unit is None else plan.unit.column),
     )
-
-
-def _answer(query: StatisticPlan, noisy: Noisy, content: str, run: RunFolder) -> bytes:
-    draws = [draw.record() for draw in query.draws]
-    value = {
-        "version": _ANSWER,
-        "content": content,
-        "draws": draws,
-        "values": noisy.values,
-        "keys": noisy.keys,
-        "run": run.id,
-    }
-    return json.dumps(value, sort_keys=True).encode()
-
-
-def _stored_answers(plan: StatisticsPlan, policy: Plan, ledger: Ledger, content: str) -> dict[str, Noisy | None]:
-    """Return by query the stored answer, None where it is to be drawn.
-
-    Parts count as apart because one run keeps the same rows of a person for all of them: answers of several runs are not served together.
-    """
-    stored = {query.id: _stored(plan, policy, query, ledger, content) for query in plan.queries}
-    for family in plan.apart:
-        names = [name for part in family.parts for name in part.queries]
-        runs = {None if (found := stored[name]) is None else found[1] for name in names}
-        if len(runs) > 1 or None in runs:
-            stored |= dict.fromkeys(names)
-    return {name: None if found is None else found[0] for name, found in stored.items()}
-
-
-def _stored(
-    plan: StatisticsPlan, policy: Plan, query: StatisticPlan, ledger: Ledger, content: str
-) -> tuple[Noisy, str | None] | None:
-    """Return the stored answer and the run that drew it.
-
-    Raises BudgetError (L131) where the data under the snapshot's label is another than it was.
-    """
-    key = query_key(plan, policy, query)
-    found = None if key is None or query.fresh else ledger.answer(key)
-    if found is None:
-        return None
-    value = json.loads(found)
-    if value.get("version") != _ANSWER or value["draws"] != [draw.record() for draw in query.draws]:
-        return None
-    if _differ(value["content"], content):
-        raise BudgetError(
-            code="L131",
-            message=f"the data of snapshot {plan.snapshot} is not what it was when query {query.id} was answered",
-            hint="give changed data a new `snapshot` label",
-        )
-    return Noisy(tuple(map(tuple, value["values"])), tuple(map(tuple, value["keys"]))), value.get("run")
-
-
-def _differ(before: str, after: str) -> bool:
-    """Whether two contents, digested under the same keys, differ; under other keys nobody can tell."""
-    then, present = (tuple(tuple(part.split(":", 1)) for part in content.split(",")) for content in (before, after))
-    return [part[0] for part in then] == [part[0] for part in present] and then != present
 
 
 # ----------------------------------------------------------------------------------------------------------------------- parking

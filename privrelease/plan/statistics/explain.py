@@ -80,7 +80,7 @@ class StatisticsExplanation:
     def as_lines(self) -> tuple[str, ...]:
         """Return it as lines of text."""
         snapshot = "" if self.snapshot is None else f", snapshot {self.snapshot}"
-        again = "in every run: no snapshot is declared" if self.snapshot is None else "once per snapshot and policy"
+        again = "in every run: no snapshot is declared" if self.snapshot is None else "once per snapshot"
         lines = [
             f"release {self.id}",
             f"  source  {self.source}{snapshot}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
 
@@ -68,6 +68,11 @@ class StatisticPlan:
         return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
 
     @property
+    def shown(self) -> Draw:
+        """The draw whose law a row of the file states: the figure's own, not that of the persons who select private keys, where both are drawn."""
+        return next((draw for draw in self.draws if draw.threshold is None), self.draws[0])
+
+    @property
     def keys(self) -> PublicKeys | PrivateKeys | None:
         """Its group keys."""
         return self.query.by
@@ -76,6 +81,18 @@ class StatisticPlan:
     def columns(self) -> tuple[str, ...]:
         """The columns of its groups, without bins."""
         return () if self.query.by is None else self.query.by.columns
+
+    def printed(self, min_count: int | None) -> Literal["always", "own", "other"]:
+        """Which noise decides that a row is printed: none, the noise of the count that it is or is a part of, or that of another figure alone."""
+        from privrelease.dp.queries import PrivateKeys, Quantile, Sum
+
+        counts = {draw.target.figure: draw for draw in self.draws if draw.target.figure in {"rows", "persons"}}
+        own = counts.get("rows", counts.get("persons"))
+        if own is None or (min_count is None and not isinstance(self.keys, PrivateKeys)):
+            return "always"
+        if isinstance(self.query, Sum | Quantile) or (min_count is None and own.threshold is None):
+            return "other"
+        return "own"
 
     def afterwards(self, min_count: int | None) -> tuple[str, ...]:
         """What is done to its noisy figures, in this order; ``min_count``: of the release, which masks what has a noisy count."""

@@ -1,4 +1,4 @@
-"""Rules of the ledger: a cap that means something, and releases that could fit it."""
+"""Rules of the ledger: a cap that means something, releases that could fit it, one unit a population, and answers that can be served again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ __all__ = ["ledger_rules"]
 
 
 def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
-    """Yield what is wrong with the cap, and releases that could never be charged."""
+    """Yield what is wrong with the cap, releases that could never be charged, and those that are charged anew by every run."""
+    yield from _labels(reading)
+    yield from _units(reading)
     ledger = reading.policy.ledger
     if ledger is None:
         if reading.left_out("ledger"):
@@ -37,6 +39,42 @@ def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
             yield reading.error("P104", "delta must be in [0, 1)", "ledger", *place, "delta", hint="write e.g. 1e-5")
             continue
         yield from _never(reading, cap, place)
+
+
+def _labels(reading: RuleContext) -> Iterator[Finding]:
+    """Yield releases of statistics whose data has no snapshot label, under which answers could be served again."""
+    for number, release in enumerate(reading.policy.releases):
+        if not isinstance(release, StatisticsRelease):
+            continue
+        dataset = reading.policy.datasets.get(release.from_)
+        if dataset is not None and dataset.snapshot is None and ("datasets", release.from_) not in reading.broken:
+            yield reading.warning(
+                "P711",
+                f"dataset {release.from_} names no snapshot: every run of release {release.id} draws again and is charged again",
+                *("releases", number, "from"),
+                hint=f"write e.g. `snapshot: 2026-Q3` under datasets.{release.from_}: the same question about it is then served again, free",
+            )
+
+
+def _units(reading: RuleContext) -> Iterator[Finding]:
+    """Yield datasets of one population whose statistics protect different units: the ledger would refuse the second to be charged."""
+    first: dict[str | None, tuple[str, str]] = {}
+    for number, release in enumerate(reading.policy.releases):
+        if not isinstance(release, StatisticsRelease):
+            continue
+        dataset = reading.policy.datasets.get(release.from_)
+        if dataset is None or ("datasets", release.from_) in reading.broken:
+            continue
+        unit = "rows" if dataset.unit is None else f"persons by {dataset.unit.column}"
+        other, known = first.setdefault(dataset.population, (release.from_, unit))
+        if unit != known:
+            whose = "both name no population" if dataset.population is None else f"both are of population {dataset.population}"
+            yield reading.error(
+                "P712",
+                f"statistics of dataset {release.from_} protect {unit}, those of dataset {other} {known}, and {whose}: their budgets do not add up",
+                *("releases", number, "from"),
+                hint="declare the same `unit` for every dataset of a population, or name another `population` for one of them",
+            )
 
 
 def _never(reading: RuleContext, cap: CapSpec, place: tuple[str, ...]) -> Iterator[Finding]:

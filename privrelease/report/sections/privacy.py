@@ -106,7 +106,7 @@ def build(context: Context) -> PrivacyBody | Absent:
         unprotected=tuple(texts.text(f"dp.unprotected.{name}") for name in facts.unprotected),
         overview=tuple(_overview(query, texts) for query in facts.queries),
         draws=tuple(_draw(query.id, draw, texts) for query in facts.queries for draw in query.draws),
-        queries=tuple(_query(place, query, texts) for place, query in enumerate(facts.queries, 1)),
+        queries=tuple(_query(place, query, facts, texts) for place, query in enumerate(facts.queries, 1)),
         budget=None if facts.budget is None else _budget(facts.budget, texts),
         earlier=earlier_body(context),
     )
@@ -196,7 +196,7 @@ def _draw(query: str, draw: DrawFacts, texts: Catalogue) -> DrawRow:
 # --------------------------------------------------------------------------------------------------------------------- figures
 
 
-def _query(place: int, query: QueryFacts, texts: Catalogue) -> QueryBody:
+def _query(place: int, query: QueryFacts, facts: PrivacyFacts, texts: Catalogue) -> QueryBody:
     said: list[Sentence] = []
     released = exact(query.released)
     if released is None:
@@ -206,8 +206,18 @@ def _query(place: int, query: QueryFacts, texts: Catalogue) -> QueryBody:
     if query.served_again:
         said.append(("dp.again", {}))
     said += [("dp.post", {"steps": ", ".join(query.post)})] if query.post else []
+    if query.printed != "always" and any(exact(group.low) is not None for group in query.groups):
+        said.append((f"dp.printed.{query.printed}", {}))
+    said += [(f"dp.bias.{name}", _bounds(query, facts)) for name in query.bias]
     rows = [(_label(group, texts), *_written(group, texts)) for group in query.groups]
     return QueryBody(query.id, tuple(said), tuple(rows), _bars(place, query, texts))
+
+
+def _bounds(query: QueryFacts, facts: PrivacyFacts) -> dict[str, str]:
+    """What texts on bounding may name: rows and groups of a person, the declared domain."""
+    groups = "" if facts.max_groups is None else numbers.count(facts.max_groups)
+    bounds, closed, _ = (query.domain or "").partition("]")
+    return {"rows": numbers.count(facts.max_rows), "groups": groups, "domain": bounds + closed}
 
 
 def _label(group: GroupFacts, texts: Catalogue) -> str:

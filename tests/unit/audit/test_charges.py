@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -86,8 +87,6 @@ def test_a_draw_more_or_less_or_another_was_not_charged(ledger, drawn):
 
 
 def test_an_entry_that_is_not_there_or_another_or_of_another_population_is_told(ledger):
-    from dataclasses import replace
-
     head = charge(ledger, draw("a"))
     for other in (replace(head, sequence=9), replace(head, hash="0" * 64), replace(head, ledger="another")):
         assert said(ledger, manifest(other, ("a", draw("a")))) == "the ledger has not the entry that the manifest names"
@@ -99,9 +98,11 @@ def test_a_stored_answer_was_charged_by_any_earlier_entry_of_the_population(ledg
     charge(ledger, draw("a"))
     head = charge(ledger, draw("b"))
     assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")), again=("a",))) is None
-    assert said(ledger, manifest(head, ("c", draw("c")), ("b", draw("b")), again=("c",))) == (
+    wider = replace(draw("c"), scale=Fraction(20))
+    assert said(ledger, manifest(head, ("c", wider), ("b", draw("b")), again=("c",))) == (
         "query c: its stored answer was never charged"
     )
+    assert said(ledger, manifest(head, ("c", draw("c")), ("b", draw("b")), again=("c",))) is None  # under another name
     assert said(ledger, manifest(head, ("a", draw("a")), ("b", draw("b")), again=("a", "b"))) is None
 
 

@@ -120,10 +120,15 @@ def test_another_name_is_no_fresh_budget(folder, capsys, old, new, code):
     change(folder, old, new)
     if "renamed" in new:
         change(folder, "from: d\n", "from: renamed\n")
+        before = (folder / "out" / "s.csv").read_bytes()
+        assert main(["run", "p.yaml"]) == 0  # the same data, and what was paid for: served again
+        assert (folder / "out" / "s.csv").read_bytes() == before
+    change(folder, "budget: {epsilon: 0.4}", "budget: {epsilon: 0.3}")
     assert main(["run", "p.yaml"]) == 4
     capsys.readouterr()
     main(["ledger", "init", "p.yaml"])
-    change(folder, "budget: {epsilon: 0.4}", "budget: {epsilon: 0.7}")
+    (population,) = [one for one in status(capsys)["populations"] if one["population"] == "everybody"]
+    assert population["spent"]["epsilon"] == "0.4"
     assert main(["run", "p.yaml"]) == 4
     assert f"{code} " in capsys.readouterr().err
 
@@ -251,3 +256,16 @@ def test_a_plan_of_a_policy_without_a_ledger_says_that_its_budget_is_not_known(f
     change(folder, 'ledger: {cap: {epsilon: 1, delta: 1e-5}, url: "sqlite:///ledger.db"}\n', "")
     assert main(["plan", "p.yaml"]) == 0
     assert "not known (L101" in capsys.readouterr().out
+
+
+def test_a_population_that_was_charged_for_persons_is_not_charged_for_rows(folder, capsys):
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    assert main(["run", "p.yaml"]) == 0
+    before = (folder / "out" / "s.csv").read_bytes()
+    change(folder, "    unit: {column: id, max_rows: 1}\n", "")
+    capsys.readouterr()
+    assert main(["run", "p.yaml"]) == 4
+    assert "L133 population everybody spends its budget for persons by id" in capsys.readouterr().err
+    assert (folder / "out" / "s.csv").read_bytes() == before
+    (population,) = status(capsys)["populations"]
+    assert population["units"] == [{"unit": "persons by id", "epsilon": "0.4", "delta": "0"}]

@@ -78,6 +78,7 @@ def test_another_policy_that_renames_a_dataset_escapes_its_cap_by_no_init(folder
     assert main(["run", "p.yaml"]) == 0
     text = POLICY.replace("  d:\n", "  e:\n").replace("from: d", "from: e").replace("id: made", "id: second")
     text = text.replace("  datasets: {d: {epsilon: 0.5, delta: 1e-6}}\n", caps).replace("out/s.csv", "out/second.csv")
+    text = text.replace("budget: {epsilon: 0.4}", "budget: {epsilon: 0.3}")  # another question than was paid for
     (folder / "second.yaml").write_text(text, encoding="utf-8")
     assert main(["ledger", "init", "second.yaml"]) == 0
     capsys.readouterr()

@@ -95,7 +95,7 @@ def test_plan_run_claim_ledger_and_audit_tell_one_total(folder, capsys, rule):
     capsys.readouterr()
     assert main(["plan", "p.yaml"]) == 0
     planned = capsys.readouterr().out
-    assert f"spends  epsilon 1, delta {float(DELTA[rule]):g}, once per snapshot and policy" in planned
+    assert f"spends  epsilon 1, delta {float(DELTA[rule]):g}, once per snapshot" in planned
     assert "; the queries alone would add up to epsilon " in planned
     assert "in parallel, at most 1 part a person: n | s" in planned
     with (folder / "out" / "s.csv").open(encoding="utf-8", newline="") as file:

@@ -219,14 +219,14 @@ def test_columns_that_do_not_exist_are_named_with_the_nearest(folder: Folder, ch
         (
             "release: numbers, expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]",
             (
-                "p.yaml:38:85: P302 column sex does not exist in the file of release numbers\n"
+                "p.yaml:39:85: P302 column sex does not exist in the file of release numbers\n"
                 "hint: its columns: query, group, value, low, high, mechanism, scale, epsilon, delta"
             ),
         ),
         (
             "release: numbers, on: source, expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]",
             (
-                "p.yaml:38:38: P452 MORE looks at the source of a release under differential privacy: what it finds must not decide\n"
+                "p.yaml:39:38: P452 MORE looks at the source of a release under differential privacy: what it finds must not decide\n"
                 "hint: write `severity: warn`: it is told in the internal report and nowhere else"
             ),
         ),
@@ -239,7 +239,9 @@ def test_columns_that_do_not_exist_are_named_with_the_nearest(folder: Folder, ch
 def test_a_check_on_the_source_of_noisy_statistics_can_only_warn(
     folder: Folder, change: object, check: str, says: str | None
 ) -> None:
-    text = change(("checks:", STATISTICS + LEDGER + "checks:"), ("source: data", "population: p\n    source: data"))  # type: ignore[operator]
+    text = change(
+        ("checks:", STATISTICS + LEDGER + "checks:"), ("source: data", "population: p\n    snapshot: s\n    source: data")
+    )  # type: ignore[operator]
     told = folder.check(text + f"  - {{id: MORE, {check}}}\n")
     assert told == ([] if says is None else [says])
 

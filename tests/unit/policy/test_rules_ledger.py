@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LEDGER = 'ledger: {cap: {epsilon: 4, delta: 1e-5}, url: "sqlite:///ledger.db"}\nchecks:'
-POPULATION = (f"source: {SOURCE}", f"source: {SOURCE}\n    population: patients")
+POPULATION = (f"source: {SOURCE}", f"source: {SOURCE}\n    population: patients\n    snapshot: s")
 STATISTICS = """\
   - id: numbers
     kind: statistics
@@ -61,7 +61,7 @@ RULES = [
         "a release above the cap",
         (("checks:", STATISTICS + LEDGER), POPULATION),
         [
-            "p.yaml:32:23: P430 the epsilon of release numbers, 5, is above the ledger's cap, 4: it could never be charged\nhint: lower it, or raise `ledger.cap.epsilon`"
+            "p.yaml:33:23: P430 the epsilon of release numbers, 5, is above the ledger's cap, 4: it could never be charged\nhint: lower it, or raise `ledger.cap.epsilon`"
         ],
         (("checks:", STATISTICS + LEDGER.replace("epsilon: 4", "epsilon: 5")), POPULATION),
     ),

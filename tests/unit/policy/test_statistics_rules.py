@@ -22,6 +22,7 @@ datasets:
   patients:
     source: data/patients.csv
     population: patients
+    snapshot: spring
     unit: {column: id, max_rows: 1}
     columns:
       id: {role: direct, type: string}
@@ -72,187 +73,187 @@ BAD = [
         "no bounds",
         ("id: s, sum: free",),
         {},
-        "p.yaml:26:22: DP111 free has no lower and upper bound",
+        "p.yaml:27:22: DP111 free has no lower and upper bound",
         "write `domain: [lower, upper]`",
     ),
-    ("equal bounds", ("id: s, sum: same",), {}, "p.yaml:26:22: DP112 the bounds of same are equal", "needs no query"),
-    ("swapped bounds", ("id: s, mean: age",), {"head": ("[18, 85]", "[85, 18]")}, "p.yaml:13:41: P402", "write [18, 85]"),
-    ("no grid", ("id: s, sum: rough",), {}, "p.yaml:26:22: P705 rough has no grid", "write e.g. `grid: 0.1`"),
+    ("equal bounds", ("id: s, sum: same",), {}, "p.yaml:27:22: DP112 the bounds of same are equal", "needs no query"),
+    ("swapped bounds", ("id: s, mean: age",), {"head": ("[18, 85]", "[85, 18]")}, "p.yaml:14:41: P402", "write [18, 85]"),
+    ("no grid", ("id: s, sum: rough",), {}, "p.yaml:27:22: P705 rough has no grid", "write e.g. `grid: 0.1`"),
     (
         "a text summed",
         ("id: s, sum: sex",),
         {},
-        "p.yaml:26:22: P703 sex is of type category: it has no sum",
+        "p.yaml:27:22: P703 sex is of type category: it has no sum",
         "integer or number",
     ),
     (
         "delta 0 for a Gaussian",
         ("id: n, count: true, mechanism: gaussian",),
         {"budget": "{epsilon: 1, delta: 0}"},
-        "p.yaml:24:33: DP103",
+        "p.yaml:25:33: DP103",
         "write a delta",
     ),
     (
         "no delta for a Gaussian",
         ("id: n, count: true, mechanism: gaussian",),
         {"budget": "{epsilon: 1}"},
-        "p.yaml:24:5: DP103",
+        "p.yaml:25:5: DP103",
         "write a delta",
     ),
     (
         "no delta for private keys",
         ("id: n, count: true, by: [area], keys: private",),
         {"budget": "{epsilon: 1}"},
-        "p.yaml:24:5: DP103 publishing private group keys needs a delta",
+        "p.yaml:25:5: DP103 publishing private group keys needs a delta",
         "write a delta",
     ),
-    ("epsilon 0", ("id: n, count: true",), {"budget": "{epsilon: 0}"}, "p.yaml:24:23: DP101 epsilon must be above 0", "0.5"),
+    ("epsilon 0", ("id: n, count: true",), {"budget": "{epsilon: 0}"}, "p.yaml:25:23: DP101 epsilon must be above 0", "0.5"),
     (
         "epsilon negative",
         ("id: n, count: true",),
         {"budget": "{epsilon: -1}"},
-        "p.yaml:24:23: DP101",
+        "p.yaml:25:23: DP101",
         "write what the release may spend",
     ),
     (
         "epsilon 1e-300",
         ("id: n, count: true",),
         {"budget": "{epsilon: 1e-300}"},
-        "p.yaml:24:23: P203 epsilon is too large or too close to 0",
+        "p.yaml:25:23: P203 epsilon is too large or too close to 0",
         "",
     ),
-    ("epsilon 1e-9", ("id: n, count: true",), {"budget": "{epsilon: 1e-9}"}, "p.yaml:24:23: DP102", "between 0.000001 and 100"),
-    ("epsilon of a query 0", ("id: n, count: true, epsilon: 0",), {}, "p.yaml:26:39: DP101", "0.5"),
-    ("epsilon of a query negative", ("id: n, count: true, epsilon: -0.1",), {}, "p.yaml:26:39: DP101", "0.5"),
+    ("epsilon 1e-9", ("id: n, count: true",), {"budget": "{epsilon: 1e-9}"}, "p.yaml:25:23: DP102", "between 0.000001 and 100"),
+    ("epsilon of a query 0", ("id: n, count: true, epsilon: 0",), {}, "p.yaml:27:39: DP101", "0.5"),
+    ("epsilon of a query negative", ("id: n, count: true, epsilon: -0.1",), {}, "p.yaml:27:39: DP101", "0.5"),
     (
         "delta 0.99",
         ("id: n, count: true, mechanism: gaussian",),
         {"budget": "{epsilon: 1, delta: 0.99}"},
-        "p.yaml:24:33: DP108 delta is 0.01 or more",
+        "p.yaml:25:33: DP108 delta is 0.01 or more",
         "well below 1 / number of persons",
     ),
-    ("delta above 1", ("id: n, count: true",), {"budget": "{epsilon: 1, delta: 2}"}, "p.yaml:24:33: DP104", "1e-6"),
+    ("delta above 1", ("id: n, count: true",), {"budget": "{epsilon: 1, delta: 2}"}, "p.yaml:25:33: DP104", "1e-6"),
     (
         "more than the budget",
         ("id: n, count: true, epsilon: 0.6", "id: m, count: true, epsilon: 0.6"),
         {},
-        "p.yaml:24:23: DP105",
+        "p.yaml:25:23: DP105",
         "lower that of a query",
     ),
     (
         "nothing left for a share",
         ("id: n, count: true, epsilon: 1", "id: m, count: true"),
         {},
-        "p.yaml:24:23: DP105",
+        "p.yaml:25:23: DP105",
         "raise the budget",
     ),
     (
         "a key outside its domain",
         ("id: n, count: true, by: [sex], keys: {sex: [F, X]}",),
         {},
-        "p.yaml:26:57: P704 X is no key of sex",
+        "p.yaml:27:57: P704 X is no key of sex",
         "domain",
     ),
     (
         "keys without a domain",
         ("id: n, count: true, by: [area]",),
         {},
-        "p.yaml:26:35: P704 area has no list of keys",
+        "p.yaml:27:35: P704 area has no list of keys",
         "keys: private",
     ),
-    ("a direct identifier as key", ("id: n, count: true, by: [id]",), {}, "p.yaml:26:35: P407", "another column"),
+    ("a direct identifier as key", ("id: n, count: true, by: [id]",), {}, "p.yaml:27:35: P407", "another column"),
     (
         "a unit that repeats without maximum",
         ("id: n, count: true",),
         {"head": (", max_rows: 1", "")},
-        "p.yaml:10:5: DP121",
+        "p.yaml:11:5: DP121",
         "max_rows: 1",
     ),
     (
         "a filter of an undeclared column",
         ("id: n, count: true, where: weight > 3",),
         {},
-        "p.yaml:26:37: P702 the filter names 'weight'",
+        "p.yaml:27:37: P702 the filter names 'weight'",
         "declared: id, age",
     ),
     (
         "a filter that holds SQL",
         ("id: n, count: {where: 'age > (SELECT 1)'}",),
         {},
-        "p.yaml:26:32: P702 a filter compares columns with literals",
+        "p.yaml:27:32: P702 a filter compares columns with literals",
         "allowed:",
     ),
     (
         "a filter that ends the query",
         ("id: n, count: true, where: 'age > 3; DROP TABLE x'",),
         {},
-        "p.yaml:26:37: P702",
+        "p.yaml:27:37: P702",
         "allowed:",
     ),
-    ("a filter with a function", ("id: n, count: true, where: 'random() > 1'",), {}, "p.yaml:26:37: P702", "allowed:"),
+    ("a filter with a function", ("id: n, count: true, where: 'random() > 1'",), {}, "p.yaml:27:37: P702", "allowed:"),
     (
         "a filter of a wrong type",
         ("id: n, count: true, where: \"age = 'old'\"",),
         {},
-        "p.yaml:26:37: P702 age is of type integer",
+        "p.yaml:27:37: P702 age is of type integer",
         "whole number",
     ),
     (
         "a filter outside a domain",
         ("id: n, count: true, where: \"sex = 'f'\"",),
         {},
-        "p.yaml:26:37: P702 f is not in the domain of sex",
+        "p.yaml:27:37: P702 f is not in the domain of sex",
         "F",
     ),
-    ("no figure", ("id: n, by: [sex]",), {}, "p.yaml:26:9: P204", "write one of count, count_persons"),
-    ("two figures", ("id: n, count: true, sum: age",), {}, "p.yaml:26:9: P204", "write one of"),
+    ("no figure", ("id: n, by: [sex]",), {}, "p.yaml:27:9: P204", "write one of count, count_persons"),
+    ("two figures", ("id: n, count: true, sum: age",), {}, "p.yaml:27:9: P204", "write one of"),
     (
         "an interval of a count",
         ("id: n, count: true, interval: true",),
         {},
-        "p.yaml:26:9: P204",
+        "p.yaml:27:9: P204",
         "has its interval for nothing",
     ),
-    ("a histogram without bins", ("id: n, histogram: age",), {}, "p.yaml:26:9: P204", "bins: {width: 10}"),
-    ("bins out of order", ("id: n, histogram: age, bins: {edges: [5, 1]}",), {}, "p.yaml:26:33: DP117", "edges: [0, 10, 20]"),
+    ("a histogram without bins", ("id: n, histogram: age",), {}, "p.yaml:27:9: P204", "bins: {width: 10}"),
+    ("bins out of order", ("id: n, histogram: age, bins: {edges: [5, 1]}",), {}, "p.yaml:27:33: DP117", "edges: [0, 10, 20]"),
     (
         "ten million bins",
         ("id: n, histogram: rough, bins: {width: 0.0000001}",),
         {"head": ("rough: {role: sensitive, type: number, ", "rough: {role: sensitive, type: number, grid: 0.0000001, ")},
-        "p.yaml:26:35: DP123 too many bins of rough",
+        "p.yaml:27:35: DP123 too many bins of rough",
         "choose wider bins",
     ),
     (
         "more bins and keys together",
         ("id: n, histogram: age, bins: {width: 0.001}, by: [age]",),
         {},
-        "p.yaml:26:33: DP123 the query has 4556000 cells, more than 1000000",
+        "p.yaml:27:33: DP123 the query has 4556000 cells, more than 1000000",
         "fewer groups",
     ),
     (
         "a range of whole numbers that is too wide for keys",
         ("id: n, count: true, by: [age, sex]",),
         {"head": ("[18, 85]", "[0, 999999999999]")},
-        "p.yaml:26:30: DP123 the query has 2000000000000 cells, more than 1000000",
+        "p.yaml:27:30: DP123 the query has 2000000000000 cells, more than 1000000",
         "coarser keys",
     ),
-    ("bins of width 0", ("id: n, histogram: age, bins: {width: 0}",), {}, "p.yaml:26:47: P104", ""),
-    ("a quantile of 1", ("id: n, quantile: age, at: 1",), {}, "p.yaml:26:36: DP119", "0.5"),
-    ("a Gaussian median", ("id: n, median: age, mechanism: gaussian",), {}, "p.yaml:26:41: DP122", "remove `mechanism`"),
+    ("bins of width 0", ("id: n, histogram: age, bins: {width: 0}",), {}, "p.yaml:27:47: P104", ""),
+    ("a quantile of 1", ("id: n, quantile: age, at: 1",), {}, "p.yaml:27:36: DP119", "0.5"),
+    ("a Gaussian median", ("id: n, median: age, mechanism: gaussian",), {}, "p.yaml:27:41: DP122", "remove `mechanism`"),
     (
         "private keys of a histogram",
         ("id: n, histogram: age, bins: {width: 5}, by: [area], keys: private",),
         {},
-        "p.yaml:26:69: DP122",
+        "p.yaml:27:69: DP122",
         "declare the keys",
     ),
-    ("a column that does not exist", ("id: n, sum: weight",), {}, "p.yaml:26:22: P302 column weight does not exist", ""),
-    ("a group that does not exist", ("id: n, count: true, by: [weight]",), {}, "p.yaml:26:35: P302", ""),
+    ("a column that does not exist", ("id: n, sum: weight",), {}, "p.yaml:27:22: P302 column weight does not exist", ""),
+    ("a group that does not exist", ("id: n, count: true, by: [weight]",), {}, "p.yaml:27:35: P302", ""),
     (
         "two queries of one name",
         ("id: n, count: true", "id: n, sum: age"),
         {},
-        "p.yaml:27:14: P408 two queries are called n",
+        "p.yaml:28:14: P408 two queries are called n",
         "rename",
     ),
     (
@@ -266,7 +267,7 @@ BAD = [
         "nothing that could agree",
         ("id: n, count: true", "id: m, sum: age"),
         {"more": "    post: [consistent]\n"},
-        "p.yaml:25:5: P708 there are no counts that could agree",
+        "p.yaml:26:5: P708 there are no counts that could agree",
         "count the total and its parts",
     ),
     (
@@ -333,15 +334,47 @@ def test_an_environment_may_spend_less_and_never_more(folder: Folder) -> None:
 
 
 def test_a_dataset_without_population_or_unit_is_told(folder: Folder) -> None:
-    text = policy("id: n, count: true").replace("    population: patients\n    unit: {column: id, max_rows: 1}\n", "")
+    text = (
+        policy("id: n, count: true")
+        .replace("    population: patients\n", "")
+        .replace("    unit: {column: id, max_rows: 1}\n", "")
+    )
     findings = folder.check(text)
     assert [finding.split(" ")[1] for finding in findings] == ["P706", "P707"]
     assert all(" warn: " in finding for finding in findings)
 
 
+def test_a_release_of_data_without_a_snapshot_is_told_that_every_run_is_charged(folder: Folder) -> None:
+    (finding,) = folder.check(policy("id: n, count: true").replace("    snapshot: spring\n", ""))
+    assert finding.startswith("p.yaml:22:11: P711 warn: dataset patients names no snapshot: every run of release s draws again")
+    assert "write e.g. `snapshot: " in finding
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("population: patients, unit: {column: id, max_rows: 3}", None),
+        ("population: others", None),
+        ("population: patients", "protect rows, those of dataset patients persons by id, and both are of population patients"),
+        (
+            "population: patients, unit: {column: sex, max_rows: 1}",
+            "protect persons by sex, those of dataset patients persons by id",
+        ),
+    ],
+)
+def test_statistics_of_one_population_have_one_unit(folder: Folder, other: str, says: str | None) -> None:
+    columns = "id: {role: direct, type: string}, sex: {role: quasi, type: category, domain: [F, M]}"
+    more = f"  visits: {{source: data/visits.csv, snapshot: spring, {other}, columns: {{{columns}}}}}\nreleases:\n"
+    again = "  - {id: again, kind: statistics, from: visits, budget: {epsilon: 1}, queries: [{id: n, count: true}], output: out/a.csv}\n"
+    text = policy("id: n, count: true").replace("releases:\n", more + again)
+    found = [one for one in folder.check(text) if " P712 " in one]
+    assert len(found) == (says is not None)
+    assert says is None or says in found[0]
+
+
 def test_statistics_without_a_ledger_are_told_where_their_budget_stands(folder: Folder) -> None:
     (finding,) = folder.check(policy("id: n, count: true").replace(LEDGER, ""))
-    assert finding.startswith("p.yaml:24:5: P709 warn: release s spends privacy budget, and the policy names no ledger")
+    assert finding.startswith("p.yaml:25:5: P709 warn: release s spends privacy budget, and the policy names no ledger")
     assert "write `ledger: {cap:" in finding
 
 

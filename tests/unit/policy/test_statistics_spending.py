@@ -193,7 +193,7 @@ BAD = [
 @pytest.mark.parametrize(("budget", "queries", "says"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
 def test_a_budget_that_does_not_work_is_told_at_its_place(folder: Folder, budget: str, queries: list[str], says: str) -> None:
     (finding,) = folder.check(policy(*queries, budget=f"    budget: {{{budget}}}\n"))
-    assert finding.startswith("p.yaml:24:")
+    assert finding.startswith("p.yaml:25:")
     assert says in finding
 
 
@@ -202,7 +202,7 @@ def test_what_pld_has_no_bound_for_is_told_and_counted_by_zcdp(folder: Folder) -
     budget = "    budget: {epsilon: 1, delta: 1e-6, accounting: pld}\n"
     text = policy(*asked, budget=budget).replace("max_rows: 1}", "max_rows: 3}")
     (finding,) = folder.check(text)
-    assert finding.startswith("p.yaml:24:51: P710 warn: PLD has no bound for the Gaussian noise of query h")
+    assert finding.startswith("p.yaml:25:51: P710 warn: PLD has no bound for the Gaussian noise of query h")
     plan = planned(folder, "epsilon: 1, delta: 1e-6, accounting: pld", *asked, head=("max_rows: 1}", "max_rows: 3}"))
     assert plan.composed.accountant == "zcdp"
 
