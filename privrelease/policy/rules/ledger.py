@@ -44,7 +44,7 @@ def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
 def _labels(reading: RuleContext) -> Iterator[Finding]:
     """Yield releases of statistics whose data has no snapshot label, under which answers could be served again."""
     for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, StatisticsRelease):
+        if reading.kind(release).budget is None:
             continue
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and dataset.snapshot is None and ("datasets", release.from_) not in reading.broken:
@@ -60,7 +60,7 @@ def _units(reading: RuleContext) -> Iterator[Finding]:
     """Yield datasets of one population whose statistics protect different units: the ledger would refuse the second to be charged."""
     first: dict[str | None, tuple[str, str]] = {}
     for number, release in enumerate(reading.policy.releases):
-        if not isinstance(release, StatisticsRelease):
+        if reading.kind(release).budget is None:
             continue
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is None or ("datasets", release.from_) in reading.broken:
