@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["KINDS", "Kind", "kind_of", "kind_of_manifest"]
+__all__ = ["KINDS", "Kind", "kind_named", "kind_of", "kind_of_manifest"]
 
 P = TypeVar("P")
 
@@ -61,6 +61,8 @@ class Kind(Generic[P]):
     """Compute what a run would find and suppress; None where nothing is read beforehand."""
     accounted: bool = False
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
+    differences: bool = False
+    """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
 
@@ -124,13 +126,19 @@ KINDS: tuple[Kind[Any], ...] = (
         external=tables.external,
         lossy=tables.lossy,
         forecast=tables.forecast,
+        differences=True,
     ),
 )
 
 
 def kind_of(release: ReleasePlan, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
     """Return the kind of a planned release."""
-    return named(release.kind, ((kind.name, kind) for kind in kinds))
+    return kind_named(release.kind, kinds)
+
+
+def kind_named(name: str, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
+    """Return the kind of that name. Raises LookupError where there is none."""
+    return named(name, ((kind.name, kind) for kind in kinds))
 
 
 def kind_of_manifest(manifest: Manifest, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:

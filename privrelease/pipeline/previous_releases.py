@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from privrelease.audit.comparison.combine import named
 from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
-from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
+from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of_manifest
 from privrelease.pipeline.settings import chosen
 from privrelease.plan.model import releases_of
 
@@ -46,7 +46,7 @@ class _Asked:
 
 def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSettings:
     """Let an engine read the files of earlier releases too."""
-    paths = [path for one in earlier.releases for path in (one.file.path, one.row_map) if path is not None]
+    paths = [path for one in earlier.releases for path in (one.file.path, one.row_map, one.state) if path is not None]
     return replace(settings, readable=tuple(dict.fromkeys((*settings.readable, *(path.parent for path in paths)))))
 
 
@@ -127,6 +127,7 @@ def _published(
             one = replace(_of_run(folder, release, kinds), held=release.recipients_hold_previous)
             if files:
                 _check_files(folder, one)
+                one = replace(one, state=_state(store, release, one, kinds))
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
             unlooked.append(UnreadableRelease(f"{record.release} (run {record.run})", record.run, _why(error)))
             continue
@@ -140,6 +141,22 @@ def _published(
         else:
             found.append(one)
     return EarlierReleases(tuple(found), left, tuple(unlooked))
+
+
+def _state(store: ReleaseStore, release: ReleasePlan, one: EarlierRelease, kinds: Sequence[Kind[Any]]) -> Path | None:
+    """Return the file that an earlier table was made of, where it is still there and the same: by its name, next to the source of today."""
+    from privrelease.release.digests import digest_key, keyed_digest
+
+    if not kind_named(one.kind, kinds).differences or not one.inputs:
+        return None
+    noted, source = one.inputs[0], Path(release.source.path)
+    root = Path(release.source.path.removesuffix(release.source.label)) if release.source.label else source.parent
+    for path in dict.fromkeys((root / noted.label, source.parent / noted.file)):
+        if path.is_file():
+            key = digest_key(store.state, os.environ)
+            if key.id == noted.key_id and keyed_digest(path, key) == noted.hmac_sha256:
+                return path
+    return None
 
 
 def _why(error: Exception) -> str:

@@ -29,7 +29,7 @@ def audited_table(
     from privrelease.audit.tables.audit import TableTarget, audit_table
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.tables.run import run_table
-    from privrelease.pipeline.previous_releases import published_before
+    from privrelease.pipeline.previous_releases import published_before, readable_too
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
@@ -45,7 +45,8 @@ def audited_table(
     target = TableTarget(files, manifest, folder.id, internal=folder.internal_part())
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id, kinds=world.kinds)
-    with world.engine(replace(limits, readable=(*limits.readable, folder.outgoing), writable=())) as engine:
+    reading = readable_too(replace(limits, readable=(*limits.readable, folder.outgoing), writable=()), earlier)
+    with world.engine(reading) as engine:
         return audit_table(plan, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 

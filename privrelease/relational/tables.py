@@ -32,6 +32,7 @@ class TableQuery:
     every row is one; ``largest``: how many of the largest contributions of a person to each sum are wanted; ``where``: only those rows.
     Rows that miss a key, or have one that is not listed, are left out, unless ``others`` gives them a place of their own after the keys.
     ``members``: further sides after those of the columns, each of two places: rows that are in, and rows that are not.
+    ``several``: what persons with more than one row have in each inner cell is wanted too.
     """
 
     by: tuple[str, ...]
@@ -43,6 +44,7 @@ class TableQuery:
     where: Filter | None = None
     others: bool = False
     members: tuple[Membership, ...] = ()
+    several: bool = False
 
     @property
     def inner(self) -> tuple[int, ...]:
@@ -59,7 +61,8 @@ class TableQuery:
 class TableCells:
     """By cell, in the order of the box: rows (n,), persons (n,), for each sum its value in whole steps of the column's grid (s, n) and its
     largest contributions (s, n, ``largest``), descending, 0 where there are fewer; the rows (s, n) and persons (s, n) that have a value of
-    it. ``left_out``: rows outside of every cell.
+    it. ``left_out``: rows outside of every cell. ``several``: contributions of the persons with more than one row, where they were asked for;
+    the same person has the same code in every query without a filter.
     """
 
     rows: NDArray[np.int64]
@@ -69,6 +72,7 @@ class TableCells:
     known_rows: NDArray[np.int64]
     known_persons: NDArray[np.int64]
     left_out: int
+    several: Contributions | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

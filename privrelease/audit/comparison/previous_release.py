@@ -23,7 +23,8 @@ class EarlierRelease:
     ``name``: in words. ``columns``: of its file, typed as they leave. ``lossy``: columns of which single cells may have been suppressed.
     ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known. ``digests``: SHA-256 of its files.
     ``marked``: declared marks of missing values are missing in it, as in files of others. ``snapshot``: of the data it was made of.
-    ``held``: who gets the release that is audited may hold this one.
+    ``held``: who gets the release that is audited may hold this one. ``state``: the file that a table was made of, as it was; None where it is
+    gone or another.
     """
 
     name: str
@@ -40,6 +41,7 @@ class EarlierRelease:
     manifest: Manifest | None = None
     snapshot: str | None = None
     held: bool = True
+    state: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

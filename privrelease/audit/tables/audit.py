@@ -95,7 +95,9 @@ def audit_table(
         return audit
     blind = tuple(UnreadableRelease(name, None, _TOO_MANY) for name in evidence.unlinked)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
-    beside = beside_tables(plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked)
+    beside = beside_tables(
+        plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked, evidence.changes
+    )
     return with_earlier(audit, beside, plan)
 
 

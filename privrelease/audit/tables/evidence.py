@@ -5,12 +5,13 @@ Other tables of the same rows that are out are looked at together with it, as fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from privrelease.audit.comparison.earlier.table_changes import Changes
 from privrelease.audit.tables.published_tables import others_out
 from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables.table_recount import cells_of
@@ -19,7 +20,7 @@ from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.linked import Linked
     from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import Plan
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.schema import Sink
@@ -58,7 +60,7 @@ class TableTarget:
 class TableEvidence:
     """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
     ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``: earlier releases that were looked at together
-    with it; ``unlinked``: those of the same rows that have too many cells for that.
+    with it; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
     """
 
     plan: TablePlan
@@ -73,6 +75,7 @@ class TableEvidence:
     beside: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
+    changes: Mapping[str, Changes] = field(default_factory=dict)
     rows_of_one: int = 1
     source_rows: int | None = None
 
@@ -142,8 +145,10 @@ def table_evidence(
 
     alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
     judged_by = replace(plan, rules=replace(plan.rules, classes_judged=plan.class_check == "checked"))
-    cells = cells_of(found, plan.query)
-    judged = joined((alone,), most=at_most, fetch=lambda _: cells).table
+    query = replace(plan.query, several=at_most > 1)
+    cells = cells_of(found, query)
+    judged = joined((alone,), most=at_most, fetch=lambda asked: cells if asked == query else fetch(asked)).table
+    judged = replace(judged, rules=plan.rules)
     evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most, source_rows=staged.n_rows)
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
@@ -169,7 +174,23 @@ def table_evidence(
         beside=tuple(other.id for other, _ in every[1:] if other in listed),
         linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
         unlinked=unlinked,
+        changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == "table" and one.held]),
     )
+
+
+def _changes(plan: TablePlan, staged: Staged, engine: AuditEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:
+    """What changed since each earlier table whose source is still as it was; one that cannot be read as this one is gone."""
+    found = {}
+    for one in earlier:
+        if one.state is None:
+            continue
+        try:
+            before = engine.stage(replace(plan.source, path=str(one.state), label=one.state.name))
+        except InputError:
+            continue
+        asked = plan.query
+        found[one.name] = Changes(engine.changed_contributions(staged, before, asked), plan.by, plan.keys, asked.sums)
+    return found
 
 
 _Other: TypeAlias = "tuple[EarlierRelease, TablePlan, NDArray[np.bool_]]"

@@ -18,6 +18,7 @@ import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file
 from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
+    from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
     from privrelease.disclosure.tables.figures import ProtectedTable
@@ -81,14 +83,20 @@ def beside_tables(
     suppressed: NDArray[np.bool_] | None,
     earlier: EarlierReleases,
     linked: Collection[str] = (),
+    changes: Mapping[str, Changes] | None = None,
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
     ``printed``: its cells in the order of its layout. ``judged``, ``suppressed``: what its own audit made of it; None where the source was
     not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
-    those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare.
+    those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare, and their differences
+    were judged as cells that nobody prints. ``changes``: what changed since the earlier tables whose rows can still be read, by their names.
     """
-    found = [_compared(plan, printed, judged, suppressed, one, linked=one.name in linked) for one in earlier.releases]
+    known = changes or {}
+    found = [
+        _compared(plan, printed, judged, suppressed, one, known.get(one.name), linked=one.name in linked)
+        for one in earlier.releases
+    ]
     combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
     checks: tuple[CheckResult, ...] = ()
     if combined:
@@ -108,6 +116,7 @@ def _compared(
     judged: ProtectedTable | None,
     suppressed: NDArray[np.bool_] | None,
     one: EarlierRelease,
+    changes: Changes | None,
     *,
     linked: bool,
 ) -> _Found:
@@ -129,27 +138,32 @@ def _compared(
         for name, figure in figures.items()
         if figure is not None and known[cell].get(name) is not None
     ]
+    differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes)
     if not any(known.values()) and linked:
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
-    if not any(known.values()):
-        why = f"What {one.name} tells beside this table: they have no cell in common."
+    if not any(known.values()) and not differ and not set(plan.by) & set(by):
+        why = f"What {one.name} tells beside this release: they have no cell in common."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
-    differ = [
-        (cell, ours - theirs) for cell, name, ours, theirs in both if name == _COUNT and theirs is not None and ours != theirs
-    ]
     agree = all(ours == theirs for _, _, ours, theirs in both)
-    given: tuple[str, ...] = ()
-    if agree:
-        given = tuple(_given(plan, list(printed), known, judged, suppressed))
-    small = [cell for cell, gap in differ if abs(gap) < plan.rules.min_count] if plan.round_up == 1 else []
-    faults = (f"counts differ from {one.name} by fewer than {plan.rules.min_count}: {_named(plan, small)}",) if small else ()
+    given = tuple(_given(plan, list(printed), known, judged, suppressed)) if agree else ()
+    faults: tuple[str, ...] = ()
+    if differ:
+        whose = (
+            ""
+            if changes is not None
+            else "; the rows it was made of cannot be read, so a difference counts as of one contributor"
+        )
+        cells = ", ".join(_words(plan, group) for group in differ[:3]) + (
+            f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+        )
+        faults = (f"the difference to {one.name} is not safe as a cell: {cells}{whose}",)
     rest = f"Whether cells that only {one.name} has can be worked out from both: this table does not have them."
     remaining = () if linked else (rest,)
     beside = ComparedRelease(
         release=one.name,
         run=one.run,
         looked="combined",
-        figures={"cells_in_both": count(len(both)), "small_differences": count(len(small))},
+        figures={"cells_in_both": count(len(both)), "small_differences": count(len(differ))},
         note="of one state of the data" if agree else "of another state of the data",
     )
     return _Found(beside, tuple(f"with {one.name}: {fault}" for fault in given), faults, remaining)
@@ -219,6 +233,19 @@ def _given(
             names = _named(plan, [cells[cell] for cell in dict.fromkeys(cell for weak in more for cell in weak)])
             yield f"what it prints gives suppressed cells back: {names}"
             return
+
+
+def _few(plan: TablePlan, both: Sequence[tuple[CellKeys, str, Fraction, Fraction | None]]) -> list[tuple[CellKeys, ...]]:
+    """Differences of counts below the minimum, of tables of one state: one is made of other rows. All else of them was judged together."""
+    gaps = [(cell, abs(ours - theirs)) for cell, name, ours, theirs in both if name == _COUNT and theirs is not None]
+    return [(cell,) for cell, gap in gaps if 0 < gap < plan.rules.min_count and plan.round_up == 1]
+
+
+def _words(plan: TablePlan, group: Sequence[CellKeys]) -> str:
+    """Name a difference by the keys of its cells."""
+    return " with ".join(" / ".join(dict(cell).get(name, "total") for name in plan.by) for cell in group[:3]) + (
+        f" and {len(group) - 3} more" if len(group) > 3 else ""
+    )
 
 
 def _named(plan: TablePlan, cells: Sequence[CellKeys]) -> str:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.relational.tables import TableCells
+from privrelease.relational.tables import Contributions, TableCells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from privrelease.relational.tables import Contributions, TableQuery
+    from privrelease.relational.tables import TableQuery
 
 __all__ = ["cells_of"]
 
@@ -56,7 +56,16 @@ def cells_of(found: Contributions, asked: TableQuery) -> TableCells:
             np.add.at(known[i], held, values_there)
             np.add.at(holders[i], held, values_there > 0)
             _largest(largest[i], held[values_there > 0], each[values_there > 0])
-    return TableCells(rows, persons, sums, largest, known, holders, found.left_out)
+    return TableCells(rows, persons, sums, largest, known, holders, found.left_out, _several(found) if asked.several else None)
+
+
+def _several(found: Contributions) -> Contributions:
+    """Those of persons with more than one row."""
+    all_rows = np.bincount(found.persons, found.rows) if len(found.persons) else np.zeros(0)
+    more = all_rows[found.persons] > 1
+    return Contributions(
+        found.cells[more], found.persons[more], found.rows[more], found.sums[:, more], found.known[:, more], found.left_out
+    )
 
 
 def _largest(into: NDArray[np.int64], cells: NDArray[np.int64], values: NDArray[np.int64]) -> None:

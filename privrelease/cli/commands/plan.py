@@ -102,6 +102,8 @@ def plan(
 def _tell_table(found: TableForecast, console: Console) -> None:
     if found.parks:
         console.say(f"release {found.release}: a run would park it, since a group shares one key")
+    for one in found.dependencies:
+        console.say(f"release {found.release}: {one} in every row: the tables of both are protected together")
     if console.json:
         return
     console.data(f"\nforecast for release {found.release}: {_many(found.source_rows, 'row')}, {_many(found.cells, 'cell')}")

@@ -16,18 +16,17 @@ import numpy as np
 
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
 from privrelease.disclosure.tables.basic_moves import exchanges
-from privrelease.disclosure.tables.contributor_attack import insiders, known_to_insider, parts_within
+from privrelease.disclosure.tables.contributor_attack import finest_cells, insiders, parts_within
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
 from privrelease.disclosure.tables.implied_sums import known_sums
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
+from privrelease.disclosure.tables.unions import unsafe_unions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from privrelease.disclosure.tables.rules import Magnitude
 
 __all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
 
@@ -82,6 +81,11 @@ class Attack:
             Relation(relation.total + start, tuple(part + start for part in relation.parts))
             for start in range(0, size * len(known), size)
             for relation in table.layout.relations
+        ]
+        relations += [
+            Relation(self.place(figure, cell), tuple(self.place(part, cell) for part in parts))
+            for figure, parts in table.adding_up
+            for cell in range(size)
         ]
         self.polytope = Polytope(
             relations,
@@ -180,7 +184,7 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
                 del needed[cell]
                 yield Weakness("cell", figure, (cell,), low, high, width, upper)
         groups = [weak for relation in table.layout.relations for weak in _groups(attack, figure, relation, apart)]
-        groups += _crossing(attack, figure, apart, {weak.cells for weak in groups})
+        groups = groups or list(_unions(attack, figure, apart))
         yield from groups
         if needed:
             said = {(weak.cells, weak.held) for weak in groups}
@@ -192,15 +196,13 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
 def _insiders(attack: Attack, figure: int, needed: Mapping[int, tuple[int, int]]) -> Iterator[Weakness]:
     """What contributors of other cells learn of the unsafe ones. What holds against everybody may not hold against them."""
     table = attack.table
-    least, alone = known_to_insider(table, figure)
     hidden = (attack.suppressed | table.silent) & ~table.known_empty
-    for cell, unsafe in insiders(table, figure, list(needed), hidden):
-        most = float(least[cell]) if alone[cell] else np.inf
-        inside = _Inside(attack, figure, needed, {attack.place(figure, cell): (float(least[cell]), most)})
+    for known, unsafe in insiders(table, figure, list(needed), hidden):
+        inside = _Inside(attack, figure, needed, {attack.place(figure, cell): bounds for cell, bounds in known.items()})
         for other in inside.unseen(unsafe):
             low, high = attack.polytope.interval((attack.place(figure, other),), inside.held)
             if inside.is_short(other, low, high):
-                yield Weakness("cell", figure, (other,), low, high, *needed[other], held=(cell,))
+                yield Weakness("cell", figure, (other,), low, high, *needed[other], held=tuple(known))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -253,10 +255,12 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
     cases: list[tuple[tuple[int, ...], tuple[int, ...]]] = [(parts, ())]
     if figure >= 0 and (table.rules.largest or not (table.sums[figure].whole or table.sums[figure].weights)):
         alone = [part for part in parts if table.persons(figure)[part] == 1]
-        cases += [(tuple(other for other in parts if other != part), (part,)) for part in alone if len(parts) > 1]
+        known: dict[tuple[int, ...], None] = {(part,): None for part in alone}
+        if table.holders is not None:  # who fills several cells knows them all
+            known |= {tuple(mine): None for mine in table.holders.alone(alone).values()}
+        cases += [(tuple(other for other in parts if other not in mine), mine) for mine in known if len(mine) < len(parts)]
     for cells, held in cases:
-        sums = [] if figure < 0 or table.sums[figure].whole else [_together(table.sums[figure].magnitude, cells)]
-        if group_is_safe(table.rules, table.together(figure, cells), sums):
+        if _is_safe(table, figure, cells):
             continue
         values = table.values(figure)
         low, high = attack.interval(figure, cells, {cell: float(values[cell]) for cell in held})
@@ -264,16 +268,39 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
             yield Weakness("group", figure, cells, low, high, 1, held=held)
 
 
-def _crossing(attack: Attack, figure: int, apart: set[int], said: set[tuple[int, ...]]) -> Iterator[Weakness]:
-    """Groups of cells that nobody is in twice, whose sum several totals give together. ``said``: groups that one total gives."""
+def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
+    """Groups of cells that nobody is in twice, whose sum several totals give together."""
+    table, relations = attack.table, attack.table.layout.relations
+    cells = [cell for cell in np.flatnonzero(finest_cells(table)).tolist() if cell in apart and table.contributors[cell]]
+    place = attack.place(figure, 0)
+    unknown = attack.polytope.unknown[place : place + table.layout.size].copy()
+    for group in unsafe_unions(table, figure, cells, ~unknown):
+        if group is None:
+            yield from _crossing(attack, figure, apart)
+        elif not _is_safe(table, figure, group):
+            within = parts_within(relations, group).values()
+            there = [{part for part in parts if table.contributors[part]} for parts in within]
+            if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
+                continue
+            low, high = attack.interval(figure, group)
+            if high - low <= attack.slack(figure):
+                yield Weakness("group", figure, group, low, high, 1)
+
+
+def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
+    sums = [] if figure < 0 or table.sums[figure].whole else [table.added(figure, cells)]
+    return group_is_safe(table.rules, table.together(figure, cells), sums)
+
+
+def _crossing(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
+    """Pairs and threes of such cells, where there are too many for more."""
     table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
     only_few = magnitude is None or table.rules.zero_sums_shown
     cells = [cell for cell in sorted(apart) if persons[cell] > 0 and (persons[cell] < table.rules.min_count or not only_few)]
     unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
     for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
-        sums = [] if magnitude is None else [_together(magnitude, group)]
-        if group in said or group_is_safe(table.rules, table.together(figure, group), sums):
+        if _is_safe(table, figure, group):
             continue
         within = parts_within(relations, group).values()
         there = [{part for part in parts if table.contributors[part]} for parts in within]
@@ -282,11 +309,6 @@ def _crossing(attack: Attack, figure: int, apart: set[int], said: set[tuple[int,
         low, high = attack.interval(figure, group)
         if high - low <= attack.slack(figure):
             yield Weakness("group", figure, group, low, high, 1)
-
-
-def _together(magnitude: Magnitude, cells: Sequence[int]) -> tuple[int, list[int]]:
-    largest = sorted((int(x) for cell in cells for x in magnitude.largest[cell]), reverse=True)
-    return int(magnitude.values[list(cells)].sum()), largest
 
 
 def _classes(attack: Attack) -> Iterator[Weakness]:

@@ -3,7 +3,7 @@
 Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the bounds of
 cells that stand with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth. So an unsafe sum must
 be as uncertain to each of them as to everybody. Those who contribute to the unsafe cell itself are what the rules are about (p-percent is
-said of the second largest). Contributors of several cells are known as such only where one of the cells is part of the other.
+said of the second largest). Who has a part in several suppressed cells knows something of each of them at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["allowed_moves", "insiders", "known_to_insider", "parts_within"]
+__all__ = ["allowed_moves", "finest_cells", "insiders", "known_to_insider", "parts_within"]
 
 
 def known_to_insider(table: ProtectedTable, figure: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -45,7 +45,7 @@ def allowed_moves(table: ProtectedTable, figure: int, held: Sequence[int]) -> tu
     return np.where(alone[cells], 0, np.inf), np.maximum(down, 0)
 
 
-def _finest(table: ProtectedTable) -> NDArray[np.bool_]:
+def finest_cells(table: ProtectedTable) -> NDArray[np.bool_]:
     """Tell which cells are no total of cells that are printed or suppressed: (n,) bool. What a contributor knows of a total follows from what they
     know of its parts. Of tables in a ring these are their inner cells, not those of all columns, which are far more.
     """
@@ -80,14 +80,42 @@ def parts_within(relations: Sequence[Relation], cells: Sequence[int]) -> Mapping
 
 def insiders(
     table: ProtectedTable, figure: int, unsafe: Sequence[int], hidden: NDArray[np.bool_]
-) -> Iterator[tuple[int, list[int]]]:
-    """Yield every suppressed cell that somebody knows a part of, with the ``unsafe`` cells that it has nobody in common with."""
+) -> Iterator[tuple[dict[int, tuple[float, float]], list[int]]]:
+    """Yield what somebody knows of suppressed cells, bounds by cell, with the ``unsafe`` cells that they have no part in."""
     relations = table.layout.relations
     least, alone = known_to_insider(table, figure)
-    cells = np.flatnonzero(hidden & _finest(table) & ((least > 0) | alone)).tolist()
+    finest = hidden & finest_cells(table)
+    cells = np.flatnonzero(finest & ((least > 0) | alone)).tolist()
     within = parts_within(relations, [*unsafe, *cells])
     there = {cell: {part for part in within[cell] if table.contributors[part]} for cell in cells}
     for cell in cells:
         others = [other for other in unsafe if there[cell].isdisjoint(within[other])]
         if others:
-            yield cell, others
+            yield {cell: (float(least[cell]), float(least[cell]) if alone[cell] else np.inf)}, others
+    yield from _in_several(table, figure, unsafe, cells, finest)
+
+
+def _in_several(
+    table: ProtectedTable, figure: int, unsafe: Sequence[int], cells: Sequence[int], finest: NDArray[np.bool_]
+) -> Iterator[tuple[dict[int, tuple[float, float]], list[int]]]:
+    """Go through the persons that are the largest contributor of one of ``cells`` and have a part in another suppressed one."""
+    if table.holders is None or figure < 0:
+        return
+    entries, number = table.holders.entries, table.sums[figure].number
+    least, alone = known_to_insider(table, figure)
+    mine = table.holders.of(cells)
+    largest = mine[entries.sums[number, mine] >= least[entries.cells[mine]]]
+    persons = np.unique(entries.persons[largest])
+    theirs = np.flatnonzero(np.isin(entries.persons, persons))
+    for person in persons.tolist():
+        own = theirs[entries.persons[theirs] == person]
+        parts = own[finest[entries.cells[own]]]
+        if len(parts) < 2:
+            continue
+        held = {
+            cell: (float(value), float(value) if alone[cell] else np.inf)
+            for cell, value in zip(entries.cells[parts].tolist(), entries.sums[number, parts].tolist(), strict=True)
+        }
+        others = [other for other in unsafe if other not in set(entries.cells[own].tolist())]
+        if others:
+            yield held, others

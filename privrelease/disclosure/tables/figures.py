@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.tables.holders import Holders
     from privrelease.disclosure.tables.layout import Relation
     from privrelease.disclosure.tables.rules import CellRules
 
@@ -52,7 +53,8 @@ class SumFigure:
 
     ``contributors``: persons with a value by cell, where they are fewer than the persons there. ``printed``: cells where some table prints
     it, where not everywhere. ``whole``: it counts rows (those with a value); ``weights``: it adds up weights, which are no contributions.
-    ``name`` and ``column``: what it is called, and what it adds up.
+    ``name`` and ``column``: what it is called, and what it adds up; ``number``: of that column among those of the holders.
+    ``valued``: of a count of rows that have one of two values, cells where some row has either; None for all other figures.
     """
 
     magnitude: Magnitude
@@ -64,6 +66,8 @@ class SumFigure:
     weights: bool = False
     name: str = ""
     column: str = ""
+    number: int = 0
+    valued: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,7 +77,9 @@ class ProtectedTable:
     ``contributors``: persons by cell (n,); ``rows`` (n,). ``counted``: counts of rows are printed (sums alone need none), in the cells
     ``count_printed`` (all where None). ``sums``: the printed sums. ``round_up``: printed counts are rounded up to its multiples, by cell where
     it is an array. ``most``: rows of one person (inf: unknown). ``printable``: cells that a table prints unless they are suppressed (all
-    where None). ``impossible``: cells that everybody knows to be empty.
+    where None). ``impossible``: cells that everybody knows to be empty. ``holders``: persons that may be in several cells; None: not known.
+    ``adding_up``: figures that are in every cell the sum of others. ``granted``: cells that the attacker is taken to know to be empty, since
+    one column determines another; whether they are printed is another matter.
     """
 
     layout: Cells
@@ -87,6 +93,9 @@ class ProtectedTable:
     printable: NDArray[np.bool_] | None = None
     count_printed: NDArray[np.bool_] | None = None
     impossible: NDArray[np.bool_] | None = None
+    holders: Holders | None = None
+    adding_up: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    granted: NDArray[np.bool_] | None = None
 
     @property
     def figures(self) -> range:
@@ -100,8 +109,9 @@ class ProtectedTable:
 
     @property
     def known_empty(self) -> NDArray[np.bool_]:
-        """Cells that are empty whatever the data."""
-        return np.zeros(self.layout.size, np.bool_) if self.impossible is None else self.impossible
+        """Cells that are known to be empty, whatever is printed."""
+        found = np.zeros(self.layout.size, np.bool_) if self.impossible is None else self.impossible
+        return found if self.granted is None else found | self.granted
 
     @property
     def few(self) -> NDArray[np.bool_]:
@@ -132,14 +142,35 @@ class ProtectedTable:
             self.rules, self.contributors, [one.magnitude for one in added], [one.contributors for one in added]
         )
         for one in self.sums:
-            if one.contributors is not None:
-                found["min_count"] = found["min_count"] | ((one.contributors > 0) & (one.contributors < self.rules.min_count))
+            if one.contributors is None:
+                continue
+            few = (one.contributors > 0) & (one.contributors < self.rules.min_count)
+            if one.valued is None:
+                found["min_count"] = found["min_count"] | few
+                continue
+            if not self.rules.zeros_shown or self.rules.class_disclosure:
+                few |= one.valued & (one.contributors == 0)
+            found["two_values"] = found.get("two_values", np.zeros(len(few), np.bool_)) | few
         return {rule: cells & ~self.known_empty for rule, cells in found.items()}
 
     def together(self, figure: int, cells: Sequence[int]) -> int:
-        """Return the contributors of several cells; the least that it can be where persons may be in several."""
+        """Return the contributors of several cells; the least that it can be where persons may be in several and it is not known who."""
         counts = self.persons(figure)[list(cells)]
-        return int(counts.sum() if self.most == 1 else counts.max(initial=0))
+        if self.most == 1:
+            return int(counts.sum())
+        if self.holders is None:
+            return int(counts.max(initial=0))
+        has_own = figure >= 0 and self.sums[figure].contributors is not None
+        return int(counts.sum()) - self.holders.repeated(cells, self.sums[figure].number if has_own else None)
+
+    def added(self, figure: int, cells: Sequence[int]) -> tuple[int, list[int]]:
+        """Return a sum over several cells and its largest contributions, descending; a person's parts in all of them are one contribution."""
+        one = self.sums[figure]
+        value = int(one.magnitude.values[list(cells)].sum())
+        by_cell = one.magnitude.largest
+        if self.most == 1 or self.holders is None or one.weights:
+            return value, sorted((int(x) for cell in cells for x in by_cell[cell]), reverse=True)
+        return value, self.holders.largest(cells, one.number, by_cell)
 
 
 def known_of(table: ProtectedTable, figure: int, suppressed: NDArray[np.bool_]) -> Knowledge:

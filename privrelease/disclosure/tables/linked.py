@@ -8,7 +8,7 @@ columns together, which nobody prints either, are added: figures of them are not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING
@@ -16,28 +16,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.tables.acyclicity import MOST_TOGETHER, is_tree
+from privrelease.disclosure.tables.dependencies import (
+    MOST_NESTED,
+    Dependency,
+    column_dependencies,
+    membership_dependencies,
+)
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
+from privrelease.disclosure.tables.holders import Holders, with_totals
 from privrelease.disclosure.tables.layout import Layout, Relation
 from privrelease.disclosure.tables.rules import Magnitude
+from privrelease.disclosure.tables.two_values import Side, both_sides, columns_of_two, side_figures
 from privrelease.relational.filters import columns_of
-from privrelease.relational.tables import Membership, TableQuery
+from privrelease.relational.tables import Contributions, Membership, TableQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
+    from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable, TwoValues
     from privrelease.disclosure.tables.rules import CellRules
     from privrelease.relational.tables import TableCells
 
-__all__ = ["Linked", "LinkedCells", "TooManyCellsError", "linked"]
+__all__ = ["Linked", "LinkedCells", "TooManyCellsError", "TooManyNestedError", "linked"]
 
 _Cell = frozenset[tuple[str, int]]
 
 
 class TooManyCellsError(ValueError):
     """Tables that are linked in a ring over more columns than can be looked at together."""
+
+
+class TooManyNestedError(TooManyCellsError):
+    """Tables of columns that determine one another, with more cells together than can be looked at."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,13 +65,14 @@ class LinkedCells:
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
     """Tables together, what is in every cell (the sums of the columns ``names``), and for each table the numbers of its own cells in the order
-    of its box.
+    of its box. ``dependencies``: columns that the rows show to be determined by others.
     """
 
     table: ProtectedTable
     places: tuple[NDArray[np.int64], ...]
     cells: TableCells
     names: tuple[str, ...]
+    dependencies: tuple[Dependency, ...] = ()
 
     def hidden(self, patterns: Sequence[NDArray[np.bool_] | None]) -> NDArray[np.bool_]:
         """Return the cells that no table prints, given what each suppresses; a table of None prints nothing yet."""
@@ -76,18 +89,42 @@ def linked(
     unit: str | None,
     most: float,
     fetch: Callable[[TableQuery], TableCells],
+    public: Collection[str] | None = None,
 ) -> Linked:
-    """Return the tables together. ``fetch`` gives the cells of a query; ``most``: rows of one person.
+    """Return the tables together. ``fetch`` gives the cells of a query; ``most``: rows of one person; ``public``: columns of which it may be
+    known that another determines them, all where None.
 
     Raises TooManyCellsError.
     """
     names = tuple(dict.fromkeys(one.column for table in tables for one in table.sums))
     if len(tables) == 1 and (tables[0].margins or not rules.looks_for_classes):
         (one,) = tables
-        cells = fetch(TableQuery(one.by, one.keys, names, unit, one.margins, rules.largest, one.where))
+        query = TableQuery(one.by, one.keys, names, unit, one.margins, rules.largest, one.where, several=most > 1)
+        cells = fetch(query)
         places = (np.arange(one.layout.size),)
-        return Linked(_protected(one.layout, cells, tables, places, rules, most, names), places, cells, names)
-    return _Linking(tables, rules, unit, most, fetch, names).linked()
+        two = columns_of_two(tables, fetch)
+        sides = {name: (values, both_sides(query, name, values, fetch)) for name, values in two.items()}
+        found = _protected(one.layout, cells, tables, places, rules, most, names, sides)
+        found = replace(found, granted=_granted(one, rules, public, fetch))
+        if cells.several is not None:
+            found = replace(found, holders=Holders(with_totals(cells.several, query), one.layout.size))
+        return Linked(found, places, cells, names)
+    return _Linking(tables, rules, unit, most, fetch, names, public).linked()
+
+
+def _granted(
+    one: PrintedTable, rules: CellRules, public: Collection[str] | None, fetch: Callable[[TableQuery], TableCells]
+) -> NDArray[np.bool_] | None:
+    """Cells of a single table that are known to be empty since one of its columns determines another; None where empty cells are
+    printed, or are what class disclosure protects.
+    """
+    if rules.zeros_shown or rules.class_disclosure or len(one.by) < 2:
+        return None
+    empty = np.zeros(one.layout.shape, np.bool_)
+    for found in column_dependencies(dict(zip(one.by, one.keys, strict=True)), public, fetch):
+        sides = [one.by.index(found.column), one.by.index(found.on)]
+        np.moveaxis(empty, sides, [0, 1])[found.absent[:, 0], found.absent[:, 1]] = True
+    return empty.reshape(-1)
 
 
 @dataclass(eq=False, slots=True)
@@ -97,6 +134,7 @@ class _Box:
     sides: tuple[str, ...]
     query: TableQuery
     cells: TableCells
+    two: dict[str, tuple[Side, Side]]
 
     @property
     def own(self) -> Iterator[tuple[int, ...]]:
@@ -112,22 +150,28 @@ class _Linking:
     most: float
     fetch: Callable[[TableQuery], TableCells]
     names: tuple[str, ...]
+    public: Collection[str] | None = None
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dependencies: list[Dependency] = field(default_factory=list)
+    two: dict[str, TwoValues] = field(default_factory=dict)
     numbers: dict[_Cell, int] = field(default_factory=dict)
     absent: set[_Cell] = field(default_factory=set)
-    figures: dict[int, tuple[TableCells, int]] = field(default_factory=dict)
+    granted: set[_Cell] = field(default_factory=set)
+    unnumbered: set[_Cell] = field(default_factory=set)
+    figures: dict[int, tuple[_Box, int]] = field(default_factory=dict)
 
     def linked(self) -> Linked:
         for table in self.tables:
             for name, keys in zip(table.by, table.keys, strict=True):
                 self.keys[name] = tuple(dict.fromkeys((*self.keys.get(name, ()), *keys)))
         members = [table.membership for table in self.tables]
-        boxes = [
-            self._box((*table.by, *self._read(table)), (member,)) for table, member in zip(self.tables, members, strict=True)
-        ]
-        for (first, one), (second, other) in combinations(zip(self.tables, members, strict=True), 2):
+        self.two = columns_of_two(self.tables, self.fetch)
+        self._look_for_dependencies(members)
+        columns = [self._with_determined((*table.by, *self._read(table))) for table in self.tables]
+        boxes = [self._box(by, (member,)) for by, member in zip(columns, members, strict=True)]
+        for (first, one), (second, other) in combinations(zip(columns, members, strict=True), 2):
             if one != other:
-                boxes.append(self._box(tuple(name for name in first.by if name in second.by), (one, other)))
+                boxes.append(self._box(self._of_both(first, second, (one, other)), (one, other)))
         relations = [relation for box in boxes for relation in self._number(box)]
         together = self._together(boxes)
         if together is not None:
@@ -136,11 +180,50 @@ class _Linking:
         layout = LinkedCells(len(self.numbers), tuple(dict.fromkeys(relations)), together=atoms)
         places = tuple(self._places(table, box) for table, box in zip(self.tables, boxes, strict=False))
         cells = self._all_cells()
-        found = _protected(layout, cells, self.tables, places, self.rules, self.most, self.names)
+        found = replace(
+            _protected(layout, cells, self.tables, places, self.rules, self.most, self.names, self._both_sides()),
+            holders=self._holders((*boxes, *(() if together is None else (together,)))),
+        )
         for cell, number in self.numbers.items():
             if self._is_absent(cell) and found.impossible is not None:
                 found.impossible[number] = True
-        return Linked(found, places, cells, self.names)
+        granted = np.array([self._is_granted(cell) for cell in self.numbers], np.bool_)
+        found = replace(found, granted=granted if granted.any() else None)
+        return Linked(found, places, cells, self.names, tuple(self.dependencies))
+
+    def _look_for_dependencies(self, members: Sequence[Membership]) -> None:
+        """Find which columns determine others, or the rows of a table. Cells that no table could print and that are known to be empty get no number."""
+        if len(self.keys) > 1:
+            found = column_dependencies(self.keys, self.public, self.fetch)
+            self.dependencies += (one for one in found if not self._is_class(one))
+        self.dependencies += membership_dependencies(self.keys, tuple(dict.fromkeys(members)), self.public, self.fetch)
+        for one in self.dependencies:
+            pairs = {frozenset({(one.column, int(a)), (one.on, int(b))}) for a, b in one.absent}
+            self.granted |= pairs
+            if one.on in self.keys and not any({one.column, one.on} <= {*table.by} for table in self.tables):
+                self.unnumbered |= pairs
+
+    def _is_class(self, one: Dependency) -> bool:
+        """Whether a dependency is what class disclosure protects: that groups of a table have one key each."""
+        return self.rules.class_disclosure and any({one.column, one.on} <= {*table.by} for table in self.tables)
+
+    def _with_determined(self, by: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns with those of other tables that they determine: no more cells with rows, but cells of both."""
+        more = {one.on for one in self.dependencies if one.column in by and one.on in self.keys}
+        found = (*by, *(name for name in self.keys if name in more and name not in by))
+        size = prod(len(self.keys[name]) + 2 for name in found)
+        if size > MOST_NESTED and len(found) > len(by):
+            message = f"{size} cells of {', '.join(found)} together, more than {MOST_NESTED}"
+            raise TooManyNestedError(message)
+        return found
+
+    def _of_both(self, first: tuple[str, ...], second: tuple[str, ...], members: Sequence[Membership]) -> tuple[str, ...]:
+        """Columns of two tables of different rows: those of both, and those that determine whose rows they are."""
+        names = {repr(member) for member in members}
+        deciding = {one.column for one in self.dependencies if one.on in names}
+        return tuple(
+            name for name in dict.fromkeys((*first, *second)) if name in deciding or (name in first and name in second)
+        )
 
     def _read(self, table: PrintedTable) -> tuple[str, ...]:
         """Columns of other tables that decide which rows this one is of."""
@@ -149,8 +232,11 @@ class _Linking:
 
     def _box(self, by: tuple[str, ...], members: tuple[Membership, ...], *, margins: bool = True) -> _Box:
         keys = tuple(self.keys[name] for name in by)
-        query = TableQuery(by, keys, self.names, self.unit, margins, self.rules.largest, others=True, members=members)
-        box = _Box((*by, *(repr(member) for member in members)), query, self.fetch(query))
+        several = self.most > 1
+        largest = self.rules.largest
+        query = TableQuery(by, keys, self.names, self.unit, margins, largest, others=True, members=members, several=several)
+        two = {name: both_sides(query, name, values, self.fetch) for name, values in self.two.items()}
+        box = _Box((*by, *(repr(member) for member in members)), query, self.fetch(query), two)
         if margins:
             self._look_for_absent(box)
         return box
@@ -189,10 +275,15 @@ class _Linking:
                 if name in self.keys and place == size - 1 and frozenset({(name, place)}) in self.absent:
                     return None
                 found.add((name, place))
+        if self.unnumbered and any(frozenset(pair) in self.unnumbered for pair in combinations(found, 2)):
+            return None
         return frozenset(found)
 
     def _is_absent(self, cell: _Cell) -> bool:
         return any(frozenset(part) in self.absent for size in (1, 2) for part in combinations(cell, size))
+
+    def _is_granted(self, cell: _Cell) -> bool:
+        return any(frozenset(pair) in self.granted for pair in combinations(cell, 2))
 
     def _number(self, box: _Box) -> Iterator[Relation]:
         shape = box.query.shape
@@ -201,7 +292,7 @@ class _Linking:
             cell = self._cell(box, at)
             if cell is not None:
                 numbers[at] = self.numbers.setdefault(cell, len(self.numbers))
-                self.figures.setdefault(numbers[at], (box.cells, place))
+                self.figures.setdefault(numbers[at], (box, place))
         for side, size in enumerate(box.query.inner):
             if self._is_trivial(box.sides[side]):
                 continue
@@ -234,9 +325,9 @@ class _Linking:
         atoms = []
         for place, at in enumerate(together.own):
             cell = self._cell(together, at)
-            if cell is not None and not self._is_absent(cell):
+            if cell is not None and not self._is_absent(cell) and not self._is_granted(cell):
                 number = self.numbers.setdefault(cell, len(self.numbers))
-                self.figures.setdefault(number, (together.cells, place))
+                self.figures.setdefault(number, (together, place))
                 atoms.append((cell, number))
         for box in boxes:
             sides = {name for name in box.sides if not self._is_trivial(name)}
@@ -252,13 +343,27 @@ class _Linking:
         found = []
         for at in together.own:
             cell = self._cell(together, at)
-            found.append(-1 if cell is None or self._is_absent(cell) else self.numbers[cell])
+            empty = cell is None or self._is_absent(cell) or self._is_granted(cell)
+            found.append(-1 if empty or cell is None else self.numbers[cell])
         return np.array(found, np.int64).reshape(together.query.shape)
+
+    def _in_order(self) -> list[tuple[_Box, int]]:
+        return [self.figures[number] for number in range(len(self.numbers))]
+
+    def _both_sides(self) -> dict[str, tuple[TwoValues, tuple[Side, Side]]]:
+        """The columns with two values, and who has each of them, by numbered cell."""
+        order = self._in_order()
+
+        def side(name: str, which: int) -> Side:
+            rows = np.array([box.two[name][which].rows[place] for box, place in order], np.int64)
+            return Side(rows, np.array([box.two[name][which].persons[place] for box, place in order], np.int64))
+
+        return {name: (values, (side(name, 0), side(name, 1))) for name, values in self.two.items()}
 
     def _all_cells(self) -> TableCells:
         from privrelease.relational.tables import TableCells
 
-        order = [self.figures[number] for number in range(len(self.numbers))]
+        order = [(box.cells, place) for box, place in self._in_order()]
         one = np.array
         return TableCells(
             rows=one([cells.rows[place] for cells, place in order]),
@@ -276,6 +381,25 @@ class _Linking:
             left_out=0,
         )
 
+    def _holders(self, boxes: Sequence[_Box]) -> Holders | None:
+        """Persons with several rows by numbered cell, each cell from the box that its figures are from."""
+        found: list[Contributions] = []
+        for box in boxes:
+            if box.cells.several is None:
+                return None
+            number = np.full(int(np.prod(box.query.shape)), -1)
+            for mine, (one, place) in self.figures.items():
+                if one is box:
+                    number[place] = mine
+            entries = with_totals(box.cells.several, box.query)
+            kept = number[entries.cells] >= 0
+            found.append(_part(entries, kept, number[entries.cells[kept]]))
+        cells, persons, rows = (np.concatenate([getattr(one, name) for one in found]) for name in ("cells", "persons", "rows"))
+        sums, known = (np.concatenate([getattr(one, name) for one in found], axis=1) for name in ("sums", "known"))
+        every = Contributions(cells, persons, rows, sums, known, 0)
+        order = np.lexsort((persons, cells))
+        return Holders(_part(every, order, cells[order]), len(self.numbers))
+
     def _places(self, table: PrintedTable, box: _Box) -> NDArray[np.int64]:
         """The numbers of a table's own cells."""
         sides = [[self.keys[name].index(key) for key in keys] for name, keys in zip(table.by, table.keys, strict=True)]
@@ -290,6 +414,13 @@ class _Linking:
         return np.array(found, np.int64)
 
 
+def _part(entries: Contributions, kept: NDArray[np.bool_] | NDArray[np.int64], cells: NDArray[np.int64]) -> Contributions:
+    """Some entries, as they are of other ``cells``."""
+    return Contributions(
+        cells, entries.persons[kept], entries.rows[kept], entries.sums[:, kept], entries.known[:, kept], entries.left_out
+    )
+
+
 def _protected(
     layout: Layout | LinkedCells,
     cells: TableCells,
@@ -298,6 +429,7 @@ def _protected(
     rules: CellRules,
     most: float,
     names: tuple[str, ...],
+    sides: Mapping[str, tuple[TwoValues, tuple[Side, Side]]],
 ) -> ProtectedTable:
     """The table of everything that is printed."""
 
@@ -320,6 +452,14 @@ def _protected(
     sums: list[SumFigure] = []
     for one in dict.fromkeys((one.column, one.weights) for table in tables for one in table.sums):
         sums += _figures(one, cells, tables, names, of)
+    adding_up: list[tuple[int, tuple[int, ...]]] = []
+    for name, (values, both) in sides.items():
+        i = names.index(name)
+        printed_there = of(_adds_up(name))
+        rows = next((place for place, one in enumerate(sums) if one.whole and one.column == name), None)
+        if rows is not None or not (cells.known_rows[i] < cells.rows).any():
+            adding_up.append((-1 if rows is None else rows, (len(sums), len(sums) + 1)))
+        sums += side_figures(name, values, both, printed_there, i)
     return ProtectedTable(
         layout=layout,
         rules=rules,
@@ -332,7 +472,13 @@ def _protected(
         printable=of(lambda _: True),
         count_printed=of(lambda table: table.counted),
         impossible=impossible,
+        adding_up=tuple(adding_up),
     )
+
+
+def _adds_up(name: str) -> Callable[[PrintedTable], bool]:
+    """Whether a table prints a sum or a mean of a column."""
+    return lambda table: any(one.column == name and not one.weights for one in table.sums)
 
 
 def _figures(
@@ -356,11 +502,19 @@ def _figures(
     name = f"weighted_count_{column}" if weights else f"sum_{column}"
     low = 0 if missing else first.low
     yield SumFigure(
-        magnitude, low, first.high, holders, of(lambda table: bool(mine(table))), weights=weights, name=name, column=column
+        magnitude,
+        low,
+        first.high,
+        holders,
+        of(lambda table: bool(mine(table))),
+        weights=weights,
+        name=name,
+        column=column,
+        number=i,
     )
     means = of(lambda table: any(one.mean for one in mine(table)))
     if missing and means.any():
         nothing = np.zeros((len(cells.rows), 0), np.int64)
-        yield SumFigure(
-            Magnitude(cells.known_rows[i], nothing), 0, 1, holders, means, whole=True, name=f"rows_with_{column}", column=column
-        )
+        name = f"rows_with_{column}"
+        rows = Magnitude(cells.known_rows[i], nothing)
+        yield SumFigure(rows, 0, 1, holders, means, whole=True, name=name, column=column, number=i)

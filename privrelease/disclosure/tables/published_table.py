@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.relational.tables import Membership
@@ -12,15 +13,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privrelease.relational.filters import Filter
+    from privrelease.relational.filters import Filter, Value
 
-__all__ = ["PrintedSum", "PrintedTable"]
+__all__ = ["PrintedSum", "PrintedTable", "TwoValues"]
+
+#: The two values of a column, as filters compare them.
+TwoValues: TypeAlias = "tuple[Value, Value]"
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedSum:
     """A figure that adds up a column, in steps: least and largest value of one row. ``weights``: a count of weighted rows. ``mean``: its mean is
-    printed, and so, to who knows the count, the sum.
+    printed, and so, to who knows the count, the sum. ``values``: of a column that has two, lower and higher; None where its domain has more;
+    ``step``: of its grid.
     """
 
     column: str
@@ -28,6 +33,8 @@ class PrintedSum:
     high: int | None = None
     weights: bool = False
     mean: bool = False
+    values: TwoValues | None = None
+    step: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

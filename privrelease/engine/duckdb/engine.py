@@ -138,6 +138,11 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQuerie
         """Return what each person adds to each cell of a table."""
         return table_audit.contributions(self._connection, self._staged[staged.handle], asked)
 
+    def changed_contributions(self, now: Staged, before: Staged, asked: TableQuery) -> Contributions:
+        """Return what each person adds to each cell of a table now more than before."""
+        staged = self._staged[now.handle], self._staged[before.handle]
+        return table_audit.changed_contributions(self._connection, *staged, asked)
+
     def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
         """Open a released file for measuring."""
         opened, released = opening.open_release(self._connection, sink, columns, marked=marked)

@@ -172,6 +172,10 @@ class AuditEngine(Engine, ExpectationEngine, AcrossEngine, BesideEngine, Identif
         """Return what each person adds to each inner cell of a table."""
         ...
 
+    def changed_contributions(self, now: Staged, before: Staged, asked: TableQuery) -> Contributions:
+        """Return what each person adds to each inner cell of a table now more than before, signed."""
+        ...
+
     def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
         """Yield every column of several tables, coded over all of them, in the order of their rows."""
         ...

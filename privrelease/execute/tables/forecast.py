@@ -43,6 +43,8 @@ class TableForecast:
     shared: int
     repaired: int | None
     parks: bool
+    dependencies: tuple[str, ...] = ()
+    """Columns that determine others in every row, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,17 @@ def forecast_table(plan: TablePlan, policy: Plan, engine: Engine, progress: Prog
         shared=shared,
         repaired=repaired,
         parks=bool(shared) and plan.class_check == "checked",
+        dependencies=_dependencies(tables, read),
     )
+
+
+def _dependencies(tables: Sequence[TablePlan], read: _Source) -> tuple[str, ...]:
+    columns = {name for one in tables for name in one.by}
+    words = [
+        f"{one.column} determines {one.on if one.on in columns else 'which rows a filter takes'}"
+        for one in read.linked(tables).dependencies
+    ]
+    return tuple(dict.fromkeys(words))
 
 
 def _patterns(plan: TablePlan, tables: Sequence[TablePlan], read: _Source) -> list[NDArray[np.bool_]]:

@@ -128,7 +128,18 @@ def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
 def cells_to_suppress(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
 ) -> NDArray[np.bool_]:
-    """Return the cells of all tables that must not be printed, (n,) bool. A table that was made of other rows says nothing of these; what is out and unsafe by
+    """Return the cells of all tables that are not printed, (n,) bool. Some are known to be empty; whether they are printed is for the policy to say."""
+    found = _protected(plan, together, tables, published)
+    granted, impossible = together.table.granted, together.table.impossible
+    if granted is None or plan.rules.zeros_shown:
+        return found
+    return found | (granted if impossible is None else granted & ~impossible)
+
+
+def _protected(
+    plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
+) -> NDArray[np.bool_]:
+    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is out and unsafe by
     the rules of today is not printed again.
     """
     from privrelease.disclosure.tables.secondary import suppressed_cells

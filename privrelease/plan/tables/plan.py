@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from privrelease.disclosure.tables.layout import Layout
-from privrelease.disclosure.tables.linked import TooManyCellsError, linked
+from privrelease.disclosure.tables.linked import TooManyCellsError, TooManyNestedError, linked
 from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink, TableSource
     from privrelease.relational.tables import TableCells
 
-__all__ = ["MeasurePlan", "TablePlan", "joined", "joint_source", "table_plan", "tables_of_same_rows"]
+__all__ = ["MeasurePlan", "TablePlan", "joined", "joint_source", "public_columns", "table_plan", "tables_of_same_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,18 @@ class MeasurePlan:
     grid: Fraction = Fraction(1)
     low: int = 0
     high: int | None = None
+
+    @property
+    def two_values(self) -> tuple[Decimal, Decimal] | None:
+        """The values of a column that can have two only: its domain is two steps of its grid. None where it can have more.
+
+        >>> MeasurePlan("mean", "mean_smokes", "smokes", low=0, high=1).two_values
+        (Decimal('0'), Decimal('1'))
+        """
+        if self.high is None or self.high - self.low != 1:
+            return None
+        low, high = (Decimal(step) * self.grid.numerator / self.grid.denominator for step in (self.low, self.high))
+        return low, high
 
     @property
     def unit(self) -> Fraction:
@@ -138,7 +151,15 @@ class TablePlan:
             counted=any(one.kind == "count" for one in self.measures),
             round_up=self.round_up,
             sums=tuple(
-                PrintedSum(one.column, one.low, one.high, one.kind == "weighted_count", one.kind == "mean")
+                PrintedSum(
+                    one.column,
+                    one.low,
+                    one.high,
+                    one.kind == "weighted_count",
+                    one.kind == "mean",
+                    values=one.two_values,
+                    step=one.grid,
+                )
                 for one in self.added
                 if one.column is not None
             ),
@@ -205,17 +226,29 @@ def tables_of_same_rows(plan: TablePlan, policy: Plan) -> tuple[TablePlan, ...]:
 def joined(tables: Sequence[TablePlan], *, most: float, fetch: Callable[[TableQuery], TableCells]) -> Linked:
     """Return tables of the same rows together. ``most``: rows of one person; ``fetch`` gives the cells of a query.
 
-    Raises InputError (D632) where they are linked in a ring over too many columns.
+    Raises InputError: D632 where they are linked in a ring over too many columns, D640 where columns that determine others have too many keys.
     """
     unit = None if tables[0].unit is None else tables[0].unit.column
     try:
-        return linked([one.printed for one in tables], tables[0].rules, unit, most, fetch)
+        return linked([one.printed for one in tables], tables[0].rules, unit, most, fetch, public_columns(tables))
+    except TooManyNestedError as error:
+        raise InputError(
+            code="D640",
+            message=f"columns of the tables of {tables[0].source.dataset} determine one another: {error}",
+            hint="group by fewer or coarser keys, or leave out a table",
+        ) from None
     except TooManyCellsError as error:
         raise InputError(
             code="D632",
             message=f"the tables of {tables[0].source.dataset} are linked in a ring: {error}",
             hint="group by fewer or coarser keys, or leave out a table",
         ) from None
+
+
+def public_columns(tables: Sequence[TablePlan]) -> frozenset[str]:
+    """Return the columns of which it may be known that another determines them: those that are not sensitive."""
+    every = {column.name: column.role for one in tables for column in one.source.declared}
+    return frozenset(name for name, role in every.items() if role is not Role.SENSITIVE)
 
 
 def joint_source(tables: tuple[TablePlan, ...]) -> TableSource:

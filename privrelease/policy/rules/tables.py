@@ -215,3 +215,10 @@ def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dat
                 key,
                 hint=f"write `domain: [0, highest]` for {name}",
             )
+        elif key != "weight" and Decimal(domain[1]) - Decimal(domain[0]) == (1 if spec.grid is None else Decimal(spec.grid)):
+            message = (
+                f"{shown(name)} has two values: its {key} is a count of persons, and is suppressed where fewer than the minimum "
+                "count have one of them"
+            )
+            hint = "count by that column to see which, or coarsen `by`"
+            yield reading.info("P614", message, *path, "measures", index, key, hint=hint)

@@ -70,3 +70,29 @@ def test_cells_are_those_of_counting_by_hand(bench, unit, margins, largest, numb
         assert cells.sums.T.tolist() == [one[2] for one in expected]
         assert np.swapaxes(cells.largest, 0, 1).tolist() == [one[3] for one in expected]
         assert cells.left_out == number - sum(row[1] in "MF" and row[1] != "" and row[2] in {"1", "2"} for row in table)
+
+
+@pytest.mark.parametrize("margins", [True, False])
+def test_what_persons_with_several_rows_have_is_that_of_counting_by_hand(bench, margins) -> None:
+    table = rows(7, 40)
+    text = "id,sex,ward,cost,days\n" + "".join(f"{a},{b},{c},{d // 10}.{d % 10},{e}\n" for a, b, c, d, e in table)
+    staged = bench.engine.stage(bench.csv(text, COLUMNS))
+    query = TableQuery(("sex", "ward"), (("M", "F"), ("1", "2", "9")), ("cost", "days"), "id", margins, 2, several=True)
+    inside = [row for row in table if row[1] in query.keys[0] and row[2] in query.keys[1]]
+    expected = sorted(
+        (
+            cell,
+            len(mine),
+            sum(row[3] for row in mine),
+            sum(int(row[4] or 0) for row in mine),
+        )
+        for person in {row[0] for row in inside}
+        if sum(row[0] == person for row in inside) > 1
+        for cell, keys in enumerate(product(*query.keys))
+        if (mine := [row for row in inside if (row[0], *row[1:3]) == (person, *keys)])
+    )
+    assert expected
+    for cells in (bench.engine.table_cells(staged, query), cells_of(bench.engine.contributions(staged, query), query)):
+        found = cells.several
+        assert sorted(zip(found.cells.tolist(), found.rows.tolist(), *found.sums.tolist(), strict=True)) == expected
+        assert len(set(zip(found.cells.tolist(), found.persons.tolist(), strict=True))) == len(expected)

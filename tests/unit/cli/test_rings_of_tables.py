@@ -36,7 +36,9 @@ def policy(desk, sizes, *releases):
     for name, size in zip("ABC", sizes, strict=True):
         text = text.replace(f"[{name}]", f"[{', '.join(f'{name}{n}' for n in range(size))}]")
     desk.policy(text + "".join(releases))
-    rows = [f"A{n % sizes[0]},B{n % sizes[1]},C{n % sizes[2]},{'true' if n % 5 else 'false'}\n" for n in range(4 * 60)]
+    # No column determines another: such tables nest, and are in no ring.
+    keys = [(n % sizes[0], n // 3 % sizes[1], n // 7 % sizes[2]) for n in range(4 * 60)]
+    rows = [f"A{a},B{b},C{c},{'true' if n % 11 else 'false'}\n" for n, (a, b, c) in enumerate(keys)]
     desk.data("a,b,c,old\n" + "".join(rows))
 
 

@@ -97,6 +97,7 @@ def test_weights_are_no_contributions(tables) -> None:
 def test_rows_of_one_person_are_one_contributor(tables) -> None:
     tables.data(SAFE + "p1,north,1\n" + SAFE.replace("id,area,pay\n", "").splitlines()[0] + "\n")
     assert tables("run", "policy.yaml").code == 0
+    tables.policy(POLICY.replace("    by: [area]", "    recipients_hold_previous: false\n    by: [area]"))  # other persons
     two_each = "id,area,pay\n" + "".join(f"{n // 2},west,10\n" for n in range(4))
     tables.data(two_each + "".join(f"x{n},{area},50\n" for n, area in enumerate(["north", "south", "east"] * 12)))
     said = tables("run", "policy.yaml")

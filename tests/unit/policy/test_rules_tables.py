@@ -115,3 +115,15 @@ def test_a_sensitive_group_column_is_told_of(
     text = TABLE.replace("MORE", "").replace("{min_count: 10}", protect)
     written = change(("checks:", text), ("sex: {role: quasi", "sex: {role: sensitive"))
     assert [one for one in folder.check(written) if " P65" in one] == ([] if found is None else [found])
+
+
+def test_a_mean_of_two_values_is_said_to_count_persons(folder: Folder, change: Callable[..., str]) -> None:
+    smokes = "      smokes: {role: sensitive, type: integer, domain: [0, 1]}\n      glucose:"
+    table = TABLE.replace("MORE", "").replace("{mean: glucose}", "{mean: smokes}")
+    found = [one for one in folder.check(change(("checks:", table), ("      glucose:", smokes))) if "P614" in one]
+    assert found == [
+        (
+            "p.yaml:33:38: P614 info: smokes has two values: its mean is a count of persons, and is suppressed where fewer than the "
+            "minimum count have one of them\nhint: count by that column to see which, or coarsen `by`"
+        )
+    ]

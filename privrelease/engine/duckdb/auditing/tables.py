@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.relational.tables import Membership, TableQuery
 
-__all__ = ["contributions"]
+__all__ = ["changed_contributions", "contributions"]
 
 
 def contributions(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
@@ -68,6 +68,62 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
         for name in ("x", "v")
     )
     return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(rows.sum()))
+
+
+def changed_contributions(connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery) -> Contributions:
+    """Return what each person adds to each inner cell now more than before, where that is not nothing. Where every row is a person, rows that
+    are in both states cancel out.
+    """
+    sums = range(len(asked.sums))
+    keys = [f"k{i}" for i in range(len(asked.by))]
+    both = exp.union(_signed(now, asked, 1), _signed(before, asked, -1), distinct=False).subquery("both")
+
+    def total(name: str) -> exp.Expr:
+        signed = exp.Mul(this=sql.column("s"), expression=sql.column(name))
+        return sql.aliased(sql.cast(exp.Sum(this=signed), "BIGINT"), name)
+
+    rows = sql.aliased(sql.cast(exp.Sum(this=sql.column("s")), "BIGINT"), "n")
+    values = [*(f"x{i}" for i in sums), *(f"v{i}" for i in sums)]
+    named = [sql.column(name) for name in (*keys, *(("u",) if asked.unit else tuple(values)))]
+    figures = [rows, *(total(name) for name in values)] if asked.unit else [rows]
+    who = [sql.column("u")] if asked.unit else [sql.column(name) for name in values] or [sql.integer(1)]
+    ordered = exp.Order(expressions=[exp.Ordered(this=one.copy()) for one in who])
+    rank = sql.aliased(exp.Window(this=sql.call("dense_rank"), order=ordered), "w")
+    groups = [one.copy() for one in named]
+    query = exp.select(*(one.copy() for one in named), rank, *figures).from_(both)
+    block = connection.arrow(query.group_by(*groups) if groups else query)
+    places = [_places(block.column(name), listed, others=False) for name, listed in zip(keys, asked.keys, strict=True)]
+    inside = np.logical_and.reduce([place >= 0 for place in places])
+
+    def column(name: str) -> NDArray[np.int64]:
+        return np.asarray(block.column(name).cast("int64"))
+
+    cells = np.zeros(len(inside), np.int64)
+    for place, size in zip(places, asked.inner, strict=True):
+        cells = cells * size + place
+    count, persons = column("n"), column("w")
+    added, known = (np.array([column(f"{name}{i}") for i in sums], np.int64).reshape(len(sums), len(cells)) for name in "xv")
+    if asked.unit:
+        kept = inside & ((count != 0) | (added != 0).any(axis=0) | (known != 0).any(axis=0))
+        return Contributions(cells[kept], persons[kept], count[kept], added[:, kept], known[:, kept], 0)
+    each = np.repeat(np.arange(len(cells)), np.where(inside, np.abs(count), 0))
+    sign = np.sign(count[each])
+    return Contributions(cells[each], np.arange(len(each)), sign, added[:, each] * sign, known[:, each] * sign, 0)
+
+
+def _signed(table: StagedTable, asked: TableQuery, sign: int) -> exp.Select:
+    """The rows of one state: keys, person, sign, and the summands in whole steps."""
+    steps = [_steps(table, name) for name in asked.sums]
+    named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
+    if asked.unit is not None:
+        named.append(sql.aliased(_text(table, asked.unit), "u"))
+    named.append(sql.aliased(sql.integer(sign), "s"))
+    named += [sql.aliased(_zero_where_missing(one), f"x{i}") for i, one in enumerate(steps)]
+    for i, one in enumerate(steps):
+        missing = exp.Is(this=one.copy(), expression=exp.null())
+        named.append(sql.aliased(sql.when((missing, sql.integer(0)), otherwise=sql.integer(1)), f"v{i}"))
+    source = exp.select(*named).from_(sql.table(table.table))
+    return source if asked.where is None else source.where(condition(asked.where, table))
 
 
 def _text(table: StagedTable, name: str) -> exp.Expr:

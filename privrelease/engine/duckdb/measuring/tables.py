@@ -11,7 +11,7 @@ from sqlglot import exp
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.conditions import condition
 from privrelease.relational.schema import ColumnType
-from privrelease.relational.tables import TableCells
+from privrelease.relational.tables import Contributions, TableCells
 
 if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
@@ -125,4 +125,38 @@ def _cells(connection: Connection, table: StagedTable, asked: TableQuery, groupe
                 top = [int(x) for x in rest[2 + 3 * many + i] or () if x is not None]
                 largest[i, cell, : len(top)] = top
     inside = int(rows[-1]) if asked.margins else int(rows.sum())
-    return TableCells(rows, persons, sums, largest, known, holders, table.n_rows - inside)
+    several = _several(connection, table, asked) if asked.several and asked.unit is not None else None
+    return TableCells(rows, persons, sums, largest, known, holders, table.n_rows - inside, several)
+
+
+def _several(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
+    """What each person with more than one row adds to each inner cell. Nobody else can be in two cells that have no row in common."""
+    sides, sums = range(len(asked.inner)), range(len(asked.sums))
+    keys, unit = [sql.column(f"k{place}") for place in sides], sql.column("u")
+    figures = [
+        sql.aliased(sql.count_all(), "n"),
+        *(sql.aliased(exp.Sum(this=sql.column(f"x{i}")), f"x{i}") for i in sums),
+        *(sql.aliased(sql.call("count", sql.column(f"x{i}")), f"v{i}") for i in sums),
+    ]
+    one = exp.select(*_copies([*keys, unit]), *figures).from_(_listed(table, asked).subquery("r"))
+    one = one.group_by(*_copies([*keys, unit]))
+    all_rows = exp.Window(this=exp.Sum(this=sql.column("n")), partition_by=[unit.copy()])
+    counted = exp.select(exp.Star(), sql.aliased(all_rows, "rows_of_one")).from_(one.subquery("persons"))
+    rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=unit.copy())]))
+    named = [
+        *(sql.aliased(sql.cast(key, "BIGINT"), f"k{place}") for place, key in enumerate(_copies(keys))),
+        sql.aliased(rank, "w"),
+        *(sql.aliased(sql.cast(sql.column(name), "BIGINT"), name) for name in ("n", *(f"v{i}" for i in sums))),
+        *(sql.aliased(sql.cast(sql.call("coalesce", sql.column(f"x{i}"), sql.integer(0)), "BIGINT"), f"x{i}") for i in sums),
+    ]
+    more = exp.GT(this=sql.column("rows_of_one"), expression=sql.integer(1))
+    block = connection.arrow(exp.select(*named).from_(counted.subquery("counted")).where(more))
+
+    def column(name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.asarray(block.column(name).cast("int64"))
+
+    cells = np.zeros(block.num_rows, np.int64)
+    for place, size in enumerate(asked.inner):
+        cells = cells * size + column(f"k{place}")
+    added, known = (np.array([column(f"{name}{i}") for i in sums], np.int64).reshape(len(sums), len(cells)) for name in "xv")
+    return Contributions(cells, column("w"), column("n"), added, known, 0)

@@ -1,0 +1,1 @@
+"""What a release tells beside releases of the same persons that were published before."""

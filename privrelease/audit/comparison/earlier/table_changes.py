@@ -1,0 +1,212 @@
+"""Differences between a table and an earlier version of it: each is a cell of its own, of the persons whose contribution changed.
+
+One person joins, and the difference of two sums is that person's value. So a difference must satisfy every rule of the table: enough
+contributors, none of whom dominates it or can be estimated, no group whose changes all share one key. Where the rows that the earlier table was made of
+can be read, contributors are the persons whose contribution is not the same in both states. Where they cannot, a difference is taken to be
+of one contributor, or of as many as a change of the count proves: n rows are of n / m persons at least, m being the most rows of one person.
+
+A difference is known where both tables print a figure, as such or as the sum of parts that are all printed, where a total leaves one part
+open, and for the sum of the parts that a total leaves open together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, product
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.tables.rules import group_is_safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from privrelease.audit.tables.previous_releases import CellKeys, PrintedCells
+    from privrelease.plan.tables.plan import TablePlan
+    from privrelease.relational.tables import Contributions
+
+__all__ = ["Changes", "small_differences"]
+
+_COUNT, _SUM, _MEAN = "count", "sum_", "mean_"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Changes:
+    """What changed between two states: signed contributions by inner cell of ``by`` with ``keys``; ``sums``: the columns that are added up."""
+
+    found: Contributions
+    by: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    sums: tuple[str, ...]
+
+
+@dataclass(eq=False, slots=True)
+class _Box:
+    """The cells that both tables can have figures of: by their common columns, totals included. ``parts``: of each total, along each side."""
+
+    by: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    totals: list[tuple[CellKeys, tuple[CellKeys, ...]]] = field(default_factory=list)
+
+    @property
+    def cells(self) -> Iterator[CellKeys]:
+        for place in product(*((*keys, None) for keys in self.keys)):
+            yield frozenset((name, key) for name, key in zip(self.by, place, strict=True) if key is not None)
+
+    def relate(self) -> None:
+        """Note what every total is the sum of."""
+        for cell in self.cells:
+            known = {name for name, _ in cell}
+            for name, keys in zip(self.by, self.keys, strict=True):
+                if name not in known:
+                    self.totals.append((cell, tuple(cell | {(name, key)} for key in keys)))
+
+
+def small_differences(
+    plan: TablePlan,
+    printed: PrintedCells,
+    by: Sequence[str],
+    before: PrintedCells,
+    changes: Changes | None,
+) -> list[tuple[CellKeys, ...]]:
+    """Return the differences, each of one cell or of several together, that break a rule of the table."""
+    common = tuple(name for name in plan.by if name in by)
+    box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
+    box.relate()
+    theirs = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == name) for name in by)
+    ours = _derived(box, plan.by, plan.keys, printed)
+    earlier = _derived(box, by, [tuple(one) for one in theirs], before)
+    counts = _gaps(_COUNT, ours, earlier)
+    judge = _Judge(plan, box, changes, _with_rest(box, counts))
+    found: dict[tuple[CellKeys, ...], None] = {}
+    if plan.round_up == 1:
+        found |= dict.fromkeys(group for group, gap in judge.counts.items() if gap and not judge.is_safe(group, gap, None))
+    for name in sorted({name for figures in ours.values() for name in figures} - {_COUNT}):
+        gaps = _gaps(name, ours, earlier)
+        if name.startswith(_MEAN):  # a mean with its count is a sum; parts of means do not add up
+            known: dict[tuple[CellKeys, ...], Fraction] = {(cell,): gap for cell, gap in gaps.items()}
+            known |= {group: Fraction(1) for group in known if judge.counts.get(group)}
+        else:
+            known = _with_rest(box, gaps)
+        column = name.removeprefix(_MEAN).removeprefix(_SUM) if name.startswith((_SUM, _MEAN)) else ""
+        found |= dict.fromkeys(group for group, gap in known.items() if gap and not judge.is_safe(group, gap, name, column))
+    if plan.rules.class_disclosure:
+        found |= dict.fromkeys(_one_key(box, judge.counts))
+    return list(found)
+
+
+def _derived(
+    box: _Box, by: Sequence[str], keys: Sequence[tuple[str, ...]], printed: PrintedCells
+) -> dict[CellKeys, dict[str, Fraction]]:
+    """What a table says of each cell of the box: printed as such, or as the sum of inner cells that are all there and printed; no means."""
+    groups: dict[frozenset[str], dict[CellKeys, list[Mapping[str, Fraction | None]]]] = {}
+    for size in range(len(box.by) + 1):
+        for kept in combinations(box.by, size):
+            parts = groups.setdefault(frozenset(kept), {})
+            for cell, figures in printed.items():
+                if len(cell) == len(by):
+                    parts.setdefault(frozenset(pair for pair in cell if pair[0] in kept), []).append(figures)
+    many = dict(zip(by, map(len, keys), strict=True))
+    found = {}
+    for cell in box.cells:
+        mine = {name: figure for name, figure in printed.get(cell, {}).items() if figure is not None}
+        columns = frozenset(name for name, _ in cell)
+        parts_ = groups[columns].get(cell, [])
+        needed = 1
+        for name, size in many.items():
+            needed *= 1 if name in columns else size
+        if parts_ and len(parts_) == needed:
+            for name in parts_[0]:
+                values = [part.get(name) for part in parts_]
+                if name not in mine and not name.startswith(_MEAN) and None not in values:
+                    mine[name] = sum((value for value in values if value is not None), Fraction(0))
+        found[cell] = mine
+    return found
+
+
+def _gaps(
+    name: str, ours: Mapping[CellKeys, Mapping[str, Fraction]], theirs: Mapping[CellKeys, Mapping[str, Fraction]]
+) -> dict[CellKeys, Fraction]:
+    return {
+        cell: figures[name] - theirs[cell][name] for cell, figures in ours.items() if name in figures and name in theirs[cell]
+    }
+
+
+def _with_rest(box: _Box, gaps: Mapping[CellKeys, Fraction]) -> dict[tuple[CellKeys, ...], Fraction]:
+    """The known differences, with what totals leave: of one part, which is then known, and of several together."""
+    known = dict(gaps)
+    grown = True
+    while grown:
+        grown = False
+        for total, parts in box.totals:
+            free = [part for part in parts if part not in known]
+            if total not in known and not free:
+                known[total] = sum((known[part] for part in parts), Fraction(0))
+                grown = True
+            elif total in known and len(free) == 1:
+                known[free[0]] = known[total] - sum((known[part] for part in parts if part != free[0]), Fraction(0))
+                grown = True
+    found: dict[tuple[CellKeys, ...], Fraction] = {(cell,): gap for cell, gap in known.items()}
+    for total, parts in box.totals:
+        free = [part for part in parts if part not in known]
+        if total in known and 0 < len(free) < len(parts):
+            found[tuple(free)] = known[total] - sum((known[part] for part in parts if part in known), Fraction(0))
+    return found
+
+
+def _one_key(box: _Box, counts: Mapping[tuple[CellKeys, ...], Fraction]) -> Iterator[tuple[CellKeys, ...]]:
+    """Groups whose changes are all in one key, where everything else is known not to have changed."""
+    for total, parts in box.totals:
+        gaps = [counts.get((part,)) for part in parts]
+        moved = [part for part, gap in zip(parts, gaps, strict=True) if gap]
+        if counts.get((total,)) and None not in gaps and len(moved) == 1 and len(parts) > 1:
+            yield (moved[0],)
+
+
+@dataclass(eq=False, slots=True)
+class _Judge:
+    plan: TablePlan
+    box: _Box
+    changes: Changes | None
+    counts: dict[tuple[CellKeys, ...], Fraction]
+
+    def is_safe(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str = "") -> bool:
+        """Tell whether a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``: that it adds up."""
+        explained = self._explained(group, gap, name, column)
+        rules = self.plan.rules
+        if explained is not None:
+            parts = np.abs(explained[explained != 0])
+            ordered = sorted((int(part) for part in parts), reverse=True)
+            return group_is_safe(rules, len(parts), [(sum(ordered), ordered)] if column else [])
+        if column and rules.largest:
+            return False
+        unit, rows = self.plan.unit, abs(self.counts.get(group, Fraction(0)))
+        most = 1 if unit is None else unit.max_rows
+        persons = 1 if most is None else max(1, ceil(rows / most))
+        return persons >= rules.min_count
+
+    def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:
+        """What each person changed in a group of cells; None where that is not known, or is not what the figures show."""
+        changes = self.changes
+        if changes is None or (column and column not in changes.sums) or (name is not None and not column):
+            return None
+        inside = np.zeros(len(changes.found.cells), np.bool_)
+        places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys)))
+        for cell in group:
+            mine = np.ones(len(inside), np.bool_)
+            for key_name, key in cell:
+                side = changes.by.index(key_name)
+                mine &= places[side] == changes.keys[side].index(key)
+            inside |= mine
+        values = changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)]
+        persons = changes.found.persons[inside]
+        _, code = np.unique(persons, return_inverse=True)
+        found = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
+        np.add.at(found, code, values[inside])
+        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
+        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
+            return None
+        return found

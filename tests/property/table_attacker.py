@@ -1,0 +1,74 @@
+"""An attacker of tables that shares no function with the product: figures of atoms (cells of all columns together) are unknowns that are not
+negative, every printed figure is an equation, and a union of suppressed cells is known where linear programs leave it no choice.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import linprog
+
+
+class Attacker:
+    """``records``: (person, keys by column, value). ``printed``: sets of atoms with a printed figure; ``hidden``: sets of atoms of suppressed cells."""
+
+    def __init__(self, records, atoms, printed, hidden):
+        self.records, self.atoms = records, atoms
+        self.place = {atom: i for i, atom in enumerate(atoms)}
+        self.printed = np.array([[atom in cell for atom in atoms] for cell in printed], float).reshape(-1, len(atoms))
+        self.hidden = hidden
+
+    def values(self, figure):
+        found = np.zeros(len(self.atoms))
+        for _, atom, value in self.records:
+            found[self.place[atom]] += 1 if figure == "count" else value
+        return found
+
+    def known_unions(self, figure, most=6):
+        """Yield every union of disjoint suppressed cells, of at most ``most``, whose figure follows from the printed ones by equations alone."""
+        zero = (self.printed[self.printed @ self.values(figure) == 0] > 0).any(axis=0)
+        matrix = self.printed[:, ~zero]
+        basis = np.linalg.svd(matrix, full_matrices=False)
+        rows = basis[2][basis[1] > 1e-9 * max(1, basis[1].max(initial=0))]
+        for size in range(1, most + 1):
+            for cells in combinations(self.hidden, size):
+                union = frozenset().union(*cells)
+                if len(union) < sum(map(len, cells)):
+                    continue
+                vector = np.array([atom in union for atom in self.atoms], float)[~zero]
+                if np.abs(vector - rows.T @ (rows @ vector)).max(initial=0) < 1e-7:
+                    yield union
+
+    def interval(self, figure, union):
+        """The least and the largest figure of a union, by linear programs."""
+        values = self.values(figure)
+        goal = np.array([atom in union for atom in self.atoms], float)
+        ends = []
+        for sign in (1, -1):
+            found = linprog(sign * goal, A_eq=self.printed, b_eq=self.printed @ values, bounds=(0, None), method="highs")
+            ends.append(sign * found.fun if found.status == 0 else sign * -np.inf)
+        return tuple(ends)
+
+    def contributions(self, union):
+        """What each person has in a union, largest first."""
+        found = {}
+        for person, atom, value in self.records:
+            if atom in union:
+                found[person] = found.get(person, 0) + value
+        return sorted(found.values(), reverse=True)
+
+
+def broken(contributions, *, min_count, dominance=None, p_percent=None):
+    """The first rule that a published cell of these contributions would break; None: it is safe."""
+    if not contributions:
+        return None
+    total = sum(contributions)
+    if len(contributions) < min_count:
+        return "min_count"
+    if dominance is not None and Fraction(sum(contributions[: dominance[0]])) > dominance[1] * total:
+        return "dominance"
+    if p_percent is not None and Fraction(sum(contributions[2:])) < p_percent * contributions[0]:
+        return "p_percent"
+    return None

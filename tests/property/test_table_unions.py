@@ -1,0 +1,119 @@
+"""Systems of tables whose contributors have several rows: no union of suppressed cells that an attacker works out breaks a rule."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.attack_assessment import weaknesses
+from privrelease.disclosure.tables.linked import linked
+from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
+from privrelease.disclosure.tables.rules import CellRules
+from privrelease.disclosure.tables.secondary import suppressed_cells
+from privrelease.relational.tables import Contributions
+from tests.property.table_attacker import Attacker, broken
+
+MOST_ROWS = 3
+#: Systems of the gate are of one side of four keys and, one in eight, two tables; those of the slow lane have two sides, or are several tables.
+NARROW = (*[(("a",),)] * 7, (("a",), ("b",)))
+WIDE = ((("a",),), (("a", "b"),), (("a",), ("b",)), (("a", "b"), ("a",)))
+KEYS = {"a": ("0", "1", "2", "3"), "b": ("0", "1")}
+RULES = (
+    {"dominance": (1, Fraction(8, 10))},
+    {"dominance": (2, Fraction(9, 10))},
+    {"p_percent": Fraction(1, 5)},
+    {},
+)
+
+
+def system(dice, most_persons):
+    """Records (person, (a, b), value): small units with one row, and some with several, of which a few are large."""
+    records = []
+    for person in range(int(dice.integers(6, most_persons))):
+        rows = int(dice.integers(2, MOST_ROWS + 1)) if dice.random() < 0.4 else 1
+        size = 100 if dice.random() < 0.25 else 5
+        records += [(person, (int(dice.integers(4)), int(dice.integers(2))), int(dice.integers(0, size))) for _ in range(rows)]
+    return records
+
+
+def fetcher(records):
+    """Cells of queries, as an auditor adds them up."""
+
+    def fetch(asked):
+        cells = np.zeros(len(records), np.int64)
+        for name, size in zip(asked.by, asked.inner, strict=False):
+            cells = cells * size + np.array([atom["ab".index(name)] for _, atom, _ in records], np.int64)
+        for _ in asked.members:
+            cells = cells * 2
+        persons = np.array([person for person, _, _ in records])
+        values = np.array([[value for _, _, value in records]], np.int64)[: len(asked.sums)]
+        every = Contributions(cells, persons, np.ones(len(records), np.int64), values, np.ones_like(values), 0)
+        return cells_of(every, asked)
+
+    return fetch
+
+
+def sets_of(by):
+    """The atoms of every cell of a table in the order of its box."""
+    atoms = list(product(range(4), range(2)))
+    sides = [(*range(len(KEYS[name])), None) for name in by]
+    return [
+        frozenset(
+            atom for atom in atoms if all(key in {None, atom["ab".index(name)]} for name, key in zip(by, place, strict=True))
+        )
+        for place in product(*sides)
+    ]
+
+
+def judged(seed, systems, most_persons):
+    """The unions that are known and unsafe, by figure; None where the product refuses the system."""
+    dice = np.random.default_rng(seed)
+    records = system(dice, most_persons)
+    groups, rules, counted = systems[seed % len(systems)], RULES[seed // 4 % len(RULES)], bool(seed // 16 % 2)
+    sums = (PrintedSum("x", 0, 100, mean=bool(seed // 32 % 2) and counted),)
+    tables = [PrintedTable(by, tuple(KEYS[name] for name in by), counted=counted, sums=sums) for by in groups]
+    min_count = 3
+    cell_rules = CellRules(min_count, **rules)
+    together = linked(tables, cell_rules, "id", MOST_ROWS, fetcher(records))
+    pattern = suppressed_cells(together.table)
+    if any(True for _ in weaknesses(together.table, pattern)):
+        return None
+    printed, hidden = [], []
+    for one, places in zip(tables, together.places, strict=True):
+        for cell, place in zip(sets_of(one.by), places, strict=True):
+            (hidden if pattern[place] else printed).append(cell)
+    attacker = Attacker(records, list(product(range(4), range(2))), printed, list(dict.fromkeys(hidden)))
+    found = []
+    for figure in ("count", "sum") if counted else ("sum",):
+        for union in attacker.known_unions(figure):
+            rule = broken(attacker.contributions(union), min_count=min_count, **({} if figure == "count" else rules))
+            if rule is not None:
+                found.append((figure, rule, sorted(union)))
+        for cell in printed + hidden:
+            rule = broken(attacker.contributions(cell), min_count=min_count, **({} if figure == "count" else rules))
+            low, high = attacker.interval(figure, cell) if rule else (0, 1)
+            if high - low < 1e-6:
+                found.append((figure, rule, sorted(cell)))
+    return found
+
+
+def count_of_passing(seeds, systems, most_persons):
+    passing = 0
+    for seed in seeds:
+        found = judged(seed, systems, most_persons)
+        assert not found, (seed, found)
+        passing += found is not None
+    return passing
+
+
+def test_no_known_union_of_several_contributors_breaks_a_rule():
+    assert count_of_passing(range(200), NARROW, 12) > 60
+
+
+@pytest.mark.slow
+def test_no_known_union_of_2000_systems_breaks_a_rule():
+    assert count_of_passing(range(2000), WIDE, 20) > 600

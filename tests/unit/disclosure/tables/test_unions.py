@@ -1,0 +1,130 @@
+"""Unions of suppressed cells that follow from totals, against every subset of cells; and contributors of several cells at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.attack_assessment import weaknesses
+from privrelease.disclosure.tables.holders import Holders, with_totals
+from privrelease.disclosure.tables.linked import linked
+from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
+from privrelease.disclosure.tables.rules import CellRules, group_is_safe
+from privrelease.disclosure.tables.unions import unsafe_unions
+from privrelease.relational.tables import Contributions
+
+KEYS = ("0", "1", "2")
+TWO = PrintedTable(("a", "b"), (KEYS, KEYS), sums=(PrintedSum("x"),))
+
+
+def made(records, rules, table=TWO, most=3):
+    """A table of records (person, inner cell, value)."""
+    persons, cells, values = (np.array([one[i] for one in records], np.int64) for i in range(3))
+    columns = {"a": cells // 3, "b": cells % 3} if len(table.by) == 2 else {"a": cells}
+
+    def fetch(asked):
+        places = np.zeros_like(cells)
+        for name, size in zip(asked.by, asked.inner, strict=False):
+            places = places * size + columns[name]
+        places *= 2 ** len(asked.members)  # every row is a member
+        added = values[None][: len(asked.sums)]
+        return cells_of(Contributions(places, persons, np.ones_like(cells), added, np.ones_like(added), 0), asked)
+
+    return linked((table,), rules, "id", most, fetch).table
+
+
+def whole(records, cells):
+    """What each person has in inner cells, largest first."""
+    found = {}
+    for person, cell, value in records:
+        if cell in cells:
+            found[person] = found.get(person, 0) + value
+    return sorted(found.values(), reverse=True)
+
+
+def inner(place):
+    """The number in the box with totals of an inner cell."""
+    return place // 3 * 4 + place % 3
+
+
+def test_contributions_to_several_cells_are_added_up_by_person():
+    dice = np.random.default_rng(3)
+    for _ in range(50):
+        records = [(int(dice.integers(6)), int(dice.integers(9)), int(dice.integers(50))) for _ in range(14)]
+        table = made(records, CellRules(3, dominance=(2, Fraction(9, 10))))
+        for size in (1, 2, 3, 5):
+            places = sorted(dice.choice(9, size, replace=False).tolist())
+            parts = whole(records, places)
+            value, largest = table.added(0, [inner(place) for place in places])
+            assert table.together(0, [inner(place) for place in places]) == len(parts)
+            assert value == sum(parts)
+            assert [one for one in largest[:2] if one] == [one for one in parts[:2] if one]
+
+
+def test_a_union_that_breaks_a_rule_is_found_wherever_there_is_one():
+    dice = np.random.default_rng(7)
+    seen = set()
+    for turn in range(60):
+        rules = (
+            CellRules(3, dominance=(1, Fraction(8, 10))),
+            CellRules(3, dominance=(2, Fraction(9, 10))),
+            CellRules(3, p_percent=Fraction(1, 5)),
+            CellRules(4),
+        )[turn % 4]
+        records = [
+            (int(dice.integers(25)), int(dice.integers(9)), int(dice.integers(1, 100 if dice.random() < 0.2 else 6)))
+            for _ in range(40)
+        ]
+        table = made(records, rules)
+        hidden = [cell for cell in range(9) if dice.random() < 0.75 and table.contributors[inner(cell)]]
+        unknown = np.zeros(16, bool)
+        unknown[[inner(cell) for cell in hidden]] = True
+        unknown[[3, 7, 12]] = dice.random(3) < 0.5
+        rows = []
+        for relation in table.layout.relations:
+            row = np.zeros(16)
+            row[list(relation.parts)], row[relation.total] = 1, -1
+            rows.append(row * unknown)
+        rank = np.linalg.matrix_rank(rows)
+        broken = set()
+        for size in range(1, len(hidden) + 1):
+            for cells in combinations(hidden, size):
+                vector = np.zeros(16)
+                vector[[inner(cell) for cell in cells]] = 1
+                parts = whole(records, cells)
+                if np.linalg.matrix_rank([*rows, vector]) == rank and not group_is_safe(
+                    rules, len(parts), [(sum(parts), parts)]
+                ):
+                    broken.add(tuple(sorted(inner(cell) for cell in cells)))
+        found = {tuple(sorted(one)) for one in unsafe_unions(table, 0, sorted(inner(cell) for cell in hidden), ~unknown)}
+        assert bool(found & broken) == bool(broken)
+        seen.add((turn % 4, bool(broken)))
+    assert len(seen) == 8
+
+
+def test_who_is_alone_in_two_cells_knows_both():
+    """One row, five cells under a printed total: H fills two of them; the other three have five firms without H, of which one has most."""
+    five = PrintedTable(("a",), (("0", "1", "2", "3", "4"),), counted=False, sums=(PrintedSum("x"),))
+    rules = CellRules(3, dominance=(1, Fraction(8, 10)))
+    rest = [(i, cell, value) for i, (cell, value) in enumerate([(2, 900), (2, 20), (3, 30), (3, 20), (4, 10), (4, 9)])]
+    records = [(90, 0, 500), (90, 1, 400), *rest]
+    table = made(records, rules, five)
+    pattern = np.array([True] * 5 + [False])
+    found = [weak for weak in weaknesses(table, pattern) if weak.kind == "group"]
+    assert [(weak.cells, weak.held, round(weak.low)) for weak in found] == [((2, 3, 4), (0, 1), 989)]
+    apart = made([(91, 0, 500), (90, 1, 400), *rest], rules, five)
+    assert not [weak for weak in weaknesses(apart, pattern) if weak.kind == "group"]
+
+
+def test_holders_have_one_entry_by_cell_and_person_totals_too():
+    from privrelease.relational.tables import TableQuery
+
+    query = TableQuery(("a",), (("0", "1"),), ("x",), "id")
+    found = Contributions(np.array([0, 1]), np.array([4, 4]), np.array([1, 2]), np.array([[5, 7]]), np.array([[1, 2]]), 0)
+    entries = with_totals(found, query)
+    assert entries.cells.tolist() == [0, 1, 2]
+    assert entries.sums.tolist() == [[5, 7, 12]]
+    assert Holders(entries, 3).largest([0, 1], 0, np.array([[9, 5], [8, 7], [17, 12]])) == [12, 9]
