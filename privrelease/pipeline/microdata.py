@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import AuditEngine
@@ -119,10 +121,24 @@ def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
 
 
 def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
-    """Add the columns with suppressed cells, the inputs and the row map."""
+    """Add the columns with suppressed cells, the inputs, the row map and the threats."""
     internal = run.internal_manifest()
     suppressed = frozenset(name for name, cells in internal.claims.suppressed.items() if cells)
-    return replace(earlier, lossy=suppressed, inputs=internal.inputs, row_map=run.row_map if run.row_map.is_file() else None)
+    row_map = run.row_map if run.row_map.is_file() else None
+    return replace(earlier, lossy=suppressed, inputs=internal.inputs, row_map=row_map, threats=_threats(run))
+
+
+def _threats(run: RunFolder) -> tuple[EarlierThreat, ...]:
+    """Return the attackers against whom a run's release was protected, by its audit."""
+    from privrelease.audit.comparison.previous_release import EarlierThreat
+
+    if not run.audit.is_file():
+        return ()
+    found = []
+    for threat in json.loads(run.audit.read_text(encoding="utf-8"))["threats"]:
+        highest = [one["threshold"]["exact"] for one in threat["verdicts"] if one["measure"] == "highest_risk"]
+        found.append(EarlierThreat(threat["name"], tuple(threat["columns"]), Fraction(highest[0]) if highest else None))
+    return tuple(found)
 
 
 def external(earlier: EarlierRelease, release: MicrodataPlan) -> EarlierRelease:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too", "require_audited_together"]
 
 #: Earlier releases of different content that a run looks at, the newest first.
-MOST_EARLIER: Final = 5
+MOST_EARLIER: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +238,13 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
         digests=frozenset(one.sha256 for one in manifest.outputs),
         manifest=manifest,
         snapshot=None if manifest.privacy is None else manifest.privacy.snapshot,
+        pseudonyms=_pseudonyms(output.columns),
     )
     return kind.previous(earlier, run)
+
+
+def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:
+    return frozenset(column.name for column in columns if column.treatment == "pseudonym")
 
 
 def _named_kind(kind: Kind[Any]) -> EarlierKind:
@@ -341,6 +346,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
         run=manifest.run,
         digests=frozenset(one.sha256 for one in manifest.outputs),
         manifest=manifest,
+        pseudonyms=_pseudonyms(output.columns),
     )
 
 

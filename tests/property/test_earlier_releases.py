@@ -137,6 +137,43 @@ def test_with_too_many_pairs_only_rows_alone_in_either_release_are_linked(engine
 
 @SETTINGS
 @given(releases(), st.integers(0, 4))
+def test_blocks_of_equal_rows_make_pairs_of_classes_certain(engine, given_, cut):
+    """By hand for every block: rows of one pay. Where all of them say one thing in one release, each of the other has it too."""
+    _, made = given_
+    made = [made[0], made[1][cut:] or made[1]]
+    on, first, second, *_ = both(engine, made)
+    classes = on.block_classes(first, second, ["pay"], KNOWN, KNOWN)
+    before, after = ([row for _, row in rows] for rows in made)
+    common = {row[2] for row in before} & {row[2] for row in after}
+    held = [{pay: {known(row) for row in rows if row[2] == pay} for pay in common} for rows in (before, after)]
+    certain = {
+        (one, two)
+        for pay in common
+        if 1 in {len(held[0][pay]), len(held[1][pay])}
+        for one in held[0][pay]
+        for two in held[1][pay]
+    }
+    wanted = []
+    for one, two in certain:
+        there = {pay for pay in common if one in held[0][pay] and two in held[1][pay]}
+        mine = [row for row in before if known(row) == one], [row for row in after if known(row) == two]
+        linked = min(sum(row[2] in there for row in rows) for rows in mine)
+        apart = [sum(row[2] not in common for row in rows) for rows in mine]
+        wanted.append((linked, len(mine[0]), len(mine[1]), *apart, all(cell is None for cell in one + two)))
+    found = zip(
+        classes.linked.tolist(),
+        classes.first.tolist(),
+        classes.second.tolist(),
+        classes.unlinked_first.tolist(),
+        classes.unlinked_second.tolist(),
+        classes.residual.tolist(),
+        strict=True,
+    )
+    assert sorted(found) == sorted(wanted)
+
+
+@SETTINGS
+@given(releases(), st.integers(0, 4))
 def test_what_only_one_release_has_is_a_difference_of_multisets(engine, given_, cut):
     _, made = given_
     on, first, second, *_ = both(engine, [made[0], made[1][cut:] or made[1]])

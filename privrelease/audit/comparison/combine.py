@@ -69,7 +69,7 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
         "A281",
         "AUDIT-EARLIER-INTERSECT",
         "Classes stay large beside earlier releases",
-        f"keep the rules of the earlier release, or suppress in this one what that one suppresses; {_NOT_HELD}",
+        f"use another key for the pseudonym or drop the columns that link both, or keep the rules of the earlier release; {_NOT_HELD}",
         _compared,
     ),
     Check(
@@ -175,7 +175,7 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
     findings = (*audit.findings, *check_findings(plan.location, across.checks, EARLIER_CHECKS))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
     remaining = (*audit.decision.assessment_remaining, *across.remaining)
-    facts = EarlierFacts(releases=across.looked, left=across.left, verdict=_verdict(across.checks), remaining=across.remaining)
+    facts = EarlierFacts(releases=across.looked, left=across.left, verdict=_verdict(across), remaining=across.remaining)
     return audit.model_copy(
         update={
             "checks": checks,
@@ -186,10 +186,11 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
     )
 
 
-def _verdict(checks: Sequence[CheckResult]) -> Literal["pass", "warn", "fail", "not_evaluated"]:
-    outcomes = {check.outcome for check in checks}
+def _verdict(across: PreviousReleaseFindings) -> Literal["pass", "warn", "fail", "unlinked", "not_evaluated"]:
+    outcomes = {check.outcome for check in across.checks}
     if Outcome.FAIL in outcomes:
         return "fail"
     if outcomes <= {Outcome.NOT_EVALUATED}:
-        return "not_evaluated"
+        unlinked = not outcomes and all(one.looked == "nothing_shared" for one in across.looked)
+        return "unlinked" if unlinked else "not_evaluated"
     return "pass" if outcomes == {Outcome.PASS} else "warn"

@@ -6,14 +6,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from fractions import Fraction
     from pathlib import Path
 
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
 
-__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "UnreadableRelease"]
+__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "EarlierThreat", "UnreadableRelease"]
 
 EarlierKind = Literal["microdata", "statistics", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierThreat:
+    """An attacker against whom an earlier release was protected: the columns that it shows them, and the highest risk that it allowed."""
+
+    name: str
+    columns: tuple[str, ...]
+    highest: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +34,8 @@ class EarlierRelease:
     ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known. ``digests``: SHA-256 of its files.
     ``marked``: declared marks of missing values are missing in it, as in files of others. ``snapshot``: of the data it was made of.
     ``held``: who gets the release that is audited may hold this one. ``state``: the file that a table was made of, as it was; None where it is
-    gone or another.
+    gone or another. ``pseudonyms``: columns of it that are keyed pseudonyms.
+    ``threats``: those that it was protected against, as far as known.
     """
 
     name: str
@@ -42,6 +53,8 @@ class EarlierRelease:
     snapshot: str | None = None
     held: bool = True
     state: Path | None = None
+    pseudonyms: frozenset[str] = frozenset()
+    threats: tuple[EarlierThreat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,10 @@ class ComparedRelease(Document):
     """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
     kinds are not compared.
     """
-    linked_by: Literal["source", "place", "columns"] | None = None
-    """How records of both were brought together: by their source rows, their place in the file, or the columns that both show."""
+    linked_by: Literal["source", "place", "pseudonym", "columns"] | None = None
+    """How records of both can be brought together: by their place in the file, a shared pseudonym, or the columns that both show. ``source``: by
+    their source rows, in audits of older versions.
+    """
     linked: Figure | None = None
     figures: dict[str, Figure] = Field(default_factory=dict)
     """By threat (or figure): records exposed, cells given back, and the like."""
@@ -34,12 +36,12 @@ class EarlierFacts(Document):
 
     releases: tuple[ComparedRelease, ...]
     left: int = 0
-    verdict: Literal["pass", "warn", "fail", "not_evaluated"] | None = None
-    """Of all checks beside earlier releases together: all that recipients are told."""
+    verdict: Literal["pass", "warn", "fail", "unlinked", "not_evaluated"] | None = None
+    """Of all checks against earlier releases together. ``unlinked``: nothing in the files links their records. Recipients learn this and ``left``."""
     remaining: tuple[str, ...] = ()
     """What a person has yet to assess about them, as in the decision: these sentences name other releases."""
 
 
 def for_recipients(facts: EarlierFacts) -> EarlierFacts:
-    """Return the verdict alone: other releases, their runs and what was counted beside them are no matter of recipients."""
-    return EarlierFacts(releases=(), verdict=facts.verdict)
+    """Return the verdict, and how many releases were not looked at: other releases and their figures are no matter of recipients."""
+    return EarlierFacts(releases=(), left=facts.left, verdict=facts.verdict)

@@ -1,13 +1,12 @@
-"""Two releases of rows about the same persons: intersection (classes shrink when both are combined) and differencing (rows only one has).
+"""Two releases of rows about the same persons: intersection (an attacker combines both) and differencing (rows only one has).
 
-Intersection. Let q1 and q2 be what two releases say of a record in the columns that a threat knows. Who links the record in both knows
-(q1, q2), so its class is that of the pair. Where both releases lead to one source, the audit links every record: no attacker does better.
-Where they do not, it links what the files themselves link: rows that agree, on the columns which both show, with one row only. The class of
-such a pair is then at most its linked records and, of those not linked, the fewer in the class of q1 and in that of q2: each of them may
-have the pair, and no other. That is a bound from above, so a class below k is below k for this attacker; of records that the
-files do not link nothing is said. A record counts as exposed where its class in either release alone was large enough.
+Intersection. Releases of one source: see :mod:`privrelease.audit.comparison.earlier.candidates`. Where they do not lead to one source, let q1 and q2 be
+what two releases say of a record in the columns that a threat knows. The audit links what the files themselves link: rows that agree, on the
+columns which both show, with one row only. Who links a record knows (q1, q2); its class is at most its linked records and, of those
+not linked, the fewer in the class of q1 and in that of q2: each of them may have the pair, and no other. That is a bound from
+above, so a class below k is below k for this attacker; of records that the files do not link nothing is said.
 
-Differencing. What only one of two releases shows (as multisets of rows over the columns both show) are the persons who joined, left or
+Differencing. Rows that only one of two releases shows (as multisets over the columns both show) are of the persons who joined, left or
 changed in between: they have to satisfy each threat alone (DESIGN, Across releases). Two releases of one source have no such persons.
 """
 
@@ -19,11 +18,18 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.earlier.candidates import (
+    Opened,
+    by_source,
+    knowledge,
+    linked_to_new,
+    maps_agree,
+    shared_columns,
+)
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
-from privrelease.engine.protocol.release_pairs import LinkedPersons
 from privrelease.errors import PrivreleaseError
 from privrelease.findings import pluralise
 
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult, Figure
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.engine.protocol.release_pairs import CombinedClasses, Links
@@ -57,6 +64,8 @@ class _Found:
     remaining: list[str] = field(default_factory=list)
     intersect: list[str] = field(default_factory=list)
     difference: list[str] = field(default_factory=list)
+    opened: Opened | None = None
+    """Where it is of the same source."""
 
 
 def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine) -> PreviousReleaseFindings:
@@ -64,19 +73,40 @@ def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: Audit
     if evidence.main is None:
         return together((), (), (), earlier)
     found = [_compared(evidence, evidence.main, one, engine) for one in earlier.releases]
+    together_faults = _all_together(evidence, evidence.main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
     if combined:
         names = named([one.beside.release for one in combined])
         same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
         again = f"; {named(same)} holds the same" if same else ""
-        intersect = [fault for one in found for fault in one.intersect]
+        intersect = [fault for one in found for fault in one.intersect] + together_faults
         difference = [fault for one in found for fault in one.difference]
         checks = (
             earlier_check(_INTERSECT, intersect, f"classes stay large for who combines this release with {names}{again}"),
             earlier_check(_DIFFERENCE, difference, f"no small group of records is only in one of this release and {names}"),
         )
     return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
+
+
+def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: AuditEngine) -> list[str]:
+    """Look at all releases of one source at once that something links with the new one, be it by others between them."""
+    of_source = [one for one in found if one.opened is not None]
+    earlier = [one.opened for one in of_source if one.opened is not None]
+    if len(earlier) < 2 or any(one.intersect for one in of_source):
+        return []
+    linked = linked_to_new(shared_columns(evidence, main, earlier, engine), len(earlier))
+    for place in linked:
+        one = of_source[place]
+        if one.beside.looked == "nothing_shared":
+            one.beside = one.beside.model_copy(update={"looked": "combined", "linked_by": "columns"})
+            one.remaining.clear()
+    if len(linked) < 2:
+        return []
+    among = [earlier[place] for place in linked]
+    joined = by_source(evidence, main, among, shared_columns(evidence, main, among, engine), engine)
+    names = " and ".join(one.release.name for one in among)
+    return [f"with {names} together, {fault}" for fault in joined.faults]
 
 
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: AuditEngine) -> _Found:
@@ -87,6 +117,8 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
     try:
         first = engine.open_release(one.file, one.columns, marked=one.marked)
+        if _one_source(evidence, one) and maps_agree(evidence, main, Opened(one, first), engine):
+            return _beside_source(evidence, main, Opened(one, first), engine)
         return _combined(evidence, main, one, first, engine)
     except PrivreleaseError as error:
         if error.code == "D120":
@@ -95,51 +127,67 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
 
 
+def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: AuditEngine) -> _Found:
+    """Compare a release of the same source: who combines both links what their files link, and the audit knows what belongs together."""
+    of = one.release
+    shared = shared_columns(evidence, main, [one], engine)
+    if not shared:
+        why = f"{of.name} and this release: no column that both show links their records, so neither discloses more with the other."
+        return _Found(ComparedRelease(release=of.name, run=of.run, looked="nothing_shared"), remaining=[why], opened=one)
+    joined = by_source(evidence, main, [one], shared, engine)
+    by: Literal["place", "pseudonym", "columns"] = "columns"
+    if any(column.name is None for column in shared):
+        by = "place"
+    elif any(column.name in of.pseudonyms for column in shared):
+        by = "pseudonym"
+    beside = ComparedRelease(release=of.name, run=of.run, looked="combined", linked_by=by, figures=joined.figures)
+    return _Found(beside, intersect=[f"with {of.name}, {fault}" for fault in joined.faults], opened=one)
+
+
 def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine) -> _Found:
     types = dict(first.columns)
-    links: Links | None = None
-    by: Literal["source", "place", "columns"] | None = None
-    shared: tuple[str, ...] = ()
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
         why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
-    if _one_source(evidence, one):
-        assert one.row_map is not None
-        assert evidence.target.row_map is not None
-        links, by = engine.links_by_maps(one.row_map, evidence.target.row_map), "source"
-    else:
-        alike = [column.name for column in evidence.usable if types.get(column.name) is column.type]
-        shared = engine.same_coding(first, main, alike)
-        links, by = _links(evidence, main, one, first, shared, engine)
+    tokens = {column.name for column in evidence.usable if column.treatment == "pseudonym"} | one.pseudonyms
+    alike = [column.name for column in evidence.usable if types.get(column.name) is column.type and column.name not in tokens]
+    shared = (*engine.same_coding(first, main, alike), *_one_key(evidence, main, one, first, engine))
+    links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
         what = "no column is written alike in both, so no record was linked" if first.n_rows else "its file holds no row"
         why = f"What {one.name} tells beside this release: {what}."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
     found = _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))
-    persons = _persons(evidence, one, by)
-    what = "persons" if persons is not None or evidence.one_each else "records"
+    what = "persons" if evidence.one_each else "records"
     max_rows = _rows_of_one(evidence)
     fewer = "records" if evidence.plan.unit is None else "persons"
-    for threat in evidence.plan.threats:
-        before = [name for name in threat.columns if name in types]
-        if not before or not evidence.measurable(threat.columns):
+    ours = {column.name for column in evidence.usable}
+    for attacker in knowledge(evidence.plan.threats, [one]):
+        before = [name for name in attacker.columns if name in types]
+        after = [name for name in attacker.columns if name in ours]
+        if not before and not after:
             continue
-        classes = engine.combined_classes(first, main, links, before, threat.columns, persons, unlinked=by == "columns")
-        most = 1 if persons is not None else max_rows[1]
-        exposed, faults = _exposed(threat, classes, certain=by != "columns", most=most)
-        figures[f"exposed.{threat.name}"] = count(exposed)
-        found.intersect += [f"with {one.name}, threat {threat.name}: {fault.format(what=what)}" for fault in faults]
-        if by != "source":
-            few = f"fewer than {threat.thresholds.k} {fewer}"
-            more = _differences(threat, first, main, shared, engine, max_rows)
-            figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
-            found.difference += [
-                f"{pluralise(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
-                f"by threat {threat.name}"
-                for name, number in more.items()
-                if number
-            ]
+        classes = engine.combined_classes(first, main, links, before, after, unlinked=by == "columns")
+        exposed, faults = _exposed(attacker.limits, classes, certain=by != "columns", most=max_rows[1])
+        exact = [name for name in shared if name not in _lossy(evidence, one)]
+        if by == "columns" and exact and not exposed:
+            blocks = engine.block_classes(first, main, exact, before, after)
+            exposed, faults = _exposed(attacker.limits, blocks, certain=False, most=max_rows[1])
+        figures[f"exposed.{attacker.name}"] = count(exposed)
+        found.intersect += [f"with {one.name}, threat {attacker.name}: {fault.format(what=what)}" for fault in faults]
+    for threat in evidence.plan.threats:
+        if not evidence.measurable(threat.columns):
+            continue
+        few = f"fewer than {threat.thresholds.k} {fewer}"
+        more = _differences(threat, first, main, shared, engine, max_rows)
+        figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
+        found.difference += [
+            f"{pluralise(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
+            f"by threat {threat.name}"
+            for name, number in more.items()
+            if number
+        ]
     if by == "columns":
         found.remaining.append(
             f"Whether an attacker can link more records of {one.name} with this release than the files do by what both show"
@@ -153,10 +201,12 @@ _SIDES = {"joined": "in this release and not in {}", "left": "in {} and not in t
 
 
 def _one_source(evidence: Evidence, one: EarlierRelease) -> bool:
-    """Whether both releases lead to the same rows of the same source."""
+    """Whether both releases lead to the same rows of the same source: of the inputs of a run, the first are the files of its source."""
     target = evidence.target
-    ours = () if target.internal is None else target.internal.inputs
-    return one.row_map is not None and target.row_map is not None and evidence.sound_map and bool(ours) and ours == one.inputs
+    inputs = () if target.internal is None else target.internal.inputs
+    ours = [(file.hmac_sha256, file.key_id) for file in inputs if file.label == evidence.plan.source.label]
+    theirs = [(file.hmac_sha256, file.key_id) for file in one.inputs[: len(ours)]]
+    return one.row_map is not None and target.row_map is not None and evidence.sound_map and bool(ours) and ours == theirs
 
 
 def _links(
@@ -171,22 +221,32 @@ def _links(
         return engine.links_by_place(first, main), "place"
     if not shared:
         return None, None
-    lossy = one.lossy | (set(evidence.plan.quasi_identifiers) if evidence.plan.suppress is not None else set())
+    lossy = _lossy(evidence, one)
     exact = [name for name in shared if name not in lossy]
     loose = [name for name in shared if name in lossy]
     return engine.links_by_columns(first, main, exact, loose, MOST_PAIRS), "columns"
 
 
-def _persons(evidence: Evidence, one: EarlierRelease, by: str) -> LinkedPersons | None:
-    """Where to find the persons, if some person may have several rows and both releases lead to the source."""
-    unit, source, row_map = evidence.plan.unit, evidence.source, evidence.target.row_map
-    if by != "source" or unit is None or evidence.one_each or source is None or row_map is None or one.row_map is None:
-        return None
-    return LinkedPersons(source, one.row_map, row_map, unit.column)
+def _lossy(evidence: Evidence, one: EarlierRelease) -> frozenset[str]:
+    """Columns of which cells may have been suppressed in either release."""
+    return one.lossy | (frozenset(evidence.plan.quasi_identifiers) if evidence.plan.suppress is not None else frozenset())
 
 
-def _exposed(threat: ThreatPlan, classes: CombinedClasses, *, certain: bool, most: int | None = 1) -> tuple[int, list[str]]:
-    """Count records whose class is large enough in either release alone and not for who combines both; say which limits that breaks.
+def _one_key(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine
+) -> tuple[str, ...]:
+    """Return the columns that are pseudonyms in both releases and have a value in common: that is then of one key.
+
+    Of a file without a manifest nothing says which columns are pseudonyms: any may be.
+    """
+    theirs = one.pseudonyms if one.manifest is not None else {name for name, _ in first.columns}
+    tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym" and column.name in theirs]
+    found = engine.shared_values(first, main, [(name, name) for name in tokens])
+    return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
+
+
+def _exposed(limits: Thresholds, classes: CombinedClasses, *, certain: bool, most: int | None = 1) -> tuple[int, list[str]]:
+    """Count records whose class is large enough in one of the releases and not for who combines both; say which limits that breaks.
 
     ``most``: rows of one person, where ``classes`` count rows: they are then of as few persons as they can be, if combining took any away.
     """
@@ -194,16 +254,18 @@ def _exposed(threat: ThreatPlan, classes: CombinedClasses, *, certain: bool, mos
     sizes = classes.linked.copy()
     if not certain:
         sizes += np.minimum(classes.unlinked_first, classes.unlinked_second)
-    limits, k = threat.thresholds, threat.thresholds.k
+    k = limits.k
     if most != 1:
         smaller = sizes < np.minimum(classes.first, classes.second)
         sizes = np.where(smaller, _persons_at_least(sizes, most), sizes)
-    small = there & (sizes < k) & (classes.first >= k) & (classes.second >= k)
+    small = there & (sizes < k) & ((classes.first >= k) | (classes.second >= k))
     exposed = int(classes.linked[small].sum())
     faults = []
     if limits.highest is not None and exposed:
         smallest = int(sizes[small].min())
-        faults.append(f"{exposed} {{what}} are in classes below {k} (smallest {smallest}) that neither release has alone")
+        faults.append(
+            f"{exposed} {{what}} are in classes below {k} (smallest {smallest}) that one of the releases does not have alone"
+        )
     if certain and there.any():
         linked = classes.linked[there]
         together = prosecutor_verdict(ClassSizes.from_counts(linked), limits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.engine.duckdb.assignment_queries import AssignmentQueries
 from privrelease.engine.duckdb.auditing import tables as table_audit
 from privrelease.engine.duckdb.auditing.expectation_queries import ExpectationQueries
 from privrelease.engine.duckdb.auditing.queries import AuditQueries
@@ -58,7 +59,7 @@ _READERS = {
 _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
-class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, BesideQueries):
+class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQueries, BesideQueries):
     """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.base.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from privrelease.engine.assignment_protocol import AssignmentEngine
 from privrelease.engine.protocol.base import Engine
 from privrelease.engine.protocol.expectations import ExpectationEngine
 from privrelease.engine.protocol.identifiers import IdentifierEngine
@@ -107,7 +108,7 @@ class CodedColumn:
     values: NDArray[np.float64] | None = None
 
 
-class AuditEngine(Engine, ExpectationEngine, AcrossEngine, BesideEngine, IdentifierEngine, Protocol):
+class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, Protocol):
     """An engine that also answers an auditor's questions.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.

@@ -100,6 +100,20 @@ class AcrossEngine(Protocol):
         """
         ...
 
+    def block_classes(
+        self,
+        first: ReleasedFile,
+        second: ReleasedFile,
+        shared: Sequence[str],
+        known_first: Sequence[str],
+        known_second: Sequence[str],
+    ) -> CombinedClasses:
+        """Collapse pairs of classes that a block makes certain: rows that are equal on ``shared``, in both releases, of which all have one
+        class in one of them. ``linked``: rows in blocks where both classes are, the fewer of both releases; ``unlinked_first``,
+        ``unlinked_second``: rows of either class in no common block.
+        """
+        ...
+
     def only_in_one(
         self, first: ReleasedFile, second: ReleasedFile, shared: Sequence[str], known: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -54,8 +54,9 @@ def earlier_body(context: Context) -> EarlierBody | None:
     facts = context.audit.earlier
     if facts is None:
         return None
+    older: Sentence | None = ("earlier.older", {"n": numbers.count(facts.left)}) if facts.left else None
     if context.edition is Edition.RECIPIENT:
-        return None if facts.verdict is None else EarlierBody((f"earlier.outside.{facts.verdict}", {}))
+        return None if facts.verdict is None else EarlierBody((f"earlier.outside.{facts.verdict}", {}), older=older)
     return EarlierBody(
         said=("earlier.inside", {}),
         checks=tuple(
@@ -64,7 +65,7 @@ def earlier_body(context: Context) -> EarlierBody | None:
             if one.id.startswith(_CHECKS)
         ),
         rows=tuple(_row(one, texts) for one in facts.releases),
-        older=("earlier.older", {"n": numbers.count(facts.left)}) if facts.left else None,
+        older=older,
     )
 
 

@@ -18,7 +18,6 @@ from privrelease.audit.microdata.previous_releases import _exposed, _persons_at_
 from privrelease.audit.tables.previous_releases import printed_in
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.engine.protocol.release_pairs import CombinedClasses
-from privrelease.plan.model import ThreatPlan
 from privrelease.relational.schema import Sink, SinkKind
 
 FIVE = Thresholds(highest=Fraction(1, 5))
@@ -31,13 +30,13 @@ def classes(linked, first, second, alone=None, residual=None):
 
 
 def exposed(limits, found, *, certain=True):
-    return _exposed(ThreatPlan("t", ("a",), limits), found, certain=certain)
+    return _exposed(limits, found, certain=certain)
 
 
 def test_a_record_is_exposed_where_only_the_combination_is_small():
-    """Of classes of 1, 4 and 5: the second is as small in one release alone, which that release's own audit tells."""
-    number, faults = exposed(FIVE, classes([1, 4, 5], [5, 5, 5], [9, 4, 9]))
-    assert number == 1
+    """Of classes of 1, 4, 5 and 4: the last is as small in either release alone, which that release's own audit reports."""
+    number, faults = exposed(FIVE, classes([1, 4, 5, 4], [5, 5, 5, 4], [9, 4, 9, 4]))
+    assert number == 1 + 4
     assert len(faults) == 1
     assert "smallest 1" in faults[0]
 
@@ -126,9 +125,9 @@ def test_a_table_is_read_by_what_its_cells_are_of(tmp_path):
 def test_rows_of_persons_who_have_several_count_as_few_persons_where_the_combination_took_some_away():
     """Six rows of persons with up to three rows each may be of two persons; a class that both releases have alike tells nothing new."""
     found = classes([6, 6], [9, 6], [9, 6])
-    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=3)[0] == 6
-    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=1) == (0, [])
-    assert _exposed(ThreatPlan("t", ("a",), FIVE), found, certain=False, most=None)[0] == 6
+    assert _exposed(FIVE, found, certain=False, most=3)[0] == 6
+    assert _exposed(FIVE, found, certain=False, most=1) == (0, [])
+    assert _exposed(FIVE, found, certain=False, most=None)[0] == 6
 
 
 def test_rows_are_of_at_least_their_number_by_the_most_that_one_has():
@@ -136,10 +135,10 @@ def test_rows_are_of_at_least_their_number_by_the_most_that_one_has():
     assert _persons_at_least(np.array([1, 5]), None).tolist() == [1, 1]
 
 
-def test_what_recipients_are_told_of_earlier_releases_is_one_word():
+def test_recipients_learn_the_verdict_and_how_many_releases_were_not_looked_at():
     beside = ComparedRelease(release="old (run 7)", run="7", looked="combined", note="inside")
     facts = EarlierFacts(releases=(beside,), left=2, verdict="warn", remaining=("What old (run 7) tells.",))
-    assert for_recipients(facts) == EarlierFacts(releases=(), verdict="warn")
+    assert for_recipients(facts) == EarlierFacts(releases=(), left=2, verdict="warn")
 
 
 @pytest.mark.parametrize(
@@ -155,4 +154,14 @@ def test_what_recipients_are_told_of_earlier_releases_is_one_word():
 )
 def test_the_verdict_is_that_of_the_worst(outcomes, verdict):
     check = earlier_check("AUDIT-EARLIER-INTERSECT", (), "")
-    assert _verdict([check.model_copy(update={"outcome": outcome}) for outcome in outcomes]) == verdict
+    checks = tuple(check.model_copy(update={"outcome": outcome}) for outcome in outcomes)
+    assert _verdict(PreviousReleaseFindings((ComparedRelease(release="old", run=None, looked="not_held"),), checks)) == verdict
+
+
+def test_where_nothing_links_any_earlier_release_the_verdict_says_so():
+    unlinked = ComparedRelease(release="old", run=None, looked="nothing_shared")
+    assert _verdict(PreviousReleaseFindings((unlinked,))) == "unlinked"
+    assert (
+        _verdict(PreviousReleaseFindings((unlinked, ComparedRelease(release="older", run=None, looked="not_held"))))
+        == "not_evaluated"
+    )

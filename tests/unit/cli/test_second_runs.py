@@ -156,20 +156,22 @@ def test_a_broken_release_of_another_policy_and_other_files_is_no_matter_of_this
 # ----------------------------------------------------------------------------------------------------------------- which are looked at
 
 
-def test_every_release_of_other_content_is_looked_at_however_fast_they_come(published):
-    """Each state of the data adds four people; the newest five of other content are combined, and older ones are counted."""
+def test_every_release_of_other_content_is_looked_at_and_older_ones_are_counted_in_both_editions(published, monkeypatch):
+    """Each state of the data adds four people; with room for the newest two, older ones of other content are counted."""
+    monkeypatch.setattr("privrelease.cli.earlier.MOST_EARLIER", 2)
     text, seen = DATA, []
-    for state in range(7):
+    for state in range(4):
         text += "".join(f"q{state}{n},area{state},baker,{1000 * (state + 1) + n}\n" for n in range(4))
         published.data(text)
         said = published.run()
         assert said.code == 0, said.err
         section = audit(published)["earlier"]
         seen.append((len(section["releases"]), section["left"]))
-    assert seen == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1), (5, 2)]
+    assert seen == [(1, 0), (2, 0), (2, 1), (2, 2)]
     order = [one["run"] for one in section["releases"]]
     assert order == sorted(order, reverse=True)
     assert any("2 older releases" in rest for rest in audit(published)["decision"]["assessment_remaining"])
+    assert "Older releases that were not combined" in (published.folder / "out" / "a.report.html").read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------------------------- several rows of a person

@@ -188,6 +188,82 @@ def combined_classes(
     return CombinedClasses(linked_, first_, second_, alone_first, alone_second, np.asarray(block["lost"], np.bool_))
 
 
+def block_classes(
+    connection: Connection,
+    first: Opened,
+    second: Opened,
+    shared: Sequence[str],
+    known: tuple[Sequence[str], Sequence[str]],
+) -> CombinedClasses:
+    """Group rows by block and known cells, find the pairs of classes that a block makes certain, and count who may have each pair."""
+    blocks, parts = connection.fresh("blocks"), (connection.fresh("part"), connection.fresh("part"))
+    both = [exp.GT(this=sql.column(f"n{side}", "g"), expression=sql.integer(0)) for side in (1, 2)]
+    number = sql.aliased(exp.Window(this=sql.call("row_number")), "b")
+    rows = exp.select(exp.Star(), number).from_(_grouped(first, second, shared).subquery("g")).where(sql.all_of(both))
+    connection.run(sql.create_table(blocks, rows))
+    for part, of, letter, names in zip(parts, (first, second), "pq", known, strict=True):
+        on = [_same(sql.column(f"c{place}", "k"), of.cell(name, "t")) for place, name in enumerate(shared)]
+        keys = [sql.column("b", "k"), *(of.key(name, "t") for name in names)]
+        cells = [keys[0], *(sql.aliased(key, f"{letter}{place}") for place, key in enumerate(keys[1:]))]
+        rows = exp.select(*cells, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+        rows = rows.join(sql.table(blocks, alias="k"), on=sql.all_of(on), join_type="left")
+        connection.run(sql.create_table(part, rows.group_by(*(key.copy() for key in keys))))
+    p, q = ([f"{letter}{place}" for place in range(len(names))] for letter, names in zip("pq", known, strict=True))
+    one_block = exp.EQ(this=sql.column("b", "s1"), expression=sql.column("b", "s2"))
+    pure = [exp.In(this=sql.column("b", "s1"), query=_pure(part).subquery()) for part in parts]
+    certain = exp.select(*(sql.column(name, "s1") for name in p), *(sql.column(name, "s2") for name in q)).distinct()
+    certain = certain.from_(sql.table(parts[0], alias="s1")).join(sql.table(parts[1], alias="s2"), on=one_block)
+    certain = certain.where(sql.any_of(pure))
+    if not p and not q:
+        certain = certain.select(sql.aliased(sql.integer(1), "always"))
+    columns = [sql.column(name, "t") for name in (*p, *q)]
+    found = exp.select(
+        *columns, *(sql.aliased(exp.Sum(this=sql.column("n", side)), f"n_{side}") for side in ("s1", "s2"))
+    ).from_(certain.subquery("t"))
+    found = found.join(
+        sql.table(parts[0], alias="s1"), on=sql.all_of([_same(sql.column(name, "t"), sql.column(name, "s1")) for name in p])
+    )
+    same = [_same(sql.column(name, "t"), sql.column(name, "s2")) for name in q]
+    found = found.join(sql.table(parts[1], alias="s2"), on=sql.all_of([one_block.copy(), *same]))
+    found = found.group_by(*(column.copy() for column in columns)) if columns else found
+    rows = exp.Select().from_(found.subquery("t"))
+    figures = [sql.aliased(sql.call("least", sql.column("n_s1", "t"), sql.column("n_s2", "t")), "linked")]
+    for side, part, names in ((1, parts[0], p), (2, parts[1], q)):
+        cells = [sql.column(name, "s") for name in names]
+        n, apart = sql.column("n", "s"), _missing(sql.column("b", "s"))
+        alone = exp.select(
+            *cells,
+            sql.aliased(exp.Sum(this=n), "n"),
+            sql.aliased(exp.Filter(this=exp.Sum(this=n.copy()), expression=exp.Where(this=apart)), "apart"),
+        ).from_(sql.table(part, alias="s"))
+        alone = alone.group_by(*(cell.copy() for cell in cells)) if cells else alone
+        met = sql.all_of([_same(sql.column(name, "t"), sql.column(name, f"f{side}")) for name in names])
+        rows = rows.join(alone.subquery(f"f{side}"), on=met)
+        figures += [
+            sql.aliased(sql.column("n", f"f{side}"), f"alone{side}"),
+            sql.aliased(sql.call("coalesce", sql.column("apart", f"f{side}"), sql.integer(0)), f"apart{side}"),
+        ]
+    lost = sql.all_of([_missing(column) for column in columns]) if columns else exp.false()
+    block = connection.arrays(rows.select(*(_whole(figure) for figure in figures), sql.aliased(lost, "lost")))
+    for name in (blocks, *parts):
+        connection.drop("TABLE", name)
+    linked, alone1, alone2, apart1, apart2 = (
+        np.asarray(block[name], np.int64) for name in ("linked", "alone1", "alone2", "apart1", "apart2")
+    )
+    return CombinedClasses(linked, alone1, alone2, apart1, apart2, np.asarray(block["lost"], np.bool_))
+
+
+def _pure(part: str) -> exp.Select:
+    """Blocks of which all rows have one class."""
+    block = sql.column("b", "s")
+    rows = exp.select(block).from_(sql.table(part, alias="s")).where(exp.Not(this=_missing(block)))
+    return rows.group_by(block.copy()).having(exp.EQ(this=sql.count_all(), expression=sql.integer(1)))
+
+
+def _whole(figure: Expr) -> Expr:
+    return sql.aliased(sql.cast(figure.this, "BIGINT"), figure.alias)
+
+
 def _positive(number: Expr) -> Expr:
     return exp.GT(this=number, expression=sql.integer(0))
 
@@ -314,6 +390,18 @@ class AcrossQueries(ABC):
             where = (self._opened(persons.source), (persons.first_map, persons.second_map), persons.unit)
         sides = self._opened(first), self._opened(second)
         return combined_classes(self._connection, *sides, links, (known_first, known_second), where, unlinked=unlinked)
+
+    def block_classes(
+        self,
+        first: ReleasedFile,
+        second: ReleasedFile,
+        shared: Sequence[str],
+        known_first: Sequence[str],
+        known_second: Sequence[str],
+    ) -> CombinedClasses:
+        """Collapse rows by what both releases say of who is in a block."""
+        sides = self._opened(first), self._opened(second)
+        return block_classes(self._connection, *sides, shared, (known_first, known_second))
 
     def only_in_one(
         self, first: ReleasedFile, second: ReleasedFile, shared: Sequence[str], known: Sequence[str]

@@ -1,0 +1,273 @@
+"""Releases of one source together: whom an attacker can still hold for the target once the files are combined.
+
+The attacker knows the columns of a threat of one target, in whichever release shows them, and has every file. He considers each
+one-to-one assignment of records that agrees on the pseudonyms and on the columns that the files share; a suppressed cell shows nothing,
+so it agrees with anything. He sees which records of a file are like the target's in the columns that he knows; of these, a record remains
+where some assignment has it together with such a record of every other file.
+
+The audit knows the true assignment from the row maps. Every other one it uses comes from exchanging records of one release among persons
+with whose other records they agree: for two releases this gives all assignments (:mod:`privrelease.disclosure.assignments`); for more of
+them, those that differ from the truth in one release, and exchanges of records that agree with the same ones. So no more records
+are counted than really remain, and where the pairs are too many, fewer are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from privrelease.audit.document.visibility import count
+from privrelease.disclosure.assignments import pairs_in_some_assignment
+from privrelease.disclosure.classes.class_sizes import MatchSizes
+from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
+from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
+from privrelease.findings import pluralise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.document.model import Figure
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.engine.assignment_protocol import Candidates, JoinedReleases
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import ReleasedFile
+    from privrelease.plan.model import ThreatPlan
+
+__all__ = ["Joined", "Knowledge", "Opened", "by_source", "knowledge", "linked_to_new", "maps_agree", "shared_columns"]
+
+#: Pairs of types that are looked at for other assignments than the true one.
+MOST_PAIRS: Final = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An earlier release of the source at hand, and its opened file."""
+
+    release: EarlierRelease
+    file: ReleasedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Columns that an attacker knows, wherever they are shown, and what is tolerated. ``name``: of the threat.
+
+    ``otherwise``: a release alone is not judged by its classes but by what matches a missing cell or by a population, so that a class
+    below k is none too small; combined, it is where the combination takes records away from it.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    limits: Thresholds
+    knows_rows: bool = False
+    otherwise: bool = False
+
+
+@dataclass
+class Joined:
+    """What came of releases taken together: findings, and figures by threat."""
+
+    faults: list[str] = field(default_factory=list)
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+
+def knowledge(threats: Sequence[ThreatPlan], earlier: Sequence[EarlierRelease]) -> tuple[Knowledge, ...]:
+    """Return what attackers know: of a threat of one name the columns of all releases, each at its own limit.
+
+    Where the releases have no threat in common, nothing says that their attackers are two persons: each knows the columns of all.
+    """
+    theirs: dict[str, tuple[tuple[str, ...], Thresholds]] = {}
+    for one in earlier:
+        for threat in one.threats:
+            columns, limits = theirs.get(threat.name, ((), Thresholds()))
+            highest = min((risk for risk in (limits.highest, threat.highest) if risk is not None), default=None)
+            theirs[threat.name] = (tuple(dict.fromkeys((*columns, *threat.columns))), Thresholds(highest=highest))
+    ours = {threat.name: (*threat.columns, *threat.absent) for threat in threats}
+    apart = not ours.keys() & theirs.keys()
+    every_ours = tuple(column for columns in ours.values() for column in columns)
+    every_theirs = tuple(column for columns, _ in theirs.values() for column in columns)
+    found = [
+        Knowledge(
+            threat.name,
+            tuple(dict.fromkeys((*ours[threat.name], *(every_theirs if apart else theirs.get(threat.name, ((), None))[0])))),
+            threat.thresholds,
+            threat.knows_rows,
+            threat.missing == "wildcard" or threat.attacker != "prosecutor",
+        )
+        for threat in threats
+    ]
+    found += [
+        Knowledge(name, tuple(dict.fromkeys((*columns, *(every_ours if apart else ())))), limits)
+        for name, (columns, limits) in theirs.items()
+        if name not in ours and limits.highest is not None
+    ]
+    return tuple(one for one in found if one.columns)
+
+
+def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: AuditEngine) -> bool:
+    """Whether the rows that both row maps lead to one source row say the same wherever both releases leave a column as it is."""
+    theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
+    columns = [
+        column.name for column in evidence.usable if column.treatment == "as_is" and theirs.get(column.name) is column.type
+    ]
+    assert one.release.row_map is not None
+    assert evidence.target.row_map is not None
+    found = engine.differing((one.file, main), (one.release.row_map, evidence.target.row_map), columns)
+    return not any(column.values for column in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A release among several: its file and row map, columns that are pseudonyms, and those of which cells may have been suppressed."""
+
+    file: ReleasedFile
+    row_map: Path
+    pseudonyms: frozenset[str]
+    lossy: frozenset[str]
+    order: str
+    columns: frozenset[str]
+
+
+def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) -> tuple[_Side, ...]:
+    plan, row_map = evidence.plan, evidence.target.row_map
+    found = []
+    for one in earlier:
+        of = one.release
+        assert of.row_map is not None
+        columns = frozenset(name for name, _ in one.file.columns)
+        found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns))
+    assert row_map is not None
+    ours = frozenset(column.name for column in evidence.usable if column.treatment == "pseudonym")
+    lossy = frozenset(plan.quasi_identifiers) if plan.suppress is not None else frozenset()
+    usable = frozenset(column.name for column in evidence.usable)
+    return (*found, _Side(main, row_map, ours, lossy, plan.order, usable))
+
+
+def shared_columns(
+    evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened], engine: AuditEngine
+) -> tuple[SharedColumn, ...]:
+    """Return the columns that at least two of the releases show alike; the new one is the last of them.
+
+    Columns that are released as they are, under one name; pseudonyms of one column and key; the place of a row, where releases keep the order
+    of the source.
+    """
+    sides = _sides(evidence, main, earlier)
+    found = []
+    ordered = tuple(place for place, side in enumerate(sides) if side.order == "source")
+    if len(ordered) > 1:
+        found.append(SharedColumn(None, ordered))
+    for name in sorted(frozenset[str]().union(*(side.columns for side in sides))):
+        there = [place for place, side in enumerate(sides) if name in side.columns]
+        tokens = [place for place in there if name in sides[place].pseudonyms]
+        plain = [place for place in there if place not in tokens]
+        found += [
+            SharedColumn(name, tuple(group), not any(name in sides[place].lossy for place in group))
+            for group in (plain, *_one_key(name, tokens, sides, engine))
+            if len(group) > 1
+        ]
+    return tuple(found)
+
+
+def _one_key(name: str, places: Sequence[int], sides: Sequence[_Side], engine: AuditEngine) -> list[list[int]]:
+    """Group releases by the key of a pseudonym: under one key, one value has one pseudonym."""
+    groups: list[list[int]] = []
+    for place in places:
+        for group in groups:
+            one, other = sides[group[0]], sides[place]
+            (found,) = engine.differing((one.file, other.file), (one.row_map, other.row_map), [name])
+            if not found.values:
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
+
+
+def linked_to_new(shared: Sequence[SharedColumn], last: int) -> tuple[int, ...]:
+    """Return the earlier releases that shared columns connect with the last one, directly or by others between them."""
+    linked = {last}
+    for _ in range(last + 1):
+        linked |= {side for one in shared if linked & set(one.sides) for side in one.sides}
+    return tuple(sorted(linked - {last}))
+
+
+def by_source(
+    evidence: Evidence,
+    main: ReleasedFile,
+    earlier: Sequence[Opened],
+    shared: Sequence[SharedColumn],
+    engine: AuditEngine,
+) -> Joined:
+    """Join releases of one source, the new one last; say for each attacker whom they single out only together."""
+    unit, sides = _unit(evidence, earlier), _sides(evidence, main, earlier)
+    joined = engine.join_releases([side.file for side in sides], [side.row_map for side in sides], shared, unit)
+    vectors = _assignments(joined, engine)
+    what = "persons" if unit is not None or evidence.one_each else "records"
+    found = Joined()
+    for one in knowledge(evidence.plan.threats, [other.release for other in earlier]):
+        known = [[name for name in one.columns if name in side.columns] for side in sides]
+        if not any(known):
+            continue
+        remain = engine.candidates(joined, vectors, known, knows_rows=one.knows_rows)
+        exposed, faults = _judged(one, remain, what)
+        found.figures[f"exposed.{one.name}"] = count(exposed)
+        found.faults += [f"threat {one.name}: {fault}" for fault in faults]
+    return found
+
+
+def _unit(evidence: Evidence, earlier: Sequence[Opened]) -> JoinedUnit | None:
+    """Where to find the persons, if some person may have several rows; their rows are together where a pseudonym is in some release."""
+    unit, source = evidence.plan.unit, evidence.source
+    if unit is None or source is None or evidence.one_each:
+        return None
+    together = evidence.linkable or any(one.release.pseudonyms for one in earlier)
+    return JoinedUnit(source, unit.column, together)
+
+
+def _assignments(joined: JoinedReleases, engine: AuditEngine) -> NDArray[np.int64]:
+    """Return the types of a record in all releases, in the true assignment and in others."""
+    two, exact = len(joined.files) == 2, all(one.exact for one in joined.shared)
+    if (joined.unit is not None and joined.unit.together) or (two and exact):
+        return joined.vectors
+    found = [joined.vectors]
+    for side in range(1 if two else len(joined.files)):
+        agreed = engine.agreement(joined, side, MOST_PAIRS)
+        if agreed is not None:
+            pairs = agreed.pairs[pairs_in_some_assignment(agreed.first, agreed.second, agreed.pairs)]
+            found.append(np.insert(agreed.rest[pairs[:, 1]], side, pairs[:, 0], axis=1))
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _judged(attacker: Knowledge, remain: Candidates, what: str) -> tuple[int, list[str]]:
+    """Count targets that some release has enough records for alone and not together; say which limits are broken only together."""
+    limits = attacker.limits
+    there, k = ~remain.lost, limits.k
+    enough = remain.candidates < remain.alone if attacker.otherwise else remain.alone >= k
+    small = (remain.candidates < k) & enough
+    exposed = there & small.any(axis=1)
+    number = int(remain.persons[exposed].sum())
+    faults = []
+    if limits.highest is not None and number:
+        smallest = int(np.where(small, remain.candidates, np.iinfo(np.int64).max)[exposed].min())
+        who = pluralise(number, what[:-1], what)
+        faults.append(
+            f"{who} can be singled out among fewer than {k} (smallest {smallest}) by who combines them, and not in one alone"
+        )
+    if there.any():
+        records = remain.persons[there]
+        rest = Thresholds(average=limits.average, at_risk=limits.at_risk)
+        both = prosecutor_verdict(MatchSizes.of(remain.candidates[there, -1], records), rest)
+        alone = prosecutor_verdict(MatchSizes.of(remain.alone[there, -1], records), rest)
+        before = {judged.measure for judged in alone.failures}
+        faults += [
+            f"{judged.measure} is {judged.value}, above {judged.limit}, for who combines them"
+            for judged in both.failures
+            if judged.measure not in before
+        ]
+    return number, faults
