@@ -253,8 +253,8 @@ def _threat(loaded: LoadedPolicy, name: str, threat: Threat, out: Leaving) -> Th
         name=name,
         columns=tuple(column for column in known if column in out.columns),
         thresholds=Thresholds(
-            highest=_exact(threat.highest_risk),
-            average=_exact(threat.average_risk),
+            highest=threat.highest_risk,
+            average=threat.average_risk,
             at_risk=None if at_risk is None else RecordsAtRisk(Fraction(at_risk.above), Fraction(at_risk.share)),
         ),
         attacker=threat.attacker,

@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from privrelease.policy.changes.effects import EFFECTS, Effect, verdict
 from privrelease.policy.changes.environment_rules import changes
+from privrelease.policy.language.number_values import exact_decimal
 from privrelease.policy.language.values import Period
 from privrelease.policy.output.dump import plain_values
 from privrelease.policy.release_kind import kind_of
@@ -233,6 +235,8 @@ def _value(value: object, before: str) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, Fraction):
+        value = exact_decimal(value)
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if isinstance(value, bool):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -25,6 +26,7 @@ __all__ = [
     "Risk",
     "SampleSize",
     "Share",
+    "exact_decimal",
     "exact_number",
 ]
 
@@ -137,6 +139,35 @@ def _bounded(low: int | None, high: int | None, *, low_open: bool, high_open: bo
     return BeforeValidator(check)
 
 
+def exact_decimal(number: Fraction) -> Decimal:
+    """Return the decimal that a fraction is; never rounded. Raises ValueError where it has no end.
+
+    >>> exact_decimal(Fraction(1, 5)), exact_decimal(Fraction(1))
+    (Decimal('0.2'), Decimal('1'))
+    """
+    places, rest = 0, number.denominator
+    for prime in (2, 5):
+        power = 0
+        while rest % prime == 0:
+            rest, power = rest // prime, power + 1
+        places = max(places, power)
+    if rest != 1:
+        message = f"{number} is no decimal with an end"
+        raise ValueError(message)
+    digits = str(abs(number.numerator) * 10**places // number.denominator)
+    return Decimal((int(number < 0), tuple(map(int, digits)), -places))
+
+
+_IN_RISK = _bounded(0, 1, low_open=True)
+
+
+def _risk(value: object) -> Fraction:
+    """Return the threshold that is written, as the fraction that it is compared as."""
+    if isinstance(value, Fraction):
+        value = exact_decimal(value)
+    return Fraction(_IN_RISK.func(value))
+
+
 def _number_schema(**limits: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "number", **limits})
 
@@ -144,7 +175,7 @@ def _number_schema(**limits: int) -> WithJsonSchema:
 #: Any exact decimal.
 Exact = Annotated[Decimal, BeforeValidator(exact_number), _number_schema()]
 #: A risk threshold in (0, 1].
-Risk = Annotated[Decimal, _bounded(0, 1, low_open=True), _number_schema(exclusiveMinimum=0, maximum=1)]
+Risk = Annotated[Fraction, BeforeValidator(_risk), _number_schema(exclusiveMinimum=0, maximum=1)]
 #: A level of risk in [0, 1): records above it are counted.
 Level = Annotated[Decimal, _bounded(0, 1, low_open=False, high_open=True), _number_schema(minimum=0, exclusiveMaximum=1)]
 #: Confidence of an interval, in (0, 1).

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from privrelease.policy.language.datasets import RANGED, ColumnSpec, SourceSpec
 from privrelease.policy.language.keys import ONE_ALONE, one_alone
+from privrelease.policy.language.number_values import exact_decimal
 from privrelease.policy.language.releases import OutputSpec
 from privrelease.policy.language.statistics import KeysSpec
 from privrelease.policy.language.values import Period
@@ -54,6 +56,8 @@ def plain_values(value: object) -> object:
         return [plain_values(item) for item in value]
     if isinstance(value, Enum):
         return str(value.value)
+    if isinstance(value, Fraction):
+        return exact_decimal(value)
     return str(value) if isinstance(value, date | Period) else value
 
 

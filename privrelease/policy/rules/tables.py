@@ -6,6 +6,7 @@ from decimal import Decimal
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from privrelease.policy.language.number_values import exact_decimal
 from privrelease.policy.rules.filter_values import declared_values, unknown_text
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.rules.table_keys import MOST_KEYS, KeysFault, keys_of
@@ -71,8 +72,10 @@ def _thresholds(reading: RuleContext, number: int, release: TableRelease) -> Ite
         return
     if None not in (own.min_count, common.min_count) and own.min_count < common.min_count:  # type: ignore[operator]  # neither is None
         yield reading.error("P445", "min_count is below that of `tables`", *path, "min_count", hint=f"write {common.min_count}")
-    if None not in (own.p_percent, common.p_percent) and own.p_percent < common.p_percent:  # type: ignore[operator]  # neither is None
-        yield reading.error("P445", "p_percent is below that of `tables`", *path, "p_percent", hint=f"write {common.p_percent}")
+    if own.p_percent is not None and common.p_percent is not None and own.p_percent < common.p_percent:
+        yield reading.error(
+            "P445", "p_percent is below that of `tables`", *path, "p_percent", hint=f"write {exact_decimal(common.p_percent)}"
+        )
     if own.dominance is not None and common.dominance is not None and own.dominance != common.dominance:
         yield reading.error(
             "P445", "dominance is not that of `tables`", *path, "dominance", hint="leave it out: the policy's rule holds"

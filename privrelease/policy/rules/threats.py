@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.policy.language.number_values import exact_decimal
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import ColumnType, Role
@@ -62,10 +63,13 @@ def _thresholds(reading: RuleContext, path: tuple[str, str], threat: Threat, cou
     if average == 1:
         yield reading.warning("P605", "average_risk 1 allows everything", *path, "average_risk")
     if highest is not None and average is not None and average >= highest > 0:
-        message = f"average_risk {average} is never reached: no {counted} may have more than highest_risk {highest}"
+        message = (
+            f"average_risk {exact_decimal(average)} is never reached: "
+            f"no {counted} may have more than highest_risk {exact_decimal(highest)}"
+        )
         yield reading.warning("P605", message, *path, "average_risk", hint="write a smaller average_risk, or remove it")
     if at_risk is not None and highest is not None and at_risk.above >= highest:
-        message = f"no {counted} may be above {at_risk.above}: highest_risk is {highest}"
+        message = f"no {counted} may be above {at_risk.above}: highest_risk is {exact_decimal(highest)}"
         yield reading.warning("P605", message, *path, "records_at_risk", "above", hint="write a level below highest_risk")
     if at_risk is not None and at_risk.share == 1:
         message = f"a share of 1 allows every {counted} above the level"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -242,7 +243,7 @@ def _keys(model: type[BaseModel], path: str, *, inner: bool) -> Iterator[Key]:
         yield Key(
             pattern,
             not info.is_required() and info.get_default(call_default_factory=True) in (None, (), {}),
-            any(kind in (int, Decimal) for kind in kinds),
+            any(kind in (int, Decimal, Fraction) for kind in kinds),
             words,
             listed and not inner,
             bool(below) or any(get_origin(kind) is dict for kind in kinds),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,8 +29,8 @@ def test_mappings_merge_lists_and_scalars_are_replaced_and_the_file_itself_wins(
     assert loaded is not None
     threat = loaded.policy.threats["external"]
     assert threat.knows == ("age", "sex")
-    assert str(threat.highest_risk) == "0.2"
-    assert str(threat.average_risk) == "0.05"
+    assert threat.highest_risk == Fraction(1, 5)
+    assert threat.average_risk == Fraction(1, 20)
     assert loaded.policy.legal is not None
     assert [path.name for path in loaded.files] == ["org.yaml", "p.yaml"]
 
