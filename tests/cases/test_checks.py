@@ -60,7 +60,7 @@ def test_without_rows_nothing_is_evaluated_and_nothing_is_a_hundred_per_cent(cas
     assert "100 %" not in "".join(line for line in shown.splitlines() if "expect_" in line)
     assert re.search(r"not evaluated: X .*: no rows", shown)
     junit = case("report", run, "--format", "junit").out
-    assert len(re.findall(r'<skipped message="no rows"', junit)) == 2
+    assert len(re.findall(r'<skipped message="not assessed: no rows"', junit)) == 2
 
 
 @pytest.mark.case("x02-percentages-over-non-missing")

@@ -1,4 +1,4 @@
-"""Section 9 of ``audit.json``: the attacks that were tried, how often each succeeded, and distances as information.
+"""Field ``attacks`` of ``audit.json``: the attacks that were tried, how often each succeeded, and distances as information.
 
 Rates of success come from the source, so counts are internal: attempts too, which are all persons of the source where the sample takes
 everybody in. Recipients see rates in whole per cent, and only where neither successes nor failures are fewer than the policy's minimum;

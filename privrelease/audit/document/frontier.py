@@ -1,4 +1,4 @@
-"""The risk-utility frontier in section 13 of ``audit.json``: a forecast by the run, and what the audit itself found at the released point.
+"""The risk-utility frontier in ``utility_measures`` of ``audit.json``: a forecast by the run, and what the audit itself found at the released point.
 
 Every figure counts the source, so all of it is internal; recipients get no frontier.
 """

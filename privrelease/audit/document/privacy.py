@@ -1,4 +1,4 @@
-"""Section 10 of ``audit.json``: the claim of differential privacy, what each query cost and gave, and the population's budget.
+"""Field ``statistics`` of ``audit.json``: the claim of differential privacy, what each query cost and gave, and the population's budget.
 
 Everything but the released figures is known before a row is read. Budgets are exact, as text. Released figures may be seen by whoever
 gets them; which other releases spent the budget is internal.

@@ -67,7 +67,7 @@ def _migrated(content: bytes) -> bytes:
         document = json.loads(content)
     except (ValueError, RecursionError):
         return content
-    if not isinstance(document, dict) or "kind" in document:
+    if not isinstance(document, dict) or not document.keys().isdisjoint({"kind", *_FIELDS.values()}):
         return content
     sections = document.pop("sections", {})
     if not isinstance(sections, dict) or not sections.keys() <= _FIELDS.keys():

@@ -1,4 +1,4 @@
-"""Section 15 of ``audit.json``: which approvals a release needs, and those it has.
+"""Field ``signoff`` of ``audit.json``: which approvals a release needs, and those it has.
 
 The audit is what is signed, so it can only say what is needed. Approvals are kept beside it (``signoff.json`` in the run's folder) and
 laid over it where a report is rendered.

@@ -1,4 +1,4 @@
-"""Section 11 of ``audit.json``: a table's rules and what an attacker could work out. Figures about suppressed cells are internal."""
+"""Field ``table`` of ``audit.json``: a table's rules and what an attacker could work out. Figures about suppressed cells are internal."""
 
 from __future__ import annotations
 

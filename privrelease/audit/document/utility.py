@@ -1,4 +1,4 @@
-"""Section 13 of ``audit.json``: what protection cost in use. Figures of the source, so internal; recipients get some of them rounded."""
+"""Field ``utility_measures`` of ``audit.json``: what protection cost in use. Figures of the source, so internal; recipients get some of them rounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 14 of ``audit.json``: the waivers of a release, those that count and those that do not."""
+"""Field ``waivers`` of ``audit.json``: the waivers of a release, those that count and those that do not."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The recipient edition is made by one walk over the whole audit, so that a figure which a later section adds is withheld until its
 visibility admits it. What carries no visibility of its own and could tell about the source (reasons, findings, smallest classes of
-single combinations, the input's digest, sections kept as plain data) is left out altogether.
+single combinations, the input's digest, sections that are all internal) is left out altogether.
 """
 
 from __future__ import annotations

@@ -111,9 +111,12 @@ def test_checks_that_could_not_be_made_are_counted_apart_and_told_in_the_last_li
     unmade, held = outcomes.count("not_evaluated"), outcomes.count("pass") + 1  # one threshold
     decision = document["decision"]
     assert (decision["checks_passed"], decision["checks_not_made"]) == (held, unmade)
-    assert decision["checks_total"] == len(outcomes) + 1 - unmade
-    assert f"({held} of {decision['checks_total']} checks hold; {unmade} could not be made)" in said.out
-    assert said.last == f"exit 0: the files pass the release's policy; {unmade} checks could not be made"
+    unasked = outcomes.count("not_asked")
+    assert decision["checks_total"] == len(outcomes) + 1 - unmade - unasked
+    apart = f"{unmade} could not be made; {unasked} not asked for"
+    assert f"({held} of {decision['checks_total']} checks hold; {apart})" in said.out
+    asked = f"{unasked} check{'' if unasked == 1 else 's'} not asked for"
+    assert said.last == f"exit 0: the files pass the release's policy; {unmade} checks could not be made; {asked}"
     page = (theirs.folder / "r.html").read_text(encoding="utf-8")
     assert f"{unmade} could not be made: AUDIT-DIGEST, AUDIT-ROWMAP, " in page
 

@@ -80,7 +80,9 @@ def audits(desk):
 
 
 def altered(desk, change, name="bad.json"):
-    value = json.loads((desk.folder / "two.json").read_text(encoding="utf-8"))
+    from privrelease.audit.document.schema import audit_bytes, read_audit
+
+    value = json.loads(audit_bytes(read_audit(desk.folder / "two.json")))
     change(value)
     (desk.folder / name).write_text(json.dumps(value), encoding="utf-8")
     return name

@@ -196,7 +196,7 @@ def test_the_audit_looks_up_the_run_that_made_a_file_and_the_ledger(folder, ledg
     assert main(["audit", "p.yaml", "--release", "s", "--file", "other.csv", "--format", "json"]) == 0
     said = capsys.readouterr()
     checks = json.loads(said.out)["checks"]
-    unlooked = ["AUDIT-DP-DIGEST", "AUDIT-DP-NOISE", "AUDIT-DP-LEDGER"] if theirs else []
+    unlooked = ["AUDIT-DP-DIGEST", "AUDIT-DP-BUDGET", "AUDIT-DP-NOISE", "AUDIT-DP-LEDGER"] if theirs else []
     assert [one["id"] for one in checks if one["outcome"] == "not_evaluated"] == unlooked
     assert {one["outcome"] for one in checks} == ({"pass", "not_evaluated"} if theirs else {"pass"})
     assert ("made by run" in said.err) is not theirs

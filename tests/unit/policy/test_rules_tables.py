@@ -94,7 +94,7 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
         (
             "{min_count: 10}",
             (
-                "p.yaml:33:14: P650 warn: is grouped by sex, which is sensitive, and `class_disclosure` is not given: a group that shares one "
+                "p.yaml:33:5: P650 warn: is grouped by sex, which is sensitive, and `class_disclosure` is not given: a group that shares one "
                 "key parks the release\nhint: write `class_disclosure: true` to suppress what discloses it, or `false` where such groups are "
                 "harmless"
             ),

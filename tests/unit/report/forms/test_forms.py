@@ -76,7 +76,8 @@ def validate(schema, log):
 @pytest.mark.parametrize("edition", Edition)
 @pytest.mark.parametrize("waived", [False, True])
 def test_sarif_validates_against_the_official_schema(audit, sarif_schema, edition, waived):
-    validate(sarif_schema, json.loads(render_sarif(results_of(failed(audit, waived=waived), edition))))
+    found = failed(audit, waived=waived)
+    validate(sarif_schema, json.loads(render_sarif(results_of(found, edition), cases=cases_of(found, edition))))
 
 
 def test_recipients_are_told_that_something_fails_which_they_are_not_shown(audit):
