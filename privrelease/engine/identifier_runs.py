@@ -223,7 +223,9 @@ class Identifiers:
         """Return (text, key) pairs, each once: texts that hold an identifier in a form."""
         of = self.forms[form]
         if form == "plain":
-            texts, keys = _same_texts(_without_decimals(runs.texts), of.table)
+            alike = np.union1d(self.forms["folded"].table.find(runs.whole)[0], np.flatnonzero(runs.empty))
+            found, keys = _same_texts(_without_decimals(runs.texts.take(alike)), of.table)
+            texts = alike[found]
         elif form == "hashed":
             texts, keys = _hashes_in(runs.texts, of.table)
         elif form in {"folded", "reversed"}:
@@ -282,6 +284,8 @@ def _part_hashes(runs: Runs) -> Words:
 def _same_texts(texts: Any, values: Any) -> tuple[Places, Places]:  # noqa: ANN401 - Arrow has no types
     import pyarrow.compute as pc
 
+    if not len(texts):  # the table of values is made anew for every search
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     keys = np.asarray(pc.index_in(texts, value_set=values).fill_null(-1), np.int64)
     found = np.flatnonzero(keys >= 0)
     return found, keys[found]
@@ -336,7 +340,8 @@ def identifiers_of(texts: Any, hashes: Sequence[Any]) -> Identifiers:  # noqa: A
 
 def _weak(sizes: Places, digits: Places) -> NDArray[np.bool_]:
     """Whether texts are numbers of at most seven digits, or at most three letters, or one of either."""
-    return ((digits >= sizes) & (sizes <= 7)) | ((digits == 0) & (sizes <= 3)) | (sizes <= 1)
+    weak: NDArray[np.bool_] = ((digits >= sizes) & (sizes <= 7)) | ((digits == 0) & (sizes <= 3)) | (sizes <= 1)
+    return weak
 
 
 def _plain(texts: Any, numbers: Places) -> Form:  # noqa: ANN401 - Arrow has no types

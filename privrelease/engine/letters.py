@@ -113,7 +113,8 @@ class _Folding:
         longer &= folded != _REMOVED
         if longer.any():
             folded = self._expanded(folded, longer)
-        return folded[folded != _REMOVED]
+        kept: NDArray[np.uint32] = folded[folded != _REMOVED]
+        return kept
 
     def _expanded(self, folded: NDArray[np.uint32], longer: NDArray[np.bool_]) -> NDArray[np.uint32]:
         sizes = np.array([len(one) for one in self.several], np.int64)

@@ -111,11 +111,11 @@ def find_hidden(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
     values |= {_name(one): one for one in engine.identifier_matches(source, main, asked, FORMS[1:])}
     owns = {_name(own): own for own in engine.own_identifiers(source, kept, FORMS)}
     for key in sorted(values.keys() | owns.keys(), key=lambda key: (FORMS.index(key[2]), pairs.index(key[:2]))):
-        direct, name, form = key
-        texts = not _NUMBERS & {kinds[name], evidence.plan.source.column(direct).type}
+        one_direct, name, form = key
+        texts = not _NUMBERS & {kinds[name], evidence.plan.source.column(one_direct).type}
         one, own = values.get(key), owns.get(key)
         whose = None if one is None or name in as_source else _whose(evidence, engine, name, one, as_source)
-        found[key] = Hidden(direct, name, form, texts, main.n_rows, one, own, whose)
+        found[key] = Hidden(one_direct, name, form, texts, main.n_rows, one, own, whose)
     return tuple(found.values())
 
 

@@ -232,8 +232,9 @@ def _own(
         for direct, released in pairs:
             figures, at = counted[direct, form], place[released]
             if figures.same[at]:
-                numbers = (int(one[at]) for one in (figures.compared, figures.same, figures.strong))
-                matches.append(OwnMatches(direct, released, form, *numbers, most[direct, form], float(figures.expected[at])))
+                compared, same, strong = (int(one[at]) for one in (figures.compared, figures.same, figures.strong))
+                expected = float(figures.expected[at])
+                matches.append(OwnMatches(direct, released, form, compared, same, strong, most[direct, form], expected))
     return tuple(matches)
 
 
@@ -326,19 +327,42 @@ def _cell_facts(connection: Connection, released: Opened, name: str) -> _CellFac
     (plain,) = connection.row(
         exp.select(exp.Count(this=exp.Distinct(expressions=[released.key(name, "t")]))).from_(released.rows("t", False))
     )
-    none = np.zeros(0, np.int64)
-    kinds = [none.astype(np.uint64)] * 3
-    numbers = [none, none]
+    kinds = [_Distinct(np.uint64) for _ in range(3)]
+    numbers = [_Distinct(np.int64) for _ in range(2)]
     for block in _blocks(connection, released, [name]):
         for _, runs in _runs(block.texts):
             numerals = np.zeros(len(runs.texts), np.bool_)
             numerals[runs.text_at(runs.numbers[0])] = True
-            some = (~runs.empty, numerals & ~runs.empty, np.asarray(hexadecimal(runs.texts)))
-            kinds = [np.union1d(known, runs.whole[which]) for known, which in zip(kinds, some, strict=True)]
-            numbers = [
-                np.union1d(known, runs.values(whole=whole)[1]) for known, whole in zip(numbers, (True, False), strict=True)
-            ]
-    return _CellFacts(int(plain), *map(len, kinds), *numbers)
+            for known, which in zip(
+                kinds, (~runs.empty, numerals & ~runs.empty, np.asarray(hexadecimal(runs.texts))), strict=True
+            ):
+                known.add(runs.whole[which])
+            for known, whole in zip(numbers, (True, False), strict=True):
+                known.add(runs.values(whole=whole)[1])
+    folded, digits, hashed = (len(known.values()) for known in kinds)
+    return _CellFacts(int(plain), folded, digits, hashed, numbers[0].values(), numbers[1].values())
+
+
+class _Distinct:
+    """Distinct values that come in parts: put in order only when as many are new as known, so that all cost one sort or two."""
+
+    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type of numpy
+        self._known: NDArray[Any] = np.zeros(0, kind)
+        self._new: list[NDArray[Any]] = []
+        self._waiting = 0
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Add values."""
+        self._new.append(values)
+        self._waiting += len(values)
+        if self._waiting > max(len(self._known), _CELLS):
+            self.values()
+
+    def values(self) -> NDArray[Any]:
+        """Return the distinct values, ascending."""
+        self._known = np.unique(np.concatenate([self._known, *self._new]))
+        self._new, self._waiting = [], 0
+        return self._known
 
 
 def _matches(
