@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.console import Format
 from privrelease.cli.exit import ending_of
-from privrelease.cli.json_values import finding_value
+from privrelease.cli.findings_output import finding_value
 from privrelease.errors import PrivreleaseError
 
 if TYPE_CHECKING:

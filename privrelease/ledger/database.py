@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import delete, insert, select
 
 from privrelease.errors import BudgetError
+from privrelease.ledger.caps import before
 from privrelease.ledger.entries import Entry, budget_record, claim_record
 from privrelease.ledger.locations import db_errors
 from privrelease.ledger.protocol import Reservation
-from privrelease.ledger.retention import before
 from privrelease.ledger.state import Book
 from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, check_readable, found_format, migrate
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.ledger.accounts import Account
+from privrelease.ledger.caps import before
 from privrelease.ledger.entries import claim_record, read_claim
 from privrelease.ledger.protocol import Reservation
-from privrelease.ledger.retention import before
 from privrelease.ledger.state import Book
 
 if TYPE_CHECKING:

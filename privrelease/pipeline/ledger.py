@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.open import Anchor
-    from privrelease.plan.ledger import LedgerPlan
+    from privrelease.plan.approvals import LedgerPlan
     from privrelease.plan.model import Plan
     from privrelease.release.store import ReleaseStore
 

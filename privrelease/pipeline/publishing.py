@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
-    from privrelease.audit.document.waivers import WaiverRecord
+    from privrelease.audit.document.signoff import WaiverRecord
     from privrelease.errors import UsageError
     from privrelease.findings import Finding
     from privrelease.pipeline.settings import Settings

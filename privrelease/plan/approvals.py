@@ -1,4 +1,9 @@
-"""Approvals as publication needs them."""
+"""Approvals as publication needs them.
+
+Waivers as the audit applies them.
+
+The ledger in a plan: where it is and what the policy would spend of it at most.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import date
     from pathlib import Path
 
-__all__ = ["ApprovalsPlan"]
+    from privrelease.dp.budget import Budget
+    from privrelease.findings import Location
+
+__all__ = ["ApprovalsPlan", "LedgerPlan", "WaiverPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +27,34 @@ class ApprovalsPlan:
     required: tuple[str, ...]
     keys: Path
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverPlan:
+    """A failed check of one release that is let pass up to and including the day ``expires`` (UTC).
+
+    ``self_approved``: owner and approver are the same, so that it does not count.
+    """
+
+    check: str
+    release: str
+    reason: str
+    owner: str
+    approved_by: str
+    expires: date
+    self_approved: bool
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPlan:
+    """``url``: as the policy writes it, a file relative to the policy; ``cap``: the policy's, for each population it draws from.
+
+    ``dataset_caps``: of single datasets. ``retention``: how long stored answers are kept (ISO 8601; None: as long as the ledger).
+    """
+
+    url: str
+    cap: Budget
+    location: Location | None = None
+    dataset_caps: tuple[tuple[str, Budget], ...] = ()
+    retention: str | None = None

@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
-from privrelease.plan.approvals import ApprovalsPlan
+from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, WaiverPlan
 from privrelease.plan.checks import check_plans
-from privrelease.plan.ledger import LedgerPlan
 from privrelease.plan.microdata.attacks import attacks_plan
 from privrelease.plan.model import (
     MicrodataPlan,
@@ -22,8 +21,7 @@ from privrelease.plan.model import (
     UnitPlan,
     named,
 )
-from privrelease.plan.waivers import WaiverPlan
-from privrelease.policy.language.waivers import same_person
+from privrelease.policy.language.approvals import same_person
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
@@ -36,13 +34,13 @@ if TYPE_CHECKING:
     from privrelease.plan.model import CheckPlan, ReleasePlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
+    from privrelease.policy.language.approvals import Waiver
     from privrelease.policy.language.datasets import ColumnSpec, Dataset, FormatSpec
     from privrelease.policy.language.ledger import CapSpec
     from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.language.statistics import StatisticsRelease
     from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.language.threats import Threat
-    from privrelease.policy.language.waivers import Waiver
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.rule_context import Leaving
     from privrelease.policy.statistics.queries import Statistics

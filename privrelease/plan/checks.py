@@ -1,4 +1,7 @@
-"""The checks of a release: what the policy asks of it, values typed, limits exact."""
+"""The checks of a release: what the policy asks of it, values typed, limits exact.
+
+Checks of a release in words, and numbers in words as their policy wrote them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
     from privrelease.policy.language.kinds import Release
     from privrelease.policy.loader import LoadedPolicy
 
-__all__ = ["check_plans"]
+__all__ = ["check_plans", "check_words", "exact_text"]
+
 
 #: Keys of a check that only say what one of our own measures looks at.
 _OPTIONS = ("threat", "column", "columns", "kind", "distance")
@@ -54,3 +58,49 @@ def _check(loaded: LoadedPolicy, index: int, check: Check, release: Release) -> 
     return CheckPlan(
         check.id, check.expect, _exact(check.max), _exact(check.min), check.severity, tuple(options), location=place
     )
+
+
+def exact_text(value: Fraction) -> str:
+    """Return a fraction as an exact decimal where it is one, else as numerator/denominator.
+
+    >>> from fractions import Fraction
+    >>> exact_text(Fraction("0.05")), exact_text(Fraction(1, 3))
+    ('0.05', '1/3')
+    """
+    denominator, digits = value.denominator, 0
+    while denominator % 10 == 0 or denominator % 2 == 0 or denominator % 5 == 0:
+        denominator //= 10 if denominator % 10 == 0 else 2 if denominator % 2 == 0 else 5
+        digits += 1
+    if denominator != 1:
+        return f"{value.numerator}/{value.denominator}"
+    if digits == 0:
+        return str(value.numerator)
+    whole, rest = divmod(abs(value.numerator) * 10**digits // value.denominator, 10**digits)
+    return f"{'-' if value < 0 else ''}{whole}.{rest:0{digits}d}"
+
+
+def check_words(check: CheckPlan) -> str:
+    """Say in one line what a check asks.
+
+    >>> from privrelease.plan.model import CheckPlan
+    >>> check_words(CheckPlan("A", "missing_cells", Fraction(1, 20), options=(("column", "sex"),)))
+    'A: missing_cells (column sex) at most 0.05'
+    >>> check_words(
+    ...     CheckPlan(
+    ...         "B", "expect_column_values_to_be_in_set", options=(("column", "sex"), ("value_set", ("F", "M"))), on="source"
+    ...     )
+    ... )
+    'B: expect_column_values_to_be_in_set (column sex) (value_set F, M), on the source'
+    """
+    named = (("at least", check.minimum), ("at most", check.maximum), ("by a share of at least", check.mostly))
+    limits = [f"{words} {exact_text(limit)}" for words, limit in named if limit is not None]
+    options = "".join(f" ({key} {_option(value)})" for key, value in check.options)
+    where = ", on the source" if check.on == "source" else ""
+    weight = "" if check.severity == "error" else ", only a warning"
+    return f"{check.id}: {check.expect}{options}{' ' if limits else ''}{' and '.join(limits)}{where}{weight}"
+
+
+def _option(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_option(part) for part in value)
+    return exact_text(value) if isinstance(value, Fraction) else str(value)

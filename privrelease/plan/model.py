@@ -12,12 +12,10 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.findings import Location
-    from privrelease.plan.approvals import ApprovalsPlan
-    from privrelease.plan.ledger import LedgerPlan
+    from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, WaiverPlan
     from privrelease.plan.microdata.attacks import AttacksPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
-    from privrelease.plan.waivers import WaiverPlan
     from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType, ListFile, Role, Sink, TableSource
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from privrelease.policy.language.releases import STEPS, DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
-from privrelease.policy.rules.frontier import frontier_rules
+from privrelease.policy.rules.approvals import frontier_rules
 from privrelease.policy.rules.releases import release_rules
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import ColumnType

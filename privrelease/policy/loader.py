@@ -15,11 +15,9 @@ from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.output.dump import canonical
 from privrelease.policy.rules.registry import check_meaning
 from privrelease.policy.rules.rule_context import RuleContext
-from privrelease.policy.text.bidi_controls import reordered
-from privrelease.policy.text.merge import merged
 from privrelease.policy.text.messages import did_you_mean, shown
-from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, place_of
-from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
+from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, merged, place_of
+from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml, reordered
 from privrelease.policy.validation.names import check_names
 from privrelease.policy.validation.paths import PathFault, Roots
 from privrelease.policy.validation.references import check_references

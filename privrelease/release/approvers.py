@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from privrelease.errors import InputError
 from privrelease.findings import Location
-from privrelease.policy.language.approvals import ApproverList
-from privrelease.policy.language.waivers import same_person
+from privrelease.policy.language.approvals import ApproverList, same_person
 from privrelease.policy.text.nodes import place_of, plain_data
 from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
 from privrelease.release.signing import VerifyingKey

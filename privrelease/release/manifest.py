@@ -3,6 +3,8 @@
 Two documents. :class:`Manifest` goes with the data and is for the recipient: nothing in it says more about the source than the
 released files do. :class:`InternalManifest` stays: keyed digests of the inputs, the digest of the row map, and the counts that the
 executor claims, which the audit recomputes and does not believe.
+
+The risk-utility frontier as a run states it: what it would have lost at other thresholds. A statement; the audit recomputes its own point.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, mode
 from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, os_errors, write_atomically
-from privrelease.release.frontier import FrontierStatement  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Claims",
+    "FrontierPoint",
+    "FrontierStatement",
     "InputDigest",
     "InternalManifest",
     "InternalPart",
@@ -38,6 +41,43 @@ __all__ = [
     "StatisticsInternalManifest",
     "internal_part",
 ]
+
+
+_Count = Annotated[int, Field(ge=0)]
+_Risk = Annotated[str, Field(pattern=r"^\d+(/[1-9]\d*)?$")]
+
+
+class FrontierPoint(Document):
+    """The release at one threshold of the swept threat. Risks are exact fractions as text."""
+
+    k: Annotated[int, Field(ge=1)]
+    threshold: _Risk
+    chosen: bool
+    """The policy's own threshold: the release that was written."""
+    feasible: bool
+    highest: _Risk | None
+    """None: no record is left."""
+    average: _Risk | None
+    at_risk: _Count
+    counted: _Count
+    cells_lost: _Count
+    """Cells of dropped rows included."""
+    rows_dropped: _Count
+
+
+class FrontierStatement(Document):
+    """Points by ascending k."""
+
+    threat: str
+    """Whose highest risk was swept; its other limits stayed."""
+    columns: tuple[str, ...]
+    others: tuple[str, ...]
+    """The other threats, which held at every point as the policy has them."""
+    counts: Literal["records", "persons", "person_sets"]
+    above: _Risk
+    """The level above which a record, or person, is at risk."""
+    cells_total: _Count
+    points: Annotated[tuple[FrontierPoint, ...], Field(max_length=30)]
 
 
 def _plain_name(name: str) -> str:

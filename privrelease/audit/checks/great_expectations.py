@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.check import POLICY_CHECK, CheckOutcome, result_of
-from privrelease.audit.checks.percent import per_cent
+from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import DEFAULT_MINIMUM, Audience
 from privrelease.errors import PrivreleaseError

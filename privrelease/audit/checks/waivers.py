@@ -14,14 +14,14 @@ from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.findings import place
 from privrelease.audit.checks.hints import NOT_MADE_HINT
 from privrelease.audit.document.model import FindingRecord, Outcome
-from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
+from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from privrelease.audit.document.model import AuditResult, CheckResult
+    from privrelease.plan.approvals import WaiverPlan
     from privrelease.plan.model import Plan
-    from privrelease.plan.waivers import WaiverPlan
 
 __all__ = ["with_waivers"]
 

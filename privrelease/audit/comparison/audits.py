@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.comparison.difference import Judged
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure, ThreatResult
-    from privrelease.audit.document.waivers import WaiverRecord
+    from privrelease.audit.document.signoff import WaiverRecord
 
 __all__ = ["compare_with_previous", "differences"]
 

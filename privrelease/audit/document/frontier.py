@@ -13,7 +13,7 @@ from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 if TYPE_CHECKING:
-    from privrelease.release.frontier import FrontierPoint, FrontierStatement
+    from privrelease.release.manifest import FrontierPoint, FrontierStatement
 
 __all__ = ["ForecastPoint", "FrontierFacts", "frontier_facts"]
 

@@ -17,10 +17,12 @@ from privrelease.audit.document.changes import SinceFacts  # noqa: TC001 -- pyda
 from privrelease.audit.document.previous_releases import EarlierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.sensitive import SensitiveFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.signoff import SignoffFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.signoff import (
+    SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+)
 from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.waivers import WaiverFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
 from privrelease.documents import Document
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.check import POLICY_CHECK, CheckOutcome, result_of
+from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.checks.great_expectations import Places, standard_checks
-from privrelease.audit.checks.percent import per_cent
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost

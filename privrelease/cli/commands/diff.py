@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.cli.exit import Ending, ending_of
-from privrelease.cli.json_values import finding_value
+from privrelease.cli.findings_output import finding_value
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 from privrelease.findings import Location
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.ledger.entries import Entry
     from privrelease.ledger.state import Book
     from privrelease.pipeline.settings import Settings
-    from privrelease.plan.ledger import LedgerPlan
+    from privrelease.plan.approvals import LedgerPlan
 
 __all__ = ["Raised", "export", "forget", "history", "init", "raise_cap", "status", "verify"]
 
@@ -176,7 +176,7 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
     """Check every entry, the chain, the draws and the stored answers; name the last entry that a manifest vouches for."""
     import os
 
-    from privrelease.cli.json_values import finding_value
+    from privrelease.cli.findings_output import finding_value
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.ledger.locations import place_of
     from privrelease.ledger.verify import verify as check

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from privrelease.cli.ci_output import stopped_in_form
 from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, table_rows
 from privrelease.cli.exit import Ending
-from privrelease.cli.json_values import finding_value
+from privrelease.cli.findings_output import finding_value
 from privrelease.cli.progress import world_of
 from privrelease.findings import Severity
 from privrelease.pipeline.kinds import kind_of

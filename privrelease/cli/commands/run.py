@@ -10,8 +10,7 @@ from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_fo
 from privrelease.cli.commands.publishing import say_kept
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import MEANINGS, Ending, ending_of
-from privrelease.cli.findings_output import report_findings
-from privrelease.cli.json_values import finding_value, record_value
+from privrelease.cli.findings_output import finding_value, record_value, report_findings
 from privrelease.cli.progress import world_of
 from privrelease.pipeline import run as pipeline
 

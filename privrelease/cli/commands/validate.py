@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privrelease.cli.ci_output import for_pipeline
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
-from privrelease.cli.json_values import finding_value
+from privrelease.cli.findings_output import finding_value
 from privrelease.errors import UsageError
 from privrelease.findings import Finding, Severity
 from privrelease.policy.rules.required_legal_fields import missing_legal

@@ -107,6 +107,6 @@ def schema(
 
     Example: `privrelease schema policy > policy-v1.schema.json`
     """
-    from privrelease.cli.commands.schema import schema as work
+    from privrelease.cli.commands.show import schema as work
 
     return ended(lambda: work(of, Console()))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.population.special_functions import digamma
+from privrelease.disclosure.population.snb import digamma
 
 if TYPE_CHECKING:
     from privrelease.disclosure.classes.class_sizes import ClassSizes

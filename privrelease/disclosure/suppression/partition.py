@@ -2,6 +2,12 @@
 
 A part is a number of records of one class that are treated alike. Solvers start from one part per class that loses nothing, and
 only ever take cells away: that order makes every repair loop end, at the latest with everything suppressed.
+
+From an assignment of classes back to the parts they were made of.
+
+A search sees the classes of one requirement's columns; several parts of the whole table fall into one such class. Laid end to end
+in the same order, the records of the parts and the records of the assignment are two cuts of the same line: the pieces between
+all cut points belong to one part and to one column set each.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
-__all__ = ["Parts", "factorise", "first_members"]
+__all__ = ["Parts", "cut_alike", "factorise", "first_members"]
 
 
 def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -143,3 +149,20 @@ class Parts:
     def suppress(self, where: NDArray[np.bool_]) -> None:
         """Take the cells of ``where`` (p, q) away too; cells that are missing in the source are not marked."""
         self.suppressed |= where & (self.table.codes[self.class_index] > 0)
+
+
+def cut_alike(
+    records: NDArray[np.int64], assigned: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut two lists of counts with equal sums into common pieces: index in each list, and the size, of every piece.
+
+    >>> [column.tolist() for column in cut_alike(np.array([3, 2]), np.array([1, 4]))]
+    [[0, 0, 1], [0, 1, 1], [1, 2, 2]]
+    """
+    ends = np.cumsum(records)
+    assigned_ends = np.cumsum(assigned)
+    cuts = np.sort(np.concatenate([ends, assigned_ends]), kind="stable")
+    cuts = cuts[np.diff(cuts, prepend=0) > 0]
+    sizes = np.diff(cuts, prepend=0)
+    middle = cuts - sizes
+    return np.searchsorted(ends, middle, side="right"), np.searchsorted(assigned_ends, middle, side="right"), sizes

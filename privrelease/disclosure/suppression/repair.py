@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
-from privrelease.disclosure.suppression.distribution import cut_alike
 from privrelease.disclosure.suppression.evaluation import take_standing
 from privrelease.disclosure.suppression.joint_restore import restore_jointly
 from privrelease.disclosure.suppression.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.suppression.linkable_persons import Links, PersonItems, take_linked_standing
-from privrelease.disclosure.suppression.partition import Parts, factorise, first_members
+from privrelease.disclosure.suppression.partition import Parts, cut_alike, factorise, first_members
 from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_rare_values, search_records
 from privrelease.disclosure.suppression.target import Target
 

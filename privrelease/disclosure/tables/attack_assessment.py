@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
-from privrelease.disclosure.tables.basic_moves import exchanges
 from privrelease.disclosure.tables.contributor_attack import finest_cells, insiders, parts_within
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
 from privrelease.disclosure.tables.implied_sums import known_sums
 from privrelease.disclosure.tables.layout import Relation
+from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
 from privrelease.disclosure.tables.unions import unsafe_unions
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb.assignment_queries import AssignmentQueries
 from privrelease.engine.duckdb.auditing import tables as table_audit
-from privrelease.engine.duckdb.auditing.expectation_queries import ExpectationQueries
+from privrelease.engine.duckdb.auditing.expectations import ExpectationQueries
 from privrelease.engine.duckdb.auditing.queries import AuditQueries
 from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
 from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from privrelease.engine.assignment_protocol import AssignmentEngine
 from privrelease.engine.protocol.base import Engine
-from privrelease.engine.protocol.expectations import ExpectationEngine
-from privrelease.engine.protocol.identifiers import IdentifierEngine
+from privrelease.engine.protocol.identifiers import ExpectationEngine, IdentifierEngine
 from privrelease.engine.protocol.release_pairs import AcrossEngine
 from privrelease.engine.protocol.source_comparison import BesideEngine
 

@@ -1,4 +1,7 @@
-"""Questions about direct identifiers that may stand in a file under another name and in another form."""
+"""Questions about direct identifiers that may stand in a file under another name and in another form.
+
+What an auditor asks of an engine about expectations: counts of its own, and what Great Expectations says of the same rows.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.protocol.base import ReleasedFile, Staged
+    from privrelease.relational.expectations import Counted, Expectation
 
-__all__ = ["FORMS", "IdentifierEngine", "IdentifierMatches", "OwnMatches"]
+__all__ = ["FORMS", "ExpectationEngine", "IdentifierEngine", "IdentifierMatches", "OwnMatches"]
+
 
 #: How an identifier may be written: as it is; folded (case, accents, compatibility forms, punctuation, spaces and leading zeros do not
 #: count); by its digits; as a run of parts of a text, in its order or in any; backwards; as a plain hash (MD5, SHA-1, SHA-256 in
@@ -82,5 +87,23 @@ class IdentifierEngine(Protocol):
     def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], forms: Sequence[str]) -> tuple[OwnMatches, ...]:
         """Compare pairs of source columns row by row in forms of :data:`FORMS`, in forms but the plain one a large source by a sample; only
         those that share a key in some row are returned.
+        """
+        ...
+
+
+class ExpectationEngine(Protocol):
+    """An engine that counts what meets an expectation. No answer holds a value of a cell."""
+
+    def count_expectation(self, of: Staged | ReleasedFile, expectation: Expectation, *, places: bool = False) -> Counted:
+        """Count what is looked at and what fails; ``places``: say where the first failing rows are (from 1)."""
+        ...
+
+    def great_expectations(
+        self, of: Staged | ReleasedFile, expectations: Sequence[tuple[Expectation, float]]
+    ) -> tuple[bool | None, ...]:
+        """Have Great Expectations evaluate expectations, each with the share that must meet it; None: it could not evaluate one.
+
+        The library is loaded by the first call. It is asked whether an expectation holds and for nothing else: its other results, and
+        the texts of its errors, hold cells.
         """
         ...

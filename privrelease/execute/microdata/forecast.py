@@ -17,8 +17,7 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.verdict import judge
 from privrelease.execute.common.progress import silent
 from privrelease.execute.microdata.protection import protect
-from privrelease.execute.microdata.suppression import nulled_cells
-from privrelease.execute.microdata.suppression_limit import limit_exceeded
+from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells
 
 if TYPE_CHECKING:
     from fractions import Fraction

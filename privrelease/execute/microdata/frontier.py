@@ -20,7 +20,7 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.microdata.forecast import leaving, threat_sizes
 from privrelease.execute.microdata.protection import prepare, solve
 from privrelease.plan.microdata.frontier import Frontier, Point, sweepable, thresholds, with_dominated
-from privrelease.release.frontier import FrontierPoint, FrontierStatement
+from privrelease.release.manifest import FrontierPoint, FrontierStatement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

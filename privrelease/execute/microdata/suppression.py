@@ -1,4 +1,7 @@
-"""From a plan's threats to a cell-suppression problem, and from its solution back to rows."""
+"""From a plan's threats to a cell-suppression problem, and from its solution back to rows.
+
+The limit on suppressed cells: by how much it is exceeded, and which columns cost most.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression.problem import Problem, Requirement, Solution
 from privrelease.engine.protocol.base import RowClasses
 from privrelease.errors import InputError, InternalError
+from privrelease.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_SUBSETS",
+    "limit_exceeded",
     "nothing_suppressed",
     "nulled_cells",
     "one_class",
@@ -35,6 +40,7 @@ __all__ = [
     "suppression_problem",
     "weight_column",
 ]
+
 
 #: Combinations of columns of one threat that are protected one by one; the audit looks at them all.
 MOST_SUBSETS = 500
@@ -290,3 +296,30 @@ def _part_of_row(solution: Solution, rows: RowClasses) -> NDArray[np.uint32]:
     split_parts = np.flatnonzero(several[solution.class_index])
     part[in_order] = np.repeat(split_parts, solution.records[split_parts])
     return part
+
+
+_NAMED = 3
+
+
+def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: int) -> Finding | None:
+    """Return a finding (R170, error) where more than the limit's share of the quasi-identifiers' cells is lost, else None.
+
+    ``lost``: cells per column, dropped rows included. The share is compared exactly; the release still parks, so that audit and report
+    show it, and fails there.
+    """
+    step = plan.suppress
+    if step is None or step.limit is None or not cells_total:
+        return None
+    total = sum(lost.values())
+    if total <= step.limit * cells_total:
+        return None
+    allowed = int(step.limit * cells_total)
+    costly = sorted(lost.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
+    named = ", ".join(f"{column} {cells}" for column, cells in costly if cells)
+    return Finding(
+        "R170",
+        f"{total} of {cells_total} cells are lost, {total - allowed} more than the limit of {float(step.limit):.6g} allows; most: {named}",
+        location=step.location,
+        hint="generalise the columns that cost most, leave one out, or raise `limit` or a threshold",
+        subject=f"releases.{plan.id}",
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.dp.budget import total
 from privrelease.dp.queries import PrivateKeys
 from privrelease.findings import pluralise
-from privrelease.plan.explain_checks import check_words
+from privrelease.plan.checks import check_words
 from privrelease.plan.statistics.forecast import forecast_of, mean_forecast_of
 from privrelease.plan.statistics.plan import cells_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from privrelease.plan.explain_checks import check_words
+from privrelease.plan.checks import check_words
 
 if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from privrelease.policy.changes.effects import EFFECTS, Effect, verdict
+from privrelease.policy.changes.directions import EFFECTS, Effect, verdict
 from privrelease.policy.changes.environment_rules import changes
 from privrelease.policy.language.number_values import exact_decimal
 from privrelease.policy.language.values import Period

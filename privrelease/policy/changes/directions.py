@@ -1,4 +1,7 @@
-"""What judges of changes share: the effects, how a judge is found, and verdicts that many keys have in common."""
+"""What judges of changes share: the effects, how a judge is found, and verdicts that many keys have in common.
+
+Which way a change of a policy points where the direction of a number does not tell: as the key's own judges say.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ __all__ = [
     "promised",
     "ranked",
     "reached",
+    "verdict",
 ]
+
 
 Effect: TypeAlias = Literal["weaker", "breaking", "stricter", "neutral"]
 #: From what must be looked at first to what need not.
@@ -111,3 +116,9 @@ def ranked(*values: str, absent: Collection[str] = ()) -> Judge:
         return "stricter" if min(after) < max(before) else "neutral"
 
     return judge
+
+
+def verdict(change: Changed) -> Effect | None:
+    """Return the effect of a change; None where the direction of its values decides."""
+    effects = (judge(change) for judge in change.declared.judges)
+    return next((effect for effect in effects if effect is not None), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from os.path import normpath
 from typing import TYPE_CHECKING, Literal, cast
 
-from privrelease.policy.changes.effects import verdict
+from privrelease.policy.changes.directions import verdict
 from privrelease.policy.declared import Declared, declared
 from privrelease.policy.language.keys import ABSENT, KEEP
 from privrelease.policy.language.kinds import KINDS
@@ -35,7 +35,7 @@ _WITH_SOURCE = "may change only where the source changes too: on the same data i
 def loosened(base: Policy, overlaid: Policy, kinds: Kinds = KINDS) -> Iterator[tuple[_Path, str]]:
     """Yield the path (as in the tree of ``overlaid``) and words for every change from ``base`` that is not allowed.
 
-    What :func:`privrelease.policy.changes.effects.verdict` calls weaker is not either, but for files that are read from elsewhere.
+    What :func:`privrelease.policy.changes.directions.verdict` calls weaker is not either, but for files that are read from elsewhere.
     """
     for change in changes(base, overlaid, kinds):
         allowed = change.declared.allowed

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from privrelease.findings import Finding
 from privrelease.policy.changes.environment_rules import loosened
 from privrelease.policy.language.kinds import KINDS
-from privrelease.policy.text.merge import merged
 from privrelease.policy.text.messages import shown
-from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, place_of
+from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, merged, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

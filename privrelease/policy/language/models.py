@@ -9,7 +9,10 @@ from pydantic import Field, create_model
 
 from privrelease.policy.changes import governance_changes as words
 from privrelease.policy.changes.directions import always, promised, ranked
-from privrelease.policy.language.approvals import ApprovalsSpec  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.language.approvals import (
+    ApprovalsSpec,  # noqa: TC001  pydantic reads annotations at run time
+    Waiver,  # noqa: TC001  pydantic reads annotations at run time
+)
 from privrelease.policy.language.attacks import AttacksSpec  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.checks import Check  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
@@ -21,7 +24,6 @@ from privrelease.policy.language.number_values import Count  # noqa: TC001 -- py
 from privrelease.policy.language.tables import TableRules  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, Text
-from privrelease.policy.language.waivers import Waiver  # noqa: TC001  pydantic reads annotations at run time
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec", "policy_model"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.rules.approvals import approval_rules
+from privrelease.policy.rules.approvals import approval_rules, waiver_rules
 from privrelease.policy.rules.attacks import attack_rules
 from privrelease.policy.rules.checks import check_rules
 from privrelease.policy.rules.datasets import dataset_rules
@@ -12,7 +12,6 @@ from privrelease.policy.rules.expectations import expectation_rules
 from privrelease.policy.rules.ledger import ledger_rules
 from privrelease.policy.rules.outputs import output_rules
 from privrelease.policy.rules.threats import threat_rules
-from privrelease.policy.rules.waivers import waiver_rules
 
 if TYPE_CHECKING:
     from privrelease.findings import Finding

@@ -29,8 +29,7 @@ from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.errors import PolicyError
 from privrelease.policy.statistics.budget_split import spending
 from privrelease.policy.statistics.consistency import agreeing
-from privrelease.policy.statistics.filters import filter_of
-from privrelease.policy.statistics.query_errors import Fault, FaultError, fail
+from privrelease.policy.statistics.query_errors import Fault, FaultError, fail, filter_of
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.relational.filters import (
     columns_of,

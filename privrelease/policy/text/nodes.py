@@ -2,6 +2,11 @@
 
 A scalar stays the text of the file until a model says which type is wanted: ``NO``, ``on``, ``010`` and ``12:30`` are texts where a
 text is wanted, and ``0.2`` never passes through a float.
+
+How policies are put together: mappings merge key by key, everything else is replaced.
+
+``extends: [a.yaml, b.yaml]`` reads a, then b over it, then the file itself over both; each may extend others. Every value keeps the
+place it was written at. A list is one value: it replaces the list below it.
 """
 
 from __future__ import annotations
@@ -23,10 +28,12 @@ __all__ = [
     "Scalar",
     "Sequence_",
     "as_written",
+    "merged",
     "place_of",
     "plain_data",
     "walk",
 ]
+
 
 #: The plain scalars that mean "nothing" in YAML 1.2 (core schema).
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -179,3 +186,21 @@ def leaves(root: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     elif isinstance(root, Sequence_):
         for index, item in enumerate(root.items):
             yield from leaves(item, (*path, index))
+
+
+def merged(below: Node, above: Node) -> Node:
+    """Return ``above`` laid over ``below``."""
+    if not (isinstance(below, Mapping) and isinstance(above, Mapping)):
+        return above
+    entries = dict(below.entries)
+    for key, entry in above.entries.items():
+        lower = entries.get(key)
+        if lower is None:
+            entries[key] = entry
+        else:
+            both = isinstance(lower.value, Mapping) and isinstance(entry.value, Mapping)
+            # an element that both hold stands where it was declared first; a value stands where it was written last
+            place = lower.location if both else entry.location
+            entries[key] = Entry(key, place, merged(lower.value, entry.value))
+    size = 1 + sum(entry.value.size for entry in entries.values())
+    return Mapping(entries, above.location, size)

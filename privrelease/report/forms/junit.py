@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from privrelease.report.forms.plain import printable
+from privrelease.report.forms.results import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

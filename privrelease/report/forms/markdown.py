@@ -9,9 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from privrelease.findings import Location
-from privrelease.report.forms.plain import printable
-from privrelease.report.forms.results import cases_of
-from privrelease.report.view.attack_names import unlimited
+from privrelease.report.forms.results import cases_of, printable
+from privrelease.report.sections.attacks import unlimited
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.texts.catalogue import english
 

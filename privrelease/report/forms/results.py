@@ -1,7 +1,11 @@
-"""What every form for machines is made of: results (what was found, and where) and cases (what was checked, and how it ended)."""
+"""What every form for machines is made of: results (what was found, and where) and cases (what was checked, and how it ended).
+
+Texts of data and policy for places where control characters would act or are not allowed (XML 1.0, logs).
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -16,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from privrelease.audit.document.model import AuditResult, CheckResult, State, ThreatResult, ThresholdVerdict
-    from privrelease.audit.document.waivers import WaiverRecord
+    from privrelease.audit.document.signoff import WaiverRecord
     from privrelease.findings import Finding
 
-__all__ = ["Case", "Result", "cases_of", "results_of", "results_of_policy"]
+__all__ = ["Case", "Result", "cases_of", "printable", "results_of", "results_of_policy"]
+
 
 Level = Literal["error", "warn", "info"]
 CaseOutcome = Literal["pass", "warn", "fail", "waived", "error", "skipped", "not_asked"]
@@ -163,3 +168,24 @@ def _outcome(check: CheckResult) -> CaseOutcome:
     if check.waived:
         return "waived"
     return "fail" if must and check.outcome is Outcome.FAIL else "warn"
+
+
+def printable(text: str) -> str:
+    r"""Return the text with every control, direction and surrogate character (but line feeds) written out.
+
+    >>> printable("a\x1bb\u202ec\nd")
+    'a\\x1bb\\u202ec\nd'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        character
+        if character == "\n" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Cn"}
+        else _escape(character)
+        for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

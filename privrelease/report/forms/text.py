@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
+from privrelease.report.sections.attacks import unlimited
 from privrelease.report.view import numbers
-from privrelease.report.view.attack_names import unlimited
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import exact, released_words, shown, shown_beside
 from privrelease.texts.catalogue import english
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.audit.document.model import AuditResult, Decision, ThreatResult
-    from privrelease.audit.document.waivers import WaiverRecord
+    from privrelease.audit.document.signoff import WaiverRecord
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["not_made_words", "render_text"]

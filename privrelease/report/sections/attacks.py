@@ -1,4 +1,7 @@
-"""Section 9: each attack with its rates, intervals and limit; distances as information."""
+"""Section 9: each attack with its rates, intervals and limit; distances as information.
+
+What attacks are called, and which of them nobody set a limit for.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,35 @@ from typing import TYPE_CHECKING
 
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
-from privrelease.report.view.attack_names import attack_name
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Absent, exact, shown
 
 if TYPE_CHECKING:
     from privrelease.audit.document.attacks import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
-    from privrelease.audit.document.model import Figure
+    from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.report.view.page import Context, Sentence, Status
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["AttackRow", "AttacksBody", "bounded", "build", "signed"]
+__all__ = ["AttackRow", "AttacksBody", "attack_name", "bounded", "build", "signed", "unlimited"]
+
+
+def attack_name(one: AttackFacts, texts: Catalogue, *, isolated: bool = True) -> str:
+    """Return what an attack is called. ``isolated``: names of columns stand in marks that keep the direction of the text around them."""
+    values = {
+        "knows": ", ".join(one.knows),
+        "other": ", ".join(one.other),
+        "target": one.target or "",
+        "combine": str(one.combine or ""),
+    }
+    return (texts.text if isolated else texts.plain)(f"attacks.name.{one.attack}", **values)
+
+
+def unlimited(audit: AuditResult, texts: Catalogue, *, isolated: bool = True) -> str:
+    """Name the attacks that the policy sets no limit for; empty where each has one, or none was asked for."""
+    facts = audit.attacks
+    found = () if facts is None else facts.attacks
+    free = (one for one in found if one.max_risk is None and one.max_advantage is None)
+    return ", ".join(attack_name(one, texts, isolated=isolated) for one in free)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
+from privrelease.report.sections.attacks import unlimited
 from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import numbers
-from privrelease.report.view.attack_names import unlimited
 from privrelease.report.view.changes import change_rows
 from privrelease.report.view.edition import Edition, is_withheld
 from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside

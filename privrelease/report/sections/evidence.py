@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from privrelease.report.sections.attacks import bounded, signed
+from privrelease.report.sections.attacks import attack_name, bounded, signed
 from privrelease.report.sections.sensitive import sensitive_body
 from privrelease.report.view import numbers
-from privrelease.report.view.attack_names import attack_name
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import exact, shown
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from privrelease.errors import BudgetError
+from privrelease.ledger.caps import before
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.ledger.retention import before
 from privrelease.ledger.verify import verify
 from privrelease.units import Epsilon
 

@@ -11,7 +11,7 @@ from privrelease.audit.comparison.audits import compare_with_previous, differenc
 from privrelease.audit.document.changes import SinceFacts
 from privrelease.audit.document.model import Figure, Outcome
 from privrelease.audit.document.schema import audit_of
-from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
+from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
 from privrelease.report.view.changes import change_rows
 from privrelease.texts.catalogue import english
 

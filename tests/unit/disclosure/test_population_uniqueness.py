@@ -7,8 +7,7 @@ import pytest
 
 from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.population.pitman import PitmanFit, fit_pitman
-from privrelease.disclosure.population.snb import population_classes, snb, solve_snb
-from privrelease.disclosure.population.special_functions import digamma
+from privrelease.disclosure.population.snb import digamma, population_classes, snb, solve_snb
 from privrelease.disclosure.population.uniqueness import ESTIMATORS, estimate_population_uniqueness
 from privrelease.disclosure.population.zayatz import zayatz
 

@@ -9,7 +9,7 @@ import pytest
 
 from privrelease.dp.accountants import PldAccountant
 from privrelease.dp.accountants.events import GaussianNoise
-from privrelease.dp.accountants.gaussian_losses import gaussian_losses
+from privrelease.dp.accountants.pld import gaussian_losses
 from privrelease.dp.mechanisms import DiscreteGaussian
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.units import Epsilon

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import privrelease
-from privrelease.ledger.codes import CODES
+from privrelease.ledger.refusals import CODES
 
 
 def test_every_code_of_the_ledger_has_its_line_in_the_table_and_no_line_is_left_over() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privrelease.policy.changes.diff import environment_changes, policy_changes
-from privrelease.policy.changes.effects import verdict
+from privrelease.policy.changes.directions import verdict
 from privrelease.policy.changes.environment_rules import Changed
 from privrelease.policy.loader import load_policy
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.policy.text.bidi_controls import MOST_LINES
+from privrelease.policy.text.yaml import MOST_LINES
 from tests.unit.policy.rule_table import RISK, Rule, named
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.policy.language.waivers import same_person
+from privrelease.policy.language.approvals import same_person
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,23 @@
-"""Shifts of the numeric columns that leave. A column whose every cell left as it was is not looked at again: nothing moved."""
+"""Shifts of the numeric columns that leave. A column whose every cell left as it was is not looked at again: nothing moved.
+
+IL1s: absolute changes of numbers in standard deviations of the source (Yancey, Winkler, Creecy 2002; sdcMicro).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.audit.document.utility import NumberShift, NumberShifts, QuantileShift
-from privrelease.audit.microdata.utility.il1s import il1s, mean_il1s
 from privrelease.audit.microdata.utility.rounding import Change
 from privrelease.audit.microdata.utility.shift import QUANTILES, Numbers, deviation, mean_shift, quantile_shifts
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
     from privrelease.audit.document.utility import Measured
@@ -21,7 +25,31 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ColumnChange
 
-__all__ = ["MOST_COLUMNS", "number_shifts"]
+__all__ = ["MOST_COLUMNS", "il1s", "mean_il1s", "number_shifts"]
+
+
+def il1s(distances: Numbers, deviation: float) -> float:
+    """Return Σ |x - x'| / (√2 · sd x) of one column; cells that are missing on a side add nothing, as in sdcMicro.
+
+    ``distances``: |x - x'| of cells that hold another number. ``deviation``: sample standard deviation of the source's column, above 0.
+
+    >>> from privrelease.audit.microdata.utility.shift import Numbers
+    >>> round(il1s(Numbers(np.array([1.0, 2.0]), np.array([2, 1])), 2.0), 6)
+    1.414214
+    """
+    return float(np.sum(distances.values * distances.counts)) / (sqrt(2) * deviation)
+
+
+def mean_il1s(columns: Iterable[tuple[float, int]]) -> float | None:
+    """Return Σ IL1s / Σ cells over columns, given as (sum, cells known on both sides): the form of the paper, 1/(p n) Σ. None: no cell.
+
+    >>> mean_il1s([(3.0, 4), (1.0, 4)])
+    0.5
+    """
+    pairs = list(columns)
+    cells = sum(pair[1] for pair in pairs)
+    return sum(pair[0] for pair in pairs) / cells if cells else None
+
 
 #: Columns that are compared at most; each costs a scan of source and release.
 MOST_COLUMNS = 50

@@ -3,10 +3,13 @@
 A value that is missing is not looked at, except where missing values are what the expectation is about. Of rows with several columns, one that
 is not ignored and lacks a value fails. Regular expressions are RE2's and are looked for anywhere in the text (``^`` and ``$`` are its ends);
 patterns of SQL must match the whole text, case counts.
+
+The part of the DuckDB engine that an auditor asks about expectations.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.great_expectations import evaluated
+from privrelease.engine.protocol.base import ReleasedFile
 from privrelease.relational.expectations import TYPES, Counted
 
 if TYPE_CHECKING:
@@ -21,10 +26,12 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
+    from privrelease.engine.protocol.base import Staged
     from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType
 
-__all__ = ["MOST_PLACES", "counted"]
+__all__ = ["MOST_PLACES", "ExpectationQueries", "counted"]
+
 
 Expr = exp.Expr
 _Parameters: TypeAlias = dict[str, Any]
@@ -247,3 +254,26 @@ def _repeated(connection: Connection, of: Opened, cells: Sequence[Expr], seen: E
     figures = [sql.call("coalesce", figure, sql.integer(0)) for figure in (exp.Sum(this=n.copy()), several)]
     looked_at, failing = connection.row(exp.select(*figures).from_(groups.subquery("groups")))
     return Counted(of.n_rows, int(looked_at), int(failing))
+
+
+def _types(of: Staged | ReleasedFile) -> dict[str, ColumnType]:
+    return dict(of.columns) if isinstance(of, ReleasedFile) else {column.name: column.type for column in of.columns}
+
+
+class ExpectationQueries(ABC):
+    """See :class:`privrelease.engine.protocol.identifiers.ExpectationEngine`."""
+
+    _connection: Connection
+
+    @abstractmethod
+    def _opened(self, of: Staged | ReleasedFile) -> Opened: ...
+
+    def count_expectation(self, of: Staged | ReleasedFile, expectation: Expectation, *, places: bool = False) -> Counted:
+        """Count what is looked at and what fails."""
+        return counted(self._connection, self._opened(of), _types(of), expectation, places=places)
+
+    def great_expectations(
+        self, of: Staged | ReleasedFile, expectations: Sequence[tuple[Expectation, float]]
+    ) -> tuple[bool | None, ...]:
+        """Have Great Expectations evaluate expectations."""
+        return evaluated(self._connection, self._opened(of), expectations) if expectations else ()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privrelease.audit.microdata.utility.il1s import il1s, mean_il1s
+from privrelease.audit.microdata.utility.number_shifts import il1s, mean_il1s
 from privrelease.audit.microdata.utility.shift import QUANTILES, Numbers, deviation, mean, mean_shift, quantile, quantile_shifts
 
 cells = st.lists(st.integers(-5, 5), min_size=2, max_size=12)

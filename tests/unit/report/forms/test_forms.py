@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft4Validator, Draft7Validator
 
 from privrelease.audit.document.model import CheckResult, Figure, FindingRecord, Outcome, Visibility
-from privrelease.audit.document.waivers import WaiverFacts, WaiverRecord
+from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
 from privrelease.findings import Finding, Location, Severity
 from privrelease.report.forms.dpv import DATA_SUBJECTS, PURPOSES, render_dpv
 from privrelease.report.forms.github import render_annotations
