@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.facts import context_facts, data_facts, identity, legal_facts
+from privrelease.audit.checks.facts import context_facts, legal_facts
 from privrelease.audit.comparison.combine import PreviousReleaseFindings, _verdict, earlier_check, set_aside, with_earlier
 from privrelease.audit.comparison.previous_release import EarlierRelease
 from privrelease.audit.document.model import AuditResult, Outcome
 from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, for_recipients
+from privrelease.audit.microdata.facts import data_facts, identity
 from privrelease.audit.microdata.previous_releases import _exposed, _persons_at_least
 from privrelease.audit.tables.previous_releases import printed_in
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds

@@ -1,0 +1,144 @@
+"""Facts of a microdata release that no check judges: its rows and columns, the loss, its identity."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.audit.checks.codes import kind_of
+from privrelease.audit.checks.facts import domain_words, identity_of, input_digest
+from privrelease.audit.document.model import (
+    TREATMENT_WORDS,
+    ColumnFacts,
+    ColumnLoss,
+    DataFacts,
+    Figure,
+    Identity,
+    OutputFacts,
+    UtilityFacts,
+    Visibility,
+)
+from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.integrity.cells import cells_lost
+from privrelease.findings import Finding, Severity, pluralise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.audit.document.model import Treatment
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.engine.protocol.base import Staged
+    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.relational.schema import Column
+
+__all__ = ["data_facts", "identity", "left_out", "utility_facts"]
+
+
+def _rows(rows: int | None) -> Figure:
+    return Figure.of(rows, "count", Visibility.RECIPIENT, None if rows is not None else "the file cannot be read")
+
+
+def _treated(plan: MicrodataPlan, column: Column) -> Treatment:
+    released = next((other for other in plan.columns if other.name == column.name), None)
+    if released is None:
+        return "removed"
+    if released.treatment == "pseudonym":
+        return "pseudonym"
+    if plan.suppress is not None and column.name in plan.quasi_identifiers:
+        return "local_suppression"
+    return "unchanged"
+
+
+def data_facts(evidence: Evidence) -> DataFacts:
+    """Describe columns, roles, types, subjects. Counts of the source are internal."""
+    plan, source, persons = evidence.plan, evidence.source, evidence.persons
+    leaving = {column.name: column for column in plan.columns}
+    return DataFacts(
+        dataset=plan.source.dataset,
+        snapshot=plan.snapshot,
+        population=plan.population_id,
+        unit=None if plan.unit is None else plan.unit.column,
+        source_rows=None if source is None else count(source.n_rows),
+        source_persons=None if persons is None else count(persons.persons),
+        released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
+        columns=tuple(
+            ColumnFacts(
+                name=column.name,
+                role=column.role.value,
+                type=leaving[column.name].type.value if column.name in leaving else column.type.value,
+                leaves=column.name in leaving,
+                treated=(treated := _treated(plan, column)),
+                treatment=TREATMENT_WORDS[treated],
+                domain=domain_words(column),
+                category=column.category,
+            )
+            for column in plan.source.columns
+        ),
+        order=plan.order,
+    )
+
+
+def utility_facts(evidence: Evidence) -> UtilityFacts | None:
+    """Count lost cells and rows: of the source, so internal. None where released rows cannot be led back to it."""
+    lost = cells_lost(evidence)
+    if lost is None or evidence.source is None or evidence.left is None:
+        return None
+    rows = evidence.source.n_rows
+    total = rows * len(lost)
+    gone = sum(nulled + dropped for nulled, dropped in lost.values())
+    step = evidence.plan.suppress
+    limit = None if step is None or step.limit is None else Figure.of(step.limit, "share", Visibility.RECIPIENT)
+    return UtilityFacts(
+        cells_lost=count(gone),
+        cells_total=count(total),
+        cells_share=_share(gone, total),
+        limit=limit,
+        rows_dropped=count(evidence.left.rows),
+        columns=tuple(
+            ColumnLoss(
+                column=column, suppressed=count(nulled), in_dropped_rows=count(dropped), share=_share(nulled + dropped, rows)
+            )
+            for column, (nulled, dropped) in lost.items()
+        ),
+    )
+
+
+def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
+    """Tell of rows that were left out at reading because a domain says so: they are in no figure."""
+    if not source.dropped_outside:
+        return ()
+    message = (
+        f"{pluralise(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
+        " and stayed out, as the policy says"
+    )
+    return (
+        Finding(
+            "A501",
+            message,
+            Severity.INFO,
+            plan.source.location,
+            hint=kind_of("A501").hint,
+            subject=f"datasets.{plan.source.dataset}",
+        ),
+    )
+
+
+def _share(amount: int, total: int) -> Figure:
+    return Figure.of(Fraction(amount, total) if total else Fraction(0), "share")
+
+
+def identity(evidence: Evidence, policy: Plan, audited_at: str, versions: Mapping[str, str]) -> Identity:
+    """Say what was audited, under which policy, by which versions; digests are those found, not those claimed."""
+    outputs = tuple(
+        OutputFacts(
+            label=file.sink.label,
+            kind=file.sink.kind.value,
+            sha256=file.sha256,
+            bytes=file.size,
+            rows=_rows(None if file.released is None else file.released.n_rows),
+        )
+        for file in evidence.files
+        if file.sha256 is not None
+    )
+    found = identity_of(policy, evidence.plan.id, evidence.target.run, outputs, audited_at, versions)
+    return found.model_copy(update={"input_digest": input_digest(evidence.target.internal)})
