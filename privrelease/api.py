@@ -154,6 +154,7 @@ def run(
     ids = (release,) if isinstance(release, str) else tuple(release or ())
     work = pipeline.prepare(found.loaded, found.planned, ids, world, stop_at_warnings=stop_at_warnings)
     pipeline.tidy(work)
+    pipeline.require_logged(work)
     return pipeline.run(work)
 
 

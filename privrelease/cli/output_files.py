@@ -61,6 +61,8 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
     url = "" if loaded.policy.ledger is None else loaded.policy.ledger.url
     if url.startswith("sqlite:///"):
         found.append(Kept(loaded.roots.folder / url.removeprefix("sqlite:///"), "the privacy-budget ledger"))
+    if plan.publications is not None and plan.publications.path is not None:
+        found.append(Kept(plan.publications.path, "the log of publications"))
     for release in plan.releases:
         paths = [sink.path for sink in release.sinks]
         found += [Kept(path, f"an output of release {release.id}") for path in (*paths, *companions(paths[0]))]

@@ -18,6 +18,7 @@ from privrelease.ledger.caps import before
 from privrelease.ledger.entries import Entry, budget_record, claim_record
 from privrelease.ledger.locations import db_errors
 from privrelease.ledger.protocol import Reservation
+from privrelease.ledger.publications import AppendingTexts, stored_texts
 from privrelease.ledger.state import Book
 from privrelease.ledger.tables import ANSWERS, ENTRIES, FORMAT, LEDGER, METADATA, check_readable, found_format, migrate
 
@@ -162,6 +163,17 @@ class DatabaseLedger:
         """Return the digests of the answers that are stored, by query."""
         with db_errors(self.place), self._engine.connect().execution_options(reading=True) as connection:
             return {str(key): _digest(answer) for key, answer in connection.execute(select(ANSWERS)).all()}
+
+    def publications(self) -> tuple[str, ...]:
+        """Return the lines of the log of publications that this ledger keeps; unchecked."""
+        with db_errors(self.place), self._engine.connect().execution_options(reading=True) as connection:
+            return stored_texts(connection)
+
+    @contextmanager
+    def publishing(self) -> Iterator[AppendingTexts]:
+        """Lock the log of publications that this ledger keeps; what is appended is durable when the block has ended."""
+        with self._writing() as connection:
+            yield AppendingTexts(connection)
 
     def _add(self, kind: str, body: Mapping[str, Any]) -> None:
         with self._writing() as connection:

@@ -27,15 +27,20 @@ class LoadIn(Protocol):
 
 
 def compared_policies(old: LoadIn, new: LoadIn, environment: str | None = None) -> tuple[PolicyChange, ...]:
-    """Return what changed between two policies: in one environment, or in the policies themselves and in all of their environments."""
+    """Return what changed between two policies and between the approvers whom they name: in one environment, or in the policies themselves and
+    in all of their environments.
+    """
+    from privrelease.pipeline.approver_changes import approver_changes
     from privrelease.policy.changes.diff import environment_changes, policy_changes, sorted_changes
 
     before, after = old(env=environment), new(env=environment)
-    found = policy_changes(before, after)
+    found = sorted_changes((*policy_changes(before, after), *approver_changes(before, after)))
     if environment is not None:
         return found
     over = [{name: load(env=name) for name in one.environments} for load, one in ((old, before), (new, after))]
-    return sorted_changes((*found, *environment_changes(over[0], over[1], after, found)))
+    keys = [change for name in over[0].keys() & over[1].keys() for change in approver_changes(over[0][name], over[1][name])]
+    more = (*environment_changes(over[0], over[1], after, found), *(one for one in keys if one not in found))
+    return sorted_changes(dict.fromkeys((*found, *more)))
 
 
 def compared_audits(audits: tuple[AuditResult, AuditResult], names: tuple[str, str]) -> tuple[Difference, ...]:

@@ -12,6 +12,7 @@ from privrelease.audit.comparison.combine import named
 from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of_manifest
+from privrelease.pipeline.publication_log import unknown_publications
 from privrelease.pipeline.settings import chosen
 from privrelease.plan.model import releases_of
 
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["MOST_EARLIER", "named_releases", "published_before", "readable_too", "require_audited_together"]
+__all__ = [
+    "MOST_EARLIER",
+    "inputs_of",
+    "named_releases",
+    "published_before",
+    "readable_too",
+    "require_audited_together",
+]
 
 #: Earlier releases of different content that a run looks at, the newest first.
 MOST_EARLIER: Final = 24
@@ -89,7 +97,8 @@ def require_audited_together(
     if others:
         known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
         others = [one for one in others if not one.digests & known]
-    names = [one.name for one in others] + [one.name for one in out.unlooked if (one.run or one.name) not in seen]
+    unlooked = (*out.unlooked, *out.unknown)
+    names = [one.name for one in others] + [one.name for one in unlooked if (one.run or one.name) not in seen]
     if names:
         raise UnseenReleaseError(
             code="R167",
@@ -140,7 +149,10 @@ def _published(
             left += 1
         else:
             found.append(one)
-    return EarlierReleases(tuple(found), left, tuple(unlooked))
+    made = () if run is None else _digests(store, run)
+    held = release.recipients_hold_previous
+    unknown = unknown_publications(store, release, policy, (own, made), kinds, held=held, outputs=files)
+    return EarlierReleases(tuple(found), left, tuple(unlooked), unknown)
 
 
 def _state(store: ReleaseStore, release: ReleasePlan, one: EarlierRelease, kinds: Sequence[Kind[Any]]) -> Path | None:
@@ -200,7 +212,7 @@ def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str, kinds: Sequ
     from privrelease.release.digests import digest_key
 
     try:
-        noted = _inputs(store.folder(run), kinds)
+        noted = inputs_of(store.folder(run), kinds)
     except (PrivreleaseError, OSError):
         noted = ()
     every = noted or digest_inputs((release.source,), digest_key(store.state, os.environ)).digests
@@ -209,12 +221,12 @@ def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str, kinds: Sequ
 
 def _same_files(run: RunFolder, own: tuple[str, ...], kinds: Sequence[Kind[Any]]) -> bool:
     """Whether a run was made of these files: of its inputs the first is its source's."""
-    inputs = _inputs(run, kinds) if own else ()
+    inputs = inputs_of(run, kinds) if own else ()
     return bool(inputs) and inputs[0].hmac_sha256 in own
 
 
-def _inputs(run: RunFolder, kinds: Sequence[Kind[Any]]) -> tuple[InputDigest, ...]:
-    """What a run read, whatever its kind; nothing where it has not come to that, or cannot be read any more."""
+def inputs_of(run: RunFolder, kinds: Sequence[Kind[Any]] = KINDS) -> tuple[InputDigest, ...]:
+    """Return what a run read, whatever its kind; nothing where it has not come to that, or cannot be read any more."""
     try:
         return kind_of_manifest(run.manifest(), kinds).inputs(run)
     except (PrivreleaseError, OSError, ValueError, LookupError, StopIteration):

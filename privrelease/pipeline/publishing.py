@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.document.signoff import WaiverRecord
-    from privrelease.errors import UsageError
+    from privrelease.errors import PrivreleaseError, UsageError
     from privrelease.findings import Finding
     from privrelease.pipeline.settings import Settings
     from privrelease.plan.approvals import ApprovalsPlan
@@ -198,11 +199,15 @@ class Published:
 
 
 def publishable(policy: Path, settings: Settings, run_id: str) -> Publishable:
-    """Verify digests and signatures of a parked release. Publishes nothing."""
+    """Verify digests and signatures of a parked release, and that its publication can be recorded. Publishes nothing.
+
+    Raises InputError (R190 to R195): the log of publications cannot be written, or is not what was written.
+    """
     from privrelease.release.approvals import approvals_of
     from privrelease.release.store import now
 
     parked = _parked(policy, settings, run_id)
+    require_log(parked.plan, parked.store)
     record, approvals = parked.run.record(), parked.plan.approvals
     findings = _changed(parked)
     if findings:
@@ -231,7 +236,8 @@ def publish(found: Publishable) -> Published:
         _record_signoff(parked, parked.plan.approvals, found.approvals)
     release = chosen(parked.plan, (found.release,))[0]
     guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit)
-    kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard))
+    announce = announcer(parked.plan, parked.store, guard)
+    kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard, announce=announce))
     return Published(found.release, tuple(sink.label for sink in release.sinks), kept)
 
 
@@ -245,9 +251,12 @@ def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str],
     )
 
 
-def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> RunRecord:
-    """Take the current release back; its output paths show nothing any more. Return its run."""
-    from privrelease.errors import UsageError
+def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> tuple[RunRecord, PrivreleaseError | None]:
+    """Take the current release back; its output paths show nothing any more.
+
+    Return its run, and why the log of publications could not record it (None: it did): a fault of the log does not keep a release published.
+    """
+    from privrelease.errors import PrivreleaseError, UsageError
     from privrelease.execute.common.scope import release_name
 
     if not reason.strip():
@@ -255,7 +264,12 @@ def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> Run
     _, plan = settings.load(policy)
     store = settings.store(plan)
     store.recover()
-    return store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+    record = store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+    try:
+        require_log(plan, store)
+    except PrivreleaseError as error:
+        return record, error
+    return record, None
 
 
 def signoff_of(folder: Path) -> object | None:

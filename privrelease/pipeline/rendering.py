@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
     from privrelease.report.view.edition import Edition
 
-__all__ = ["FORMS", "REGISTRY", "registry"]
+__all__ = ["FORMS", "REGISTRY", "STATEMENT", "registry", "statement"]
 
 
 def _html(audit: AuditResult, edition: Edition) -> bytes:
@@ -82,6 +82,9 @@ def _dpv(audit: AuditResult, edition: Edition) -> bytes:
     return render_dpv(audit, edition).encode()
 
 
+#: The form that says more of the audit of a run: it is about the manifest and the recipients' report, too.
+STATEMENT = "in-toto"
+
 #: Every form of a report.
 FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
     "html": _html,
@@ -92,7 +95,7 @@ FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
     "junit": _junit,
     "github": _github,
     "markdown": _markdown,
-    "in-toto": _in_toto,
+    STATEMENT: _in_toto,
     "dpv": _dpv,
 }
 
@@ -115,3 +118,11 @@ def registry(folder: Path, audit: AuditResult) -> bytes:
             hint="name the folder of a run of a release with differential privacy",
         )
     return render_dp_registry(audit, claim, "statistics").encode()
+
+
+def statement(path: Path, audit: AuditResult) -> bytes:
+    """Render the statement about all that recipients get, where the audit is that of a run; else about the data alone."""
+    from privrelease.pipeline.attested import companion_subjects, run_of
+    from privrelease.report.forms.intoto import render_statement
+
+    return render_statement(audit, companion_subjects(run_of(path), audit))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.document.model import Outcome
 from privrelease.errors import InputError, UnseenReleaseError, is_interruption
 from privrelease.pipeline.kinds import kind_of
+from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.publishing import approvers_of, kept_files, required_signoff
 from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
 from privrelease.pipeline.settings import chosen
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["Work", "prepare", "run", "tidy"]
+__all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,15 @@ def tidy(work: Work) -> tuple[str, ...]:
     """See that every output can be published, and clear up after runs that were killed before a decision; return their ids."""
     work.store.check_outputs([release.sinks for release in work.releases])
     return tuple(work.store.recover())
+
+
+def require_logged(work: Work) -> None:
+    """See, before any work, that publications can be recorded. Releases with test noise are never published.
+
+    Raises InputError (R190 to R195): the log of publications cannot be written, or is not what was written.
+    """
+    if work.world.settings.test_noise is None:
+        require_log(work.plan, work.store, work.world.kinds)
 
 
 def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> RunResult:
@@ -144,7 +154,8 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
 
     guard = partial(require_audited_together, work.store, release, work.plan, folder, audit, work.world.kinds)
     try:
-        record = work.store.publish(folder.id, guard=guard)
+        announce = announcer(work.plan, work.store, guard, work.world.kinds)
+        record = work.store.publish(folder.id, guard=guard, announce=announce)
     except UnseenReleaseError as error:
         folder = work.store.quarantine(folder.id, error.message)
         reason = f"release {release.id}: {error.code}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.findings import Finding
+    from privrelease.pipeline.attested import Compared
     from privrelease.release.approvals import Approval
     from privrelease.release.signing import SigningKey, VerifyingKey
 
@@ -99,41 +100,55 @@ def public_key(path: Path) -> VerifyingKey:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A signed attestation. ``changed``: what of the run is not as it was decided upon, so that nothing was signed."""
+    """A signed attestation. ``changed``: what of the run is not as it was decided upon, so that nothing was signed.
+
+    ``companions``: name and SHA-256 of the manifest and the recipients' report, where they are attested besides the data.
+    """
 
     envelope: bytes = b""
     changed: tuple[Finding, ...] = ()
+    companions: tuple[tuple[str, str], ...] = ()
 
 
 def sign(audit: Path, key: SigningKey) -> Signed:
-    """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
-    from privrelease.release.runs import RunFolder
+    """Sign the attestation of an audit as a DSSE envelope: which data, manifest and recipients' report passed which policy.
+
+    The audit of files that no run made has neither manifest nor report: the data alone is attested.
+    """
+    from privrelease.pipeline.attested import companion_subjects, run_of
     from privrelease.release.signing import sealed
     from privrelease.release.tamper_check import alterations
     from privrelease.report.forms.intoto import PAYLOAD_TYPE, render_statement
     from privrelease.report.forms.json_report import read_audit
 
-    if audit.is_dir():
-        findings = alterations(RunFolder(audit.resolve()))
+    run = run_of(audit)
+    if run is not None:
+        findings = alterations(run)
         if findings:
             return Signed(changed=findings)
-    statement = render_statement(read_audit(audit / "internal" / "audit.json" if audit.is_dir() else audit))
-    return Signed(sealed(statement, PAYLOAD_TYPE, (key,)))
+    result = read_audit(audit / "internal" / "audit.json" if audit.is_dir() else audit)
+    companions = companion_subjects(run, result)
+    return Signed(sealed(render_statement(result, companions), PAYLOAD_TYPE, (key,)), companions=companions)
 
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """A verified attestation: its result, the keys that signed it, the files it names, and files that it does not."""
+    """A verified attestation: its result, the keys that signed it, the names it attests, and how files compare with them."""
 
     result: str
     signers: tuple[str, ...]
     files: tuple[str, ...]
-    altered: tuple[Path, ...]
+    compared: tuple[Compared, ...]
+
+    @property
+    def wrong(self) -> tuple[Compared, ...]:
+        """Files for which it does not hold."""
+        return tuple(one for one in self.compared if one.wrong)
 
 
 def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path]) -> Attestation:
-    """Verify an attestation: who signed it, and which of the files are not those it names. Raises InputError (R146): a signature fails."""
-    from privrelease.release.digests import sha256_of
+    """Verify an attestation: who signed it, and that the files are those it names. Raises InputError (R146): a signature fails."""
+    from privrelease.pipeline.attested import compared
     from privrelease.release.files import os_errors
     from privrelease.release.signing import opened
     from privrelease.report.forms.intoto import PAYLOAD_TYPE
@@ -144,11 +159,11 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path]) -> Attes
         content = envelope.read_bytes()
     payload, signers = opened(content, PAYLOAD_TYPE, [public_key(path) for path in keys])
     statement = json.loads(payload)
-    attested = {subject["digest"]["sha256"]: subject["name"] for subject in statement["subject"]}
+    attested = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
     with os_errors("reading the files"):
-        unknown = [file for file in files if sha256_of(file) not in attested]
-    result = str(statement["predicate"]["result"])
-    return Attestation(result, tuple(signers), tuple(sorted(attested.values())), tuple(unknown))
+        looked = compared(attested, files)
+    result = "FAILED" if any(one.wrong for one in looked) else str(statement["predicate"]["result"])
+    return Attestation(result, tuple(signers), tuple(sorted(attested)), looked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from privrelease.plan.model import (
     UnitPlan,
     named,
 )
+from privrelease.plan.publications import PublicationsPlan
 from privrelease.policy.language.approvals import same_person
+from privrelease.policy.publications import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
@@ -72,6 +74,7 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None, builders: tup
         review=policy.review,
         ledger=_ledger(loaded),
         approvals=_approvals(loaded),
+        publications=_publications(loaded),
         waivers=tuple(_waiver(loaded, number, waiver) for number, waiver in enumerate(policy.waivers)),
     )
 
@@ -103,6 +106,13 @@ def _approvals(loaded: LoadedPolicy) -> ApprovalsPlan | None:
     if spec is None:
         return None
     return ApprovalsPlan(spec.required, loaded.roots.inside(spec.keys, loaded.roots.folder), spec.keys)
+
+
+def _publications(loaded: LoadedPolicy) -> PublicationsPlan:
+    written = loaded.policy.publications or DEFAULT_LOG
+    if written == IN_LEDGER:
+        return PublicationsPlan(None, IN_LEDGER)
+    return PublicationsPlan(loaded.roots.inside(written, loaded.roots.folder), written)
 
 
 def _waiver(loaded: LoadedPolicy, number: int, waiver: Waiver) -> WaiverPlan:

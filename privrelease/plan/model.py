@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Location
     from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, WaiverPlan
     from privrelease.plan.microdata.attacks import AttacksPlan
+    from privrelease.plan.publications import PublicationsPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.expectations import Expectation
@@ -206,3 +207,5 @@ class Plan:
     ledger: LedgerPlan | None = None
     waivers: tuple[WaiverPlan, ...] = ()
     approvals: ApprovalsPlan | None = None
+    publications: PublicationsPlan | None = None
+    """None: of a plan that no policy file was loaded for; nothing is recorded."""

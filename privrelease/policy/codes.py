@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CODES"]
 
-#: P1 text of the file, P2 structure, P3 references, P4 meaning, P5 extends and environments, P6 warnings, P7 statistics.
+#: P1 text of the file, P2 structure, P3 references, P4 meaning, P5 extends, environments and publications, P6 warnings, P7 statistics.
 CODES: dict[str, str] = {
     "P101": "a policy file does not exist or cannot be read",
     "P102": "the text is no YAML, or not UTF-8, or empty",
@@ -66,6 +66,10 @@ CODES: dict[str, str] = {
     "P502": "extends goes in a circle, or through too many files",
     "P503": "an environment changes what the policy is",
     "P504": "an environment loosens the policy",
+    "P520": "a log of publications in a ledger that the policy does not name",
+    "P521": "a log of publications inside the state folder",
+    "P522": "a log of publications that is another file of the policy",
+    "P523": "a log of publications among the outputs",
     "P601": "a quasi-identifier leaves that no protected threat knows",
     "P602": "rows of one person stay linkable",
     "P603": "missing values are read as anything",

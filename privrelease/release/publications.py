@@ -76,8 +76,14 @@ class Publications:
             return None
         return RunFolder(self._layout.runs / run.name)
 
-    def show(self, run: RunFolder, record: RunRecord, links: Sequence[tuple[Path, str]]) -> RunRecord:
-        """Publish: flush, link the output paths, switch, settle. ``links``: (output path, file of ``outgoing``). Raises OSError."""
+    def show(
+        self,
+        run: RunFolder,
+        record: RunRecord,
+        links: Sequence[tuple[Path, str]],
+        announce: Callable[[RunFolder, RunRecord], RunRecord] | None = None,
+    ) -> RunRecord:
+        """Publish: flush, link the output paths, announce, switch, settle. ``links``: (output path, file of ``outgoing``). Raises OSError."""
         for file in run.outgoing.iterdir():
             flush(file)
         flush_folder(run.outgoing)
@@ -87,12 +93,13 @@ class Publications:
             replaced = self._link(record, links)
             if replaced:
                 record = run.save(record.model_copy(update={"replaced": replaced}))
+            announced = record if announce is None else announce(run, record)
             self.switch(record.name, run.outgoing)
         except BaseException:
             with suppress(OSError, PrivreleaseError):  # else the next run settles it
                 self.settle_stopped(run, record)
             raise
-        return self._settle(run, record)
+        return self._settle(run, announced)
 
     def hide(self, run: RunFolder, reason: str) -> RunRecord:
         """Take what is shown back: one unlink of the ``current`` link, then its output paths."""

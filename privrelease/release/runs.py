@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-__all__ = ["Decided", "OutputLink", "ReleaseName", "Replaced", "RunFolder", "RunRecord", "RunState", "Transition"]
+__all__ = ["Decided", "Logged", "OutputLink", "ReleaseName", "Replaced", "RunFolder", "RunRecord", "RunState", "Transition"]
 
 _PART = re.compile(r"[^\W_][\w.-]*\Z")
 _LONGEST_PART = 100
@@ -129,6 +129,15 @@ class Replaced(Document):
     """The file under ``replaced``, relative to the state folder."""
 
 
+class Logged(Document):
+    """The line of the log of publications that announced a run's publication."""
+
+    log: str
+    """Where the log is, relative to the state folder; `ledger` and its place where the ledger keeps it."""
+    line: Sha256
+    """SHA-256 of the line."""
+
+
 class RunRecord(Document):
     """``internal/state.json``."""
 
@@ -142,6 +151,8 @@ class RunRecord(Document):
     history: Annotated[tuple[Transition, ...], Field(min_length=1)]
     decided: Decided | None = None
     replaced: tuple[Replaced, ...] = Field(default=(), exclude_if=lambda files: not files)
+    logged: Logged | None = Field(default=None, exclude_if=lambda line: line is None)
+    """Set before the line is written. None: published by a version that kept no log, or never announced."""
     closed: bool = False
     """The process that ran it ended in order; False is found after a kill."""
 

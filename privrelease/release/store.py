@@ -174,13 +174,20 @@ class ReleaseStore:
             run.save(record.to(RunState.QUARANTINED, self._clock(), reason))
             return self._quarantined(run)
 
-    def publish(self, run_id: str, *, guard: Callable[[], None] | None = None) -> RunRecord:
+    def publish(
+        self,
+        run_id: str,
+        *,
+        guard: Callable[[], None] | None = None,
+        announce: Callable[[RunFolder, RunRecord], RunRecord] | None = None,
+    ) -> RunRecord:
         """Publish a parked release that was decided upon. Executes nothing again.
 
         The files are verified against the manifest that was audited and forced to disk. Links are put where there are none (until
         the next step they show nothing, or the previous release). Where something else stands at an output path, its bytes are
         kept, and shown through the links, first. Then one rename of the ``current`` link publishes all files at once. ``guard``: called
-        last, while nobody else can publish; what it raises stops the publication.
+        last, while nobody else can publish; what it raises stops the publication. ``announce``: writes the line of the log of publications
+        right before the rename, and returns the record with it.
 
         Raises InputError (exit 3): R120 a file is not what was audited, R121 no decision, or it failed, R122 not parked, R124 a file
         that the manifest does not know; R101 to R105, R111, R112 from the file system. The previous release stays then.
@@ -199,7 +206,7 @@ class ReleaseStore:
             if guard is not None:
                 guard()
             with os_errors("publishing"):
-                return self._publications.show(run, record, links)
+                return self._publications.show(run, record, links, announce)
 
     def withdraw(self, name: ReleaseName, reason: str) -> RunRecord:
         """Take the current release back: its paths show nothing any more. The run and the reason stay on record."""
@@ -220,6 +227,12 @@ class ReleaseStore:
             return ()
         with self._locked():
             return self._recover()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the state folder: meanwhile nothing is published, withdrawn or decided upon from it."""
+        with self._locked():
+            yield
 
     # looking
 

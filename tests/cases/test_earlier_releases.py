@@ -1,4 +1,4 @@
-"""Releases of one source together, through the real command line."""
+"""Releases about persons of whom something was published before, through the real command line."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_where_nothing_links_the_files_that_is_said_and_no_one_is_told_that_they
     changed(e01, *pairs)
     ran = e01("run", "policy.yaml")
     assert ran.code == 0, ran.err
-    section = e01.audit()["sections"]["7"]
+    section = e01.audit()["earlier"]
     assert [one["looked"] for one in section["releases"]] == ["nothing_shared"]
     assert section["verdict"] == "unlinked"
     for name in ("b.report.html",):
@@ -82,3 +82,31 @@ def test_another_order_and_another_name_of_the_policy_change_nothing(e01):
     ran = e01("run", "policy.yaml", "--release", "a")
     assert ran.code == 1
     assert "with b (run" in ran.err
+
+
+@pytest.mark.case("e03-no-earlier-releases-known")
+def test_a_fresh_state_folder_parks_the_next_release_and_says_how_to_bring_the_runs(case):
+    """e03: publish, delete the state folder (as on a fresh runner), publish a version with one more person."""
+    policy = (case.expected.parent / "policy.yaml").read_text(encoding="utf-8")
+    (case.folder / "policy.yaml").write_text(policy, encoding="utf-8")
+    first = case("run", "policy.yaml")
+    assert first.code == 0, first.err
+    assert "No earlier release of the same persons was known" in (case.folder / "out/m.report.html").read_text(encoding="utf-8")
+    shutil.rmtree(case.folder / ".privrelease")
+    source = case.folder / "input.csv"
+    header, row, *_ = source.read_text(encoding="utf-8").splitlines()
+    cells = row.split(",")
+    cells[header.split(",").index("id")] = "joined"
+    source.write_text(source.read_text(encoding="utf-8").rstrip("\n") + "\n" + ",".join(cells) + "\n", encoding="utf-8")
+    second = case("run", "policy.yaml")
+    assert second.code == 5, second.err
+    assert "A291" in second.err
+    assert "--state" in second.err
+    assert case.audit()["earlier"]["verdict"] == "unknown"
+    (parked,) = case.folder.glob(".privrelease/runs/*")
+    editions = [parked / "internal" / "report.html", parked / "outgoing" / "m.report.html"]
+    for edition in editions:
+        page = edition.read_text(encoding="utf-8")
+        assert "judged together with earlier releases of the same persons, and holds" not in page
+    assert "not all of them were available" in editions[1].read_text(encoding="utf-8")
+    assert "published before, and not available" in editions[0].read_text(encoding="utf-8")

@@ -13,7 +13,9 @@ import pytest
 def reviewed(repository, policies):
     """A repository in which a change made one policy weaker, broke one, added one and removed one."""
     base = repository.commit(weaker=policies.failing, broken=policies.passing, gone=policies.passing)
-    repository.commit(weaker=policies.passing, broken=policies.broken, gone=None, new=policies.passing)
+    repository.commit(
+        weaker=policies.passing, broken=policies.broken, gone=None, new=policies.passing.replace("id: made-up", "id: other")
+    )
     return repository, base
 
 
@@ -26,7 +28,7 @@ def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(r
     comment = repository.text("review/comment.md")
     assert "weaker | threats.t.highest\\_risk: 0.2 becomes 0.5 | policies/weaker.yaml:13:45 |" in comment
     assert "### `policies/new.yaml`\n\nA new policy" in comment
-    assert "### `policies/gone.yaml`\n\nThe policy was removed." in comment
+    assert "### `policies/gone.yaml`\n\nNo policy has this path any more." in comment
     assert "It cannot be compared" in comment
     assert comment in repository.summary
     assert str(repository.runner) not in comment
@@ -41,6 +43,14 @@ def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(r
         "actions/upload-artifact",
         "github/codeql-action/upload-sarif",
     ]
+
+
+def test_a_pull_request_that_weakens_and_renames_a_policy_stops_too(repository, policies):
+    base = repository.commit(one=policies.failing)
+    repository.commit(one=None, two=policies.passing)
+    values = {"github.event.pull_request.base.sha": base}
+    assert repository.github("review", values, STOP_AT="weaker").codes == {"validate": 0, "diff": 1}
+    assert "0.2 becomes 0.5" in repository.text("review/comment.md")
 
 
 def test_a_pull_request_that_weakens_a_policy_stops_where_that_is_asked_for(repository, policies):
@@ -111,7 +121,7 @@ def test_gitlab_reviews_a_change(reviewed):
     assert job.code == 2
     comment = repository.text("review/comment.md")
     assert "weaker | threats.t.highest" in comment
-    assert "The policy was removed." in comment
+    assert "No policy has this path any more." in comment
     assert "It cannot be compared" in comment
     assert all("<testsuite" in path.read_text() for path in (repository.folder / "review" / "junit").iterdir())
     assert repository.git("worktree", "list").count("\n") == 0

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from privrelease.audit.check import Check, CheckOutcome, check_findings, result_of
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, Verdict
 from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.comparison.previous_release import EarlierKind, EarlierRelease, EarlierReleases
+    from privrelease.audit.comparison.previous_release import EarlierKind, EarlierRelease, EarlierReleases, UnreadableRelease
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure
     from privrelease.plan.model import ReleasePlan
 
@@ -32,6 +32,7 @@ __all__ = [
 
 _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
+_KNOWN: Final = "AUDIT-EARLIER-KNOWN"
 
 #: Why a file that can be read, and that nobody knows as an earlier release, cannot be compared.
 NO_COLUMN: Final = "it has no column of this release"
@@ -41,6 +42,10 @@ _NOT_HELD: Final = (
     "say so: `recipients_hold_previous: false`"
 )
 _RESTORE: Final = "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release"
+_BRING: Final = (
+    "copy the folders of its runs (runs/RUN of the state folder that published it, with its digest.key) into runs of this state folder, "
+    "or name that state folder with --state, then run again; in a pipeline, keep the state folder between jobs"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ def _compared(found: Compared) -> CheckOutcome:
 def _unread(found: Compared) -> CheckOutcome:
     """What could not be looked at is no failure of this release, and no pass."""
     return CheckOutcome(Outcome.NOT_EVALUATED, f"could not be looked at: {named(found.faults)}")
+
+
+def _unknown(found: Compared) -> CheckOutcome:
+    """Nothing was judged together with what is not available: neither a pass nor a failure, and a person decides."""
+    return CheckOutcome(Outcome.NOT_EVALUATED, f"published before, and not available here: {named(found.faults)}", vacuous=True)
 
 
 #: In the order in which they are reported.
@@ -109,6 +119,14 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
         unmade=("A286", _RESTORE),
         severity="warn",
     ),
+    Check(
+        "A291",
+        "AUDIT-EARLIER-KNOWN",
+        "Every release that was published is available",
+        _BRING,
+        _unknown,
+        unmade=("A291", _BRING),
+    ),
 )
 _BY_ID: Final = {check.id: check for check in EARLIER_CHECKS}
 
@@ -134,11 +152,28 @@ def together(
     blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
     unlooked = () if not blind else (earlier_check(_LOOKED, blind, ""),)
     rest = [f"What {one.name} tells beside this release: it could not be looked at, {one.why}." for one in earlier.unlooked]
+    for one in earlier.unknown:
+        every = (*every, ComparedRelease(release=one.name, run=one.run, looked=_looked(one), note="" if one.same else one.why))
+        rest += _left_to_a_person(one)
+    missing = [one.name for one in earlier.unknown if _looked(one) == "unknown"]
+    unknown = (earlier_check(_KNOWN, missing, ""),) if missing else ()
     if earlier.left:
         rest.append(
             f"What {pluralise(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
         )
-    return PreviousReleaseFindings(every, (*checks, *unlooked), (*remaining, *rest), earlier.left)
+    return PreviousReleaseFindings(every, (*checks, *unlooked, *unknown), (*remaining, *rest), earlier.left)
+
+
+def _looked(one: UnreadableRelease) -> Literal["same_file", "unknown", "not_held"]:
+    return "same_file" if one.same else "unknown" if one.held else "not_held"
+
+
+def _left_to_a_person(one: UnreadableRelease) -> list[str]:
+    if one.same:
+        return []
+    if one.held:
+        return [f"What {one.name} tells beside this release: {one.why}."]
+    return [f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and {one.why}."]
 
 
 def named(names: Sequence[str]) -> str:
@@ -186,10 +221,14 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
     )
 
 
-def _verdict(across: PreviousReleaseFindings) -> Literal["pass", "warn", "fail", "unlinked", "not_evaluated"]:
+def _verdict(across: PreviousReleaseFindings) -> Verdict:
     outcomes = {check.outcome for check in across.checks}
     if Outcome.FAIL in outcomes:
         return "fail"
+    if any(check.id == _KNOWN for check in across.checks):
+        return "unknown"
+    if not across.checks and all(one.looked == "same_file" for one in across.looked):
+        return "same"
     if outcomes <= {Outcome.NOT_EVALUATED}:
         unlinked = not outcomes and all(one.looked == "nothing_shared" for one in across.looked)
         return "unlinked" if unlinked else "not_evaluated"

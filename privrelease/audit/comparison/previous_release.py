@@ -59,20 +59,27 @@ class EarlierRelease:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRelease:
-    """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many."""
+    """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many.
+
+    ``held``: as of an earlier release that is known. ``same``: its files are those of the release that is audited: it tells nothing more.
+    """
 
     name: str
     run: str | None
     why: str
+    held: bool = True
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierReleases:
     """Those that an audit looks at, the newest first, and how many older ones it does not.
 
-    ``unlooked``: those that should have been looked at and could not be.
+    ``unlooked``: those that should have been looked at and could not be. ``unknown``: those that were published by the log of publications,
+    or by what the output paths show, and of which nothing is available.
     """
 
     releases: tuple[EarlierRelease, ...] = ()
     left: int = 0
     unlooked: tuple[UnreadableRelease, ...] = ()
+    unknown: tuple[UnreadableRelease, ...] = ()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-__all__ = ["ComparedRelease", "EarlierFacts", "for_recipients"]
+__all__ = ["ComparedRelease", "EarlierFacts", "Verdict", "for_recipients"]
+
+
+Verdict: TypeAlias = Literal["pass", "warn", "fail", "unlinked", "not_evaluated", "unknown", "same"]
 
 
 class ComparedRelease(Document):
@@ -17,9 +20,9 @@ class ComparedRelease(Document):
 
     release: str
     run: str | None
-    looked: Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared"]
+    looked: Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared", "unknown"]
     """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
-    kinds are not compared.
+    kinds are not compared. ``unknown``: it was published by the log of publications, and nothing of it is available.
     """
     linked_by: Literal["source", "place", "pseudonym", "columns"] | None = None
     """How records of both can be brought together: by their place in the file, a shared pseudonym, or the columns that both show. ``source``: by
@@ -36,7 +39,7 @@ class EarlierFacts(Document):
 
     releases: tuple[ComparedRelease, ...]
     left: int = 0
-    verdict: Literal["pass", "warn", "fail", "unlinked", "not_evaluated"] | None = None
+    verdict: Verdict | None = None
     """Of all checks against earlier releases together. ``unlinked``: nothing in the files links their records. Recipients learn this and ``left``."""
     remaining: tuple[str, ...] = ()
     """What a person has yet to assess about them, as in the decision: these sentences name other releases."""

@@ -41,7 +41,14 @@ class StopAt(StrEnum):
 
 
 def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
-    """Compare two policies, or two audits (``audit.json`` or folders of runs)."""
+    """Compare two policies, or two audits (``audit.json`` or folders of runs). ``old`` may be a folder of policies: the one of the same id."""
+    from privrelease.pipeline.policy_before import holds_policies, policy_before
+
+    if holds_policies(old) and not _is_audit(new):
+        found_old = policy_before(old, new)
+        if found_old is None:
+            return _new_policy(old, new, form, console)
+        old = found_old
     if _are_audits(old, new, environment):
         from privrelease.cli.commands.diff_audits import diff_audits
 
@@ -69,6 +76,20 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
     said = ", ".join(f"{number} {effect}" for effect, number in counts.items() if number) or "nothing changed"
     stopped = (counts["weaker"] and stop is not StopAt.NEVER) or (counts["breaking"] and stop is StopAt.BREAKING)
     return Ending(1 if stopped else 0, said)
+
+
+def _new_policy(old: Path, new: Path, form: DiffFormat, console: Console) -> Ending:
+    """Say that a policy is new; one that cannot be loaded is refused as ever."""
+    from privrelease.policy.changes.diff import EFFECTS
+    from privrelease.policy.loader import load_policy
+
+    with _stopped_in_form(old, new, form, console):
+        load_policy(new)
+    if form is DiffFormat.JSON:
+        console.document({"old": None, "new": str(new), "counts": dict.fromkeys(EFFECTS, 0), "changes": []})
+    elif form in {DiffFormat.MARKDOWN, DiffFormat.TEXT}:
+        console.data("A new policy: there is nothing to compare it with.")
+    return Ending(0, f"no policy below {old} has the id of {new.name}: it is new")
 
 
 @contextmanager

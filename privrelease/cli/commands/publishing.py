@@ -63,6 +63,10 @@ def say_kept(kept: Iterable[tuple[str, str]], console: Console) -> None:
 
 def withdraw(policy: Path, settings: Settings, release: str, reason: str, console: Console) -> Ending:
     """Take the current release back; its output paths show nothing any more."""
-    record = publishing.withdraw(policy, settings, release, reason)
+    record, unlogged = publishing.withdraw(policy, settings, release, reason)
     console.data(f"withdrawn  run {record.run}: {reason.strip()}")
+    if unlogged is not None:
+        said = f"{unlogged}\nthe release is withdrawn; the next command that can write the log of publications records it there"
+        reason = f"release {release} is withdrawn, and the log of publications lacks it ({unlogged.code})"
+        return Ending(unlogged.exit_code, reason, said)
     return Ending(0, f"release {release} is withdrawn; whoever has a copy keeps it")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
-from privrelease.pipeline.rendering import FORMS, REGISTRY, registry
+from privrelease.pipeline.rendering import FORMS, REGISTRY, STATEMENT, registry, statement
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,12 @@ def _one(audit: Path, edition: Edition, asked: Asked, console: Console) -> Endin
     recorded = signoff_of(audit) if audit.is_dir() else None
     if recorded is not None:
         result = with_signoff(result, SignoffFacts.model_validate(recorded))
-    content = registry(audit, result) if asked.form == REGISTRY else FORMS[asked.form](result, edition)
+    if asked.form == REGISTRY:
+        content = registry(audit, result)
+    elif asked.form == STATEMENT:
+        content = statement(audit, result)
+    else:
+        content = FORMS[asked.form](result, edition)
     if asked.output is None:
         sys.stdout.buffer.write(content)
     else:

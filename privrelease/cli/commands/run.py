@@ -43,6 +43,7 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
         check_summary(console)
         for abandoned in pipeline.tidy(work):
             console.log(f"cleared up after run {abandoned}, which was killed before a decision")
+        pipeline.require_logged(work)
     crash_folder = work.store.state
     endings: list[Ending] = []
 

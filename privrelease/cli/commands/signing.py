@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
@@ -13,6 +12,7 @@ from privrelease.pipeline import signing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from privrelease.cli.console import Console
 
@@ -37,7 +37,10 @@ def keygen(output: Path, console: Console, *, unnamed: str | None = None) -> End
 def sign(
     audit: Path, file: Path | None, variable: str | None, output: Path | None, console: Console, *, force: bool = False
 ) -> Ending:
-    """Sign the attestation of an audit: which files passed which policy, as a DSSE envelope."""
+    """Sign the attestation of an audit as a DSSE envelope: which data, manifest and recipients' report passed which policy.
+
+    The audit of files that no run made has neither manifest nor report: the data alone is attested, and the ending says so.
+    """
     from privrelease.cli.output_files import Kept, Writer, kept_of_audit
 
     key = signing.signing_key(file, variable)
@@ -51,7 +54,8 @@ def sign(
     else:
         writer.write(output, signed.envelope)
         console.log(f"wrote {output}")
-    return Ending(0, f"signed by key {key.public.id}")
+    alone = "" if signed.companions else ", for the data alone: no run's manifest and report are known"
+    return Ending(0, f"signed by key {key.public.id}{alone}")
 
 
 def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console: Console) -> Ending:
@@ -64,23 +68,30 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
         if error.code != "R146":
             raise
         return Ending(1, f"{envelope.name}: {error.message}", str(error))
+    wrong = found.wrong
     value = {
         "result": found.result,
         "signed_by": list(found.signers),
         "files": list(found.files),
-        "altered": [str(file) for file in found.altered],
+        "altered": [one.name for one in wrong],
+        "compared": [{"name": one.name, "state": one.state} for one in found.compared],
     }
     if console.json:
         console.document(value)
     else:
-        signers, names = ", ".join(found.signers), ", ".join(found.files)
-        console.data(f"result     {found.result}\nsigned by  {signers}\nfiles      {names}")
-    if found.altered:
-        names = ", ".join(Path(file).name for file in found.altered)
-        return Ending(1, f"not what was attested: {names}", f"R147 {names}: the bytes are not those that were signed for")
+        compared = (f"file       {one}" for one in found.compared)
+        console.data("\n".join([f"result     {found.result}", f"signed by  {', '.join(found.signers)}", *compared]))
+    if wrong:
+        names = "; ".join(str(one) for one in wrong)
+        hint = (
+            "get the files again from whoever published them; an attestation of version 0.1 is about the data alone: sign again"
+        )
+        return Ending(1, f"the attestation does not hold: {names}", f"R147 {names}\nhint: {hint}")
     if found.result == "FAILED":
         return Ending(1, "the signature holds, and attests that the audit failed")
-    return Ending(0, "the attestation holds" + (f" for {pluralise(len(files), 'file')}" if files else ""))
+    rest = [one.name for one in found.compared if one.state == "not given"]
+    held = f" for {pluralise(len(files), 'file')}" if files else ", and no file was compared with it"
+    return Ending(0, f"the attestation holds{held}" + (f"; not given: {', '.join(rest)}" if files and rest else ""))
 
 
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:

@@ -84,6 +84,7 @@ def frontier(
     force: o.Force = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
+    state: o.State = None,
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
     temp: o.Temp = None,
@@ -100,7 +101,7 @@ def frontier(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp)
+    settings = Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp)
     return ended(lambda: work(policy, settings, Asked(release, k, risk, threat, html, chart, force), console))
 
 

@@ -75,6 +75,7 @@ def audit(
     force: o.Force = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
+    state: o.State = None,
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
     temp: o.Temp = None,
@@ -95,7 +96,7 @@ def audit(
     asked = Audited(release, tuple(file), source, audit_file, report_file, force, tuple(against or ()))
     return ended(
         lambda: work(
-            policy, Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
+            policy, Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
         )
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from privrelease.policy.changes.directions import members, reached
 from privrelease.policy.language.values import Period
+from privrelease.policy.publications import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from datetime import date
@@ -157,3 +158,8 @@ def report(change: Changed) -> Effect:
 
 
 _BOTH: Final = ("internal", "recipient")
+
+
+def logged(change: Changed) -> Effect:
+    """Judge another log of publications: it has forgotten what the one before knows, unless its lines are taken along, which no policy shows."""
+    return "neutral" if (change.old or DEFAULT_LOG) == (change.new or DEFAULT_LOG) else "weaker"

@@ -23,7 +23,7 @@ from privrelease.policy.language.legal import Legal  # noqa: TC001  pydantic rea
 from privrelease.policy.language.number_values import Count  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.tables import TableRules  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.policy.language.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, Text
+from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, PathText, Text
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec", "policy_model"]
 
@@ -105,6 +105,8 @@ class Policy(Frozen):
     """Signatures without which no release is published."""
     ledger: Annotated[LedgerSpec | None, Stricter.SET] = None
     """The privacy-budget ledger."""
+    publications: Annotated[PathText | None, Judged(words.logged)] = None
+    """The log of publications: a file, or `ledger`."""
     legal: Annotated[Legal | None, Stricter.SET, Judged(words.stated, below=True)] = None
     """What the record of processing and the DPIA need."""
     context: Annotated[Context | None, FREE_BELOW, Judged(words.stated, below=True)] = None

@@ -11,6 +11,7 @@ from privrelease.policy.rules.datasets import dataset_rules
 from privrelease.policy.rules.expectations import expectation_rules
 from privrelease.policy.rules.ledger import ledger_rules
 from privrelease.policy.rules.outputs import output_rules
+from privrelease.policy.rules.publications import publication_rules
 from privrelease.policy.rules.threats import threat_rules
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ RULES = (
     expectation_rules,
     waiver_rules,
     approval_rules,
+    publication_rules,
 )
 
 

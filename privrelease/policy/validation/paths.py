@@ -149,7 +149,7 @@ class Roots:
             message = f"{output.path} is a folder"
             raise PathFault(message, "name a file")
         path = Path(os.path.normpath(self.folder / output.path))
-        self._check(path, output.path)
+        self._check(path.parent if _shows_release(path) else path, output.path)
         if any(part.casefold() == STATE_FOLDER for part in path.parts[len(self._root_of(path).parts) :]):
             message = f"{output.path} is inside the state folder {STATE_FOLDER}"
             raise PathFault(message, "publish somewhere else", code="P405")
@@ -201,6 +201,14 @@ class Roots:
                 "move it below, or name its folder with --data-root" if self.data_root is None else "move it below one of them"
             )
             raise PathFault(message, hint, code="P403")
+
+
+def _shows_release(path: Path) -> bool:
+    """Whether a path is a link to a release that was published there: into ``current/POLICY/RELEASE/FILE`` of a state folder.
+
+    Such a link is replaced and never written through, so the state folder may be elsewhere: only the folder of the link has to be below a root.
+    """
+    return path.is_symlink() and path.readlink().parts[-4:-3] == ("current",)
 
 
 def _seen(text: str) -> str:

@@ -15,6 +15,8 @@ from privrelease.report.forms.results import cases_of
 from privrelease.report.view.edition import Edition
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privrelease.audit.document.model import AuditResult
 
 __all__ = ["PAYLOAD_TYPE", "PREDICATE_TYPE", "STATEMENT_TYPE", "render_statement"]
@@ -36,8 +38,9 @@ _LISTS: Final = {
 }
 
 
-def render_statement(audit: AuditResult) -> bytes:
-    """Return the statement as canonical JSON. Subjects are the released files; the configuration is the resolved policy.
+def render_statement(audit: AuditResult, companions: Sequence[tuple[str, str]] = ()) -> bytes:
+    """Return the statement as canonical JSON. Subjects are the released files, and their ``companions`` by name and SHA-256: the manifest and
+    the recipients' report. The configuration is the resolved policy.
 
     What leaves with the data is told: names and outcomes of checks that recipients may see, no figure. Raises InputError (C303)
     where the audit names no file: nothing would be attested.
@@ -47,6 +50,7 @@ def render_statement(audit: AuditResult) -> bytes:
         raise InputError(
             code="C303", message="the audit names no released file: there is nothing to attest", hint="audit a release's files"
         )
+    subjects = [*((output.label, output.sha256) for output in identity.outputs), *companions]
     cases = cases_of(audit, Edition.RECIPIENT)
     names: dict[str, list[str]] = {key: [] for key in _LISTS.values()}
     for case in cases:
@@ -64,7 +68,7 @@ def render_statement(audit: AuditResult) -> bytes:
     return canonical_json(
         {
             "_type": STATEMENT_TYPE,
-            "subject": [{"name": output.label, "digest": {"sha256": output.sha256}} for output in identity.outputs],
+            "subject": [{"name": name, "digest": {"sha256": sha256}} for name, sha256 in subjects],
             "predicateType": PREDICATE_TYPE,
             "predicate": predicate,
         }

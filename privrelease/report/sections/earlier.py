@@ -49,11 +49,11 @@ class EarlierBody:
 
 
 def earlier_body(context: Context) -> EarlierBody | None:
-    """Show what earlier releases tell; None where none was found, or what was found cannot be read."""
+    """Show what earlier releases tell, or that none was known; None where what was found cannot be read."""
     texts = context.catalogue
     facts = context.audit.earlier
     if facts is None:
-        return None
+        return EarlierBody((f"earlier.none.{'outside' if context.edition is Edition.RECIPIENT else 'inside'}", {}))
     older: Sentence | None = ("earlier.older", {"n": numbers.count(facts.left)}) if facts.left else None
     if context.edition is Edition.RECIPIENT:
         return None if facts.verdict is None else EarlierBody((f"earlier.outside.{facts.verdict}", {}), older=older)

@@ -22,6 +22,8 @@ from privrelease.audit.document.utility import for_recipients as utility_for_rec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.audit.document.utility import Measured, UtilityMeasures
+
 __all__ = ["WITHHELD", "Edition", "for_edition", "is_withheld"]
 
 #: The note of a figure that an edition may not show.
@@ -92,9 +94,27 @@ def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, 
         "statistics": None if claim is None else _figures_withheld(for_recipients(claim), edition),
         "earlier": None if earlier is None else earlier_for_recipients(earlier),
         "attacks": None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition)),
-        "utility_measures": None if measures is None else _figures_withheld(utility_for_recipients(measures), edition),
+        "utility_measures": None
+        if measures is None
+        else _with_shifts_shown(_figures_withheld(utility_for_recipients(measures), edition)),
         **dict.fromkeys(("table", "sensitive", "waivers", "signoff", "since")),
     }
+
+
+def _with_shifts_shown(measures: UtilityMeasures) -> UtilityMeasures:
+    """Leave out columns of which no shift is shown: that they are listed would tell of a dropped row that no cell shows."""
+
+    def hidden(figure: Measured) -> bool:
+        return figure.rounded is None and is_withheld(figure.exact)
+
+    found = measures.numbers
+    columns = tuple(
+        one
+        for one in found.columns
+        if not all(hidden(figure) for figure in (one.mean, one.il1s, *(each.shift for each in one.quantiles)))
+    )
+    il1s = None if found.il1s is None or hidden(found.il1s) else found.il1s
+    return measures.model_copy(update={"numbers": found.model_copy(update={"columns": columns, "il1s": il1s})})
 
 
 def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:

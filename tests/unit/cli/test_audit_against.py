@@ -94,6 +94,7 @@ def apart(two):
         shutil.copy(two.folder / "out" / f"{name}.csv", two.folder / f"{name}-theirs.csv")
         shutil.rmtree(two.folder / ".privrelease")
         shutil.rmtree(two.folder / "out")
+        (two.folder / "publications.jsonl").unlink()
     two.policy(HEAD + JOB_GOES + AREA_GOES)
     return two
 

@@ -60,6 +60,8 @@ CONTROLS: list[Row] = [
     *words(f"{LEDGER}.retention", "P1Y", "P2Y", "added S altered W removed W"),
     *words(f"{LEDGER}.retention", "P2Y", "P1Y", "altered S"),
     *words(f"{LEDGER}.retention", "P2Y", None, "added W removed S", given=(("legal.retention.release", "P1Y"),)),
+    *words("publications", "a.jsonl", "b.jsonl", "added W altered W removed W"),
+    *words("publications", "publications.jsonl", None, "added N removed N"),
     *words("approvals", WORDS["approvals"], None, "added S removed W"),
     *words("approvals.required", "[dpo]", "[dpo, ciso]", "more S fewer W"),
     *words("approvals.required", "[dpo, ciso]", "[ciso, dpo]", "reordered N"),

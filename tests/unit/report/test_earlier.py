@@ -60,9 +60,12 @@ def test_recipients_see_the_verdict_and_no_name_run_or_figure(beside):
     assert kept.decision.assessment_remaining == beside.decision.assessment_remaining[:-1]
 
 
-def test_without_an_earlier_release_nothing_is_said(audit):
+def test_without_an_earlier_release_both_editions_say_that_none_was_known(audit):
     for edition in Edition:
-        assert heading(render_html(audit, edition)) is None
+        page = render_html(audit, edition)
+        assert heading(page) == "risk"
+        assert "No earlier release of the same persons was known" in page
+        assert "and holds" not in page
 
 
 def test_of_a_table_recipients_see_the_verdict_too(beside):

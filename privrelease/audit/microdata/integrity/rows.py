@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _NO_MAP = "there is no row map: nothing leads back to the source"
+_ONLY_RESIDUAL = "no row of the source is missing but those that the residual rule allows"
 _NO_SOURCE = "the source was not measured"
 
 
@@ -158,15 +159,16 @@ def rows_left_residual(evidence: Evidence) -> CheckOutcome:
     if left is None:
         return absent(_NO_MAP) if evidence.target.row_map is None else unevaluated("the row map is not sound")
     dropped = left.rows if left.persons is None else left.persons
-    if not left.rows:
-        return passed("no row of the source is missing")
     most = most_droppable(evidence)
+    if not left.rows:
+        # in the same words and figures as where some were dropped: recipients read this, and must not learn which it is
+        return passed(_ONLY_RESIDUAL) if most is None else passed(_ONLY_RESIDUAL, count(0), count(most))
     if most is None:
         return unevaluated("a threat's columns cannot be measured")
     what = "rows" if left.persons is None else "persons' rows"
     if dropped > most:
         return failed(f"{dropped} {what} are missing; the residual rule explains at most {most}", count(dropped), count(most))
-    return passed("rows are missing only as the residual rule allows", count(dropped), count(most))
+    return passed(_ONLY_RESIDUAL, count(dropped), count(most))
 
 
 def no_small_residual(evidence: Evidence) -> CheckOutcome:
