@@ -1,1 +1,1 @@
-"""The auditor: trusts nothing the executor says, recomputes every guarantee from what is about to leave."""
+"""The auditor: trusts nothing the executor says, recomputes every guarantee from what is about to be published."""

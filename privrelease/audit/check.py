@@ -39,7 +39,7 @@ __all__ = [
     "warned",
 ]
 
-#: Evidence besides the file that a check compares with.
+#: Evidence that a check compares the file with.
 Need = Literal["manifest", "source", "ledger"]
 
 _AS_IT_SHOULD: Final = "as it should be"
@@ -52,7 +52,7 @@ Evidence_ = TypeVar("Evidence_")
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """The outcome of one check with the sentence that goes with it; failures are internal, for their sentence counts.
+    """The outcome of one check with its sentence; failures are internal, because their sentence counts.
 
     ``absent``: it could not be looked at because what it compares with was never handed over. ``vacuous``: it must hold and there was nothing
     to look at, which is left to a person.
@@ -216,7 +216,7 @@ def result_of(check: Check[Any], found: CheckOutcome, *, excused: bool = True) -
 
 
 def fails(check: CheckResult) -> bool:
-    """Tell whether a check fails the release."""
+    """Return True if a check fails the release."""
     unsound = check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED} and not check.vacuous
     return check.severity == "error" and not check.waived and not check.private and unsound
 

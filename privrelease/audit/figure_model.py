@@ -12,7 +12,7 @@ __all__ = ["Figure", "Outcome", "State", "Visibility"]
 
 
 class Visibility(StrEnum):
-    """Who may see a figure."""
+    """Readers who may see a figure."""
 
     INTERNAL = "internal"
     RECIPIENT = "recipient"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
     @property
     def state(self) -> State:
-        """Whether a check holds, does not, could not be made, or was not asked for: only the first two count among those made."""
+        """Return the state: it holds, does not, could not be made, or was not asked for. Only the first two count as made."""
         return _STATES.get(self, "does_not_hold")
 
 

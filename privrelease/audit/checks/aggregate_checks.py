@@ -1,4 +1,4 @@
-"""What audits of statistics and of tables share: small files of figures, checks that look at them, and what is said of both.
+"""Parts that audits of statistics and of tables share: small files of figures, checks of them, and statements about both.
 
 Such a file has a line for each figure, not for each person, so it is read whole.
 """
@@ -99,7 +99,7 @@ def output_facts(files: Sequence[Sink], tables: Sequence[Sequence[Any] | None]) 
 def data_of(
     plan: StatisticsPlan | TablePlan, population: str | None, used: Collection[str | None], treated: Treatment, figures: int
 ) -> DataFacts:
-    """Describe what the figures were made of: the source's columns, of which ``used`` went into them. No column leaves."""
+    """Describe the inputs of the figures: the source's columns, of which ``used`` went into them. No column is released."""
     return DataFacts(
         dataset=plan.source.dataset,
         snapshot=plan.snapshot,

@@ -1,8 +1,8 @@
 """The verdict: fail where a check or a threshold fails, review where the policy's legal profile lacks a field, pass otherwise.
 
 What could not be looked at is no pass: it fails, except what a file that came from elsewhere has nothing to compare with, which is left to
-a person. What the policy itself asks for and what had nothing to look at (no rows, no values, an attack's limit with nobody to attack) neither
-passes nor fails: it means review. Evidence and residual risk are stated; nothing is called anonymous.
+a person. What the policy itself asks for and what had nothing to look at (no rows, no values, an attack's limit with no one to
+attack) neither passes nor fails: it means review. Evidence and residual risk are stated; nothing is called anonymous.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ UNION_REMAINING = "Whether an attacker may know all threats' columns together: t
 
 
 def _undecided(check: CheckResult) -> bool:
-    """Whether a check that must hold had nothing to look at, or does not hold and is for a person to decide."""
+    """Return True if a check that must hold had nothing to look at, or does not hold and is for a person to decide."""
     return (check.vacuous and check.severity == "error") or check.outcome is Outcome.REVIEW
 
 
 def _ratio(verdict: ThresholdVerdict) -> Fraction | None:
-    """How much of its threshold a figure takes up; None: undefined, worse than any."""
+    """Return the share of its threshold that a figure takes up; None: undefined, worse than any."""
     figure, limit = verdict.figure.exact, verdict.threshold.exact
     if figure is None or limit is None:
         return None

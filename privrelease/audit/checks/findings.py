@@ -17,7 +17,7 @@ __all__ = ["Place", "finding_record", "per_cent", "place"]
 
 
 class Place(TypedDict):
-    """Where something was written, as the fields of a finding or a check; line and column 0 where unknown."""
+    """Place of a text in a file, as the fields of a finding or a check; line and column 0 where unknown."""
 
     file: str | None
     line: int

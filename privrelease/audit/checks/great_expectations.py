@@ -1,4 +1,4 @@
-"""Checks by the names of Great Expectations, on the released file or on the source: its boolean, beside counts of our own.
+"""Checks by the names of Great Expectations, on the released file or on the source: its boolean, next to counts of our own.
 
 The share that fails is that of the values looked at (missing ones are not, unless they are what the check is about), and it is the share that
 is compared with the limit and shown. A check passes where our exact count holds and Great Expectations says so too; where it cannot evaluate
@@ -41,10 +41,10 @@ _DISAGREES: Final = "Great Expectations comes to another result than our own cou
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where checks look: the released file and its columns of the planned types, the source. None: it could not be read, or was not.
+    """Places where checks look: the released file with its columns of the planned types, the source. None: it was not read.
 
     ``minimum``: the smallest count that recipients may see. ``private``: the release is protected by noise, so that what a check finds in
-    the source warns, is told inside, and decides nothing.
+    the source warns, is reported internally, and decides nothing.
     """
 
     released: ReleasedFile | None
@@ -54,13 +54,13 @@ class Places:
     private: bool = False
 
     def of(self, check: CheckPlan) -> Staged | ReleasedFile | None:
-        """Where this check looks."""
+        """Return the place where this check looks."""
         return self.source if check.on == "source" else self.released
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found of one check: the count, and what Great Expectations said; ``why``: it could not be looked at."""
+    """Result of one check: the count, and the verdict of Great Expectations; ``why``: it could not be looked at."""
 
     count: Counted | None = None
     said: bool | None = None
@@ -127,7 +127,7 @@ def _share(check: CheckPlan) -> Fraction:
 
 
 def _of_table(expectation: Expectation) -> bool:
-    """Whether it looks at the table as such, which is there without a single row."""
+    """Return True if it looks at the table as such, which exists without a single row."""
     return expectation.name.startswith("expect_table_") or expectation.name == "expect_column_to_exist"
 
 
@@ -201,7 +201,7 @@ def _outcome(check: CheckPlan, found: _Found, places: Places, failing: Outcome) 
 
 
 def _of_count(check: CheckPlan, count: Counted, said: bool | None, places: Places, failing_outcome: Outcome) -> CheckOutcome:
-    """Judge a counted check: the share that fails, of what was looked at, beside the share that may."""
+    """Judge a counted check: the share that fails, of what was looked at, compared with the share that may."""
     failing, looked_at = count.failing or 0, count.looked_at
     share, limit = Fraction(failing, looked_at), 1 - _share(check)
     alone = _expectation(check).form.alone

@@ -1,4 +1,4 @@
-"""The files of a release, opened: the digest of their bytes, their rows beside one another, or why they stay shut."""
+"""The files of a release, opened: the digest of their bytes, their rows next to one another, or why they stay shut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["compared", "digest_of", "held_in_memory", "opened", "planned_columns
 
 
 def planned_columns(plan: MicrodataPlan) -> tuple[Column, ...]:
-    """Give the columns that the plan releases, as the source declares them, typed as they leave."""
+    """Give the columns that the plan releases, as the source declares them, with the types in which they are released."""
     return tuple(replace(plan.source.column(column.name), type=column.type) for column in plan.columns)
 
 

@@ -27,7 +27,7 @@ __all__ = ["with_waivers"]
 
 
 def with_waivers(audit: AuditResult, policy: Plan) -> AuditResult:
-    """Return the audit with the policy's waivers of its release applied, decided anew. Without waivers it is the same audit."""
+    """Return the audit with the policy's waivers of its release applied and decided again; without waivers, the same audit."""
     plans = [waiver for waiver in policy.waivers if waiver.release == audit.identity.release]
     if not plans:
         return audit

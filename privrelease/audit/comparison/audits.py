@@ -1,4 +1,4 @@
-"""What changed from one audit to another: verdicts, figures, checks, waivers, policy and files."""
+"""Changes from one audit to another: verdicts, figures, checks, waivers, policy and files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _files(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
 
 
 def _columns(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
-    """Compare which columns leave, and how each is treated; one more that leaves tells more."""
+    """Compare which columns are released, and how each is treated. Each further released column discloses more."""
     before = {column.name: column.treatment for column in old.data.columns if column.leaves}
     after = {column.name: column.treatment for column in new.data.columns if column.leaves}
     for name in dict.fromkeys((*before, *after)):
@@ -98,7 +98,7 @@ def _threats(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
 
 
 def _threat(old: ThreatResult, new: ThreatResult) -> Iterator[Difference]:
-    """Compare what an attacker is held to know, and the smallest class that it leaves."""
+    """Compare what an attacker is taken to know, and the smallest class that results."""
     name, known = new.name, (set(old.columns), set(new.columns))
     if known[0] != known[1]:
         effect: Judged = "worse" if known[1] < known[0] else "better" if known[0] < known[1] else "changed"
@@ -152,7 +152,7 @@ def _checks(old: AuditResult, new: AuditResult, *, alike: bool) -> Iterator[Diff
 
 
 def _one_check(name: str, old: CheckResult | None, new: CheckResult | None) -> Iterator[Difference]:
-    """A check that only one of the audits has: one that is gone is missed, whatever came of it."""
+    """A check that only one of the audits has: one that was removed is missed, whatever its outcome was."""
     before, after = (None if check is None else check.outcome.value for check in (old, new))
     effect: Judged = "worse" if after is None or after == "fail" else "better" if after == "pass" else "changed"
     yield from texts("check", before, after, effect, name)
@@ -168,7 +168,7 @@ def _observed(old: CheckResult, new: CheckResult) -> Iterator[Difference]:
 
 
 def _rising(check: CheckResult) -> Judged:
-    """What a larger figure of a check means; ``changed`` where nobody can tell."""
+    """Return the meaning of a larger figure of a check; ``changed`` where it is unknown."""
     if check.observed is None or check.limit is None or check.outcome.value not in {"pass", "warn", "fail"}:
         return "changed"
     value, limit = _value(check.observed), _value(check.limit)

@@ -1,4 +1,4 @@
-"""The findings of an audit about earlier releases, added to an audit of the release alone, which is then decided anew."""
+"""The findings of an audit about earlier releases, added to an audit of the release alone, which is then decided again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 _KNOWN: Final = "AUDIT-EARLIER-KNOWN"
 
-#: Why a file that can be read, and that nobody knows as an earlier release, cannot be compared.
+#: Why a file that can be read, but is not known as an earlier release, cannot be compared.
 NO_COLUMN: Final = "it has no column of this release"
 
 _NOT_HELD: Final = (
@@ -50,7 +50,7 @@ _BRING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided."""
+    """Result of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided."""
 
     faults: tuple[str, ...]
     fine: str
@@ -64,7 +64,7 @@ def _compared(found: Compared) -> CheckOutcome:
 
 
 def _unread(found: Compared) -> CheckOutcome:
-    """What could not be looked at is no failure of this release, and no pass."""
+    """Judge what could not be looked at: no failure of this release, and no pass."""
     return CheckOutcome(Outcome.NOT_EVALUATED, f"could not be looked at: {named(found.faults)}")
 
 
@@ -203,7 +203,7 @@ def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure 
 
 
 def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: ReleasePlan) -> AuditResult:
-    """Add what earlier releases tell and decide anew. Where no earlier release was found, it is the same audit."""
+    """Add what earlier releases disclose and decide again. Where no earlier release was found, it is the same audit."""
     if not across.looked:
         return audit
     checks = (*audit.checks, *across.checks)

@@ -42,7 +42,7 @@ def texts(
 
 
 def figures(what: str, before: Figure | None, after: Figure | None, higher: Judged, about: str = "") -> Iterator[Difference]:
-    """Yield a difference where two figures differ; ``higher``: what a larger one means. One that is gone or
+    """Yield a difference where two figures differ; ``higher``: what a larger one means. One that was removed or
     undefined is worse: nothing shows that it is still as good.
 
     Raises ValueError, ArithmeticError: one is no finite number.
@@ -65,14 +65,14 @@ def _number(figure: Figure | None) -> Fraction | None:
     return fraction(figure.exact) if figure.exact is not None else Fraction(figure.value)
 
 
-#: Numbers as audits write them: bounded, so that a short text of others cannot stand for one that fills the memory.
+#: Numbers as audits write them: bounded, so that a short external text cannot denote a number that fills the memory.
 _WRITTEN: Final = re.compile(r"-?[0-9]{1,400}(?:/[0-9]{1,400}|(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?)")
 
 
 def fraction(text: str) -> Fraction:
     """Read an exact number.
 
-    Raises ValueError, ZeroDivisionError: it is none.
+    Raises ValueError, ZeroDivisionError: it is not a valid number.
 
     >>> fraction("1/5"), fraction("1e-6")
     (Fraction(1, 5), Fraction(1, 1000000))

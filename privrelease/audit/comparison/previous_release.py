@@ -30,12 +30,12 @@ class EarlierThreat:
 class EarlierRelease:
     """A release that went before, whoever made it.
 
-    ``name``: in words. ``columns``: of its file, typed as they leave. ``lossy``: columns of which single cells may have been suppressed.
-    ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known. ``digests``: SHA-256 of its files.
-    ``marked``: declared marks of missing values are missing in it, as in files of others. ``snapshot``: of the data it was made of.
-    ``held``: who gets the release that is audited may hold this one. ``state``: the file that a table was made of, as it was; None where it is
-    gone or another. ``pseudonyms``: columns of it that are keyed pseudonyms.
-    ``threats``: those that it was protected against, as far as known.
+    ``name``: in words. ``columns``: of its file, typed as they are released. ``lossy``: columns of which single cells may have
+    been suppressed. ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known.
+    ``digests``: SHA-256 of its files. ``marked``: declared marks of missing values are missing in it, as in external files.
+    ``snapshot``: of the data it was made of. ``held``: who gets the release that is audited may hold this one. ``state``: the
+    file that a table was made of, as it was; None where it was removed or replaced. ``pseudonyms``: columns of it that are
+    keyed pseudonyms. ``threats``: those that it was protected against, as far as known.
     """
 
     name: str

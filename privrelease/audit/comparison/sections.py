@@ -1,4 +1,4 @@
-"""What changed in the sections of an audit that only some kinds of release have: differential privacy, tables, attacks."""
+"""Changes in the sections of an audit that only some kinds of release have: differential privacy, tables, attacks."""
 
 from __future__ import annotations
 

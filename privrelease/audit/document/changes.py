@@ -1,4 +1,4 @@
-"""What changed since the previous release: field ``since`` of ``audit.json``."""
+"""Changes since the previous release: field ``since`` of ``audit.json``."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class FrontierFacts(Document):
 
 
 def frontier_facts(stated: FrontierStatement, cells_lost: int | None, rows_dropped: int | None) -> FrontierFacts:
-    """Put a run's statement beside what the audit counted (None: it could not)."""
+    """Put a run's statement next to what the audit counted (None: it could not)."""
     released = [point for point in stated.points if point.chosen]
     agrees = None
     if cells_lost is not None and rows_dropped is not None:

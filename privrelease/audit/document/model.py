@@ -110,7 +110,7 @@ class OutputFacts(Document):
 
 
 class Identity(Document):
-    """What was audited, under which policy, by which versions. ``input_digest`` is keyed (HMAC-SHA256) and internal."""
+    """Release that was audited, under which policy, by which versions. ``input_digest`` is keyed (HMAC-SHA256) and internal."""
 
     policy_id: str
     policy_version: str
@@ -166,7 +166,7 @@ class ColumnFacts(Document):
 
 
 class DataFacts(Document):
-    """What the release is made of. Row counts of the source are internal."""
+    """Content of the release. Row counts of the source are internal."""
 
     dataset: str
     snapshot: str | None
@@ -262,7 +262,9 @@ class ColumnLoss(Document):
 
 
 class UtilityFacts(Document):
-    """What protection cost. ``cells_share``: lost cells over all QI cells of the source, for the union of the threats' columns."""
+    """Cost of protection. ``cells_share``: lost cells over all QI cells of the source, for the union of all threats'
+    columns.
+    """
 
     cells_lost: Figure
     cells_total: Figure

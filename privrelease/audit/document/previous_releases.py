@@ -1,4 +1,4 @@
-"""What earlier releases an audit looked at, and what came of it: field ``earlier`` of ``audit.json``. All but the verdict is internal."""
+"""Earlier releases that an audit looked at: field ``earlier`` of ``audit.json``. All but the verdict is internal."""
 
 from __future__ import annotations
 

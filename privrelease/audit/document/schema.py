@@ -40,11 +40,11 @@ def audit_of(content: bytes) -> AuditResult:
 
 
 def read_audit(path: Path) -> AuditResult:
-    """Read an ``audit.json``. Raises OSError, and pydantic's ValidationError where it is none."""
+    """Read an ``audit.json``. Raises OSError, and pydantic's ValidationError where it is not valid."""
     return audit_of(path.read_bytes())
 
 
-#: The fields of what stood under ``sections``, by the number of the report's section.
+#: The fields of what was listed under ``sections``, by the number of the report's section.
 _FIELDS: Final = {
     "0": "since",
     "7": "earlier",
@@ -62,7 +62,9 @@ _TREATED: Final = {words: code for code, words in TREATMENT_WORDS.items()}
 
 
 def _migrated(content: bytes) -> bytes:
-    """Rewrite an audit that does not say its kind: its sections stood by number. What is no such audit is left as it is, and refused."""
+    """Rewrite an audit that does not say its kind: its sections are listed by number. Any other document is left as it is, and
+    refused.
+    """
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

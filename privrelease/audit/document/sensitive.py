@@ -1,4 +1,6 @@
-"""Field ``sensitive`` of ``audit.json``, what risk figures do not hold: how varied sensitive values are within the classes of the release."""
+"""Field ``sensitive`` of ``audit.json``, beyond the risk figures: how varied sensitive values are within the classes of the
+release.
+"""
 
 from __future__ import annotations
 

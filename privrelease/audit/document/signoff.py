@@ -1,7 +1,7 @@
 """Field ``signoff`` of ``audit.json``: which approvals a release needs, and those it has.
 
-The audit is what is signed, so it can only say what is needed. Approvals are kept beside it (``signoff.json`` in the run's folder) and
-laid over it where a report is rendered.
+The audit is what is signed, so it can only say what is needed. Approvals are kept next to it (``signoff.json`` in the run's
+folder) and laid over it where a report is rendered.
 
 Field ``waivers`` of ``audit.json``: the waivers of a release, those that count and those that do not.
 """
@@ -67,7 +67,7 @@ class WaiverRecord(Document):
 
     @property
     def counts(self) -> bool:
-        """Whether it lets a failed check pass."""
+        """Return True if it lets a failed check pass."""
         return self.state == "open"
 
 

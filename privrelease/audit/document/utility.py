@@ -79,11 +79,11 @@ class QueryErrors(Document):
 
 
 class UtilityMeasures(Document):
-    """What was measured.
+    """Measures of utility.
 
     ``basis``: ``rows`` where every released row was led back to its source row; ``counts`` where only counts by value could be compared,
-    as if cells were only lost: they cannot tell a lost cell from one that another row's change hides. Entropy and granularity are what is
-    kept: 1 is everything. ``seed``: the public text that the queries were drawn from.
+    as if cells were only lost: they cannot distinguish a lost cell from one that another row's change hides. Entropy and
+    granularity are what is kept: 1 is everything. ``seed``: the public text that the queries were drawn from.
     """
 
     basis: Literal["rows", "counts"]
@@ -103,6 +103,6 @@ class UtilityMeasures(Document):
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:
-    """Leave out what tells of the source: which columns did not change at all, and the frontier."""
+    """Leave out what discloses the source: which columns did not change at all, and the frontier."""
     numbers = facts.numbers.model_copy(update={"untouched": (), "not_measured": ()})
     return facts.model_copy(update={"numbers": numbers, "frontier": None})

@@ -1,8 +1,9 @@
-"""Who may see which figure.
+"""Visibility of figures to readers.
 
-A recipient holds the released file and can count in it; the source, and what left between the two, they do not hold. So figures of the
-source are internal. A figure of the released file is for recipients where no count behind it is small: every count is 0 or at
-least ``minimum`` (the class size that the threat demands, else the largest that any threat of the policy does), and so is its complement.
+A recipient holds the released file and can count in it; the source, and what was removed between the two, they do not hold. So
+figures of the source are internal. A figure of the released file is for recipients where no count behind it is small: every
+count is 0 or at least ``minimum`` (the class size that the threat demands, else the largest that any threat of the policy
+does), and so is its complement.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def findings_of(
     checks = tuple(checks)
     found = threat_findings(plan.threats, threats)
     if any(check.id == "AUDIT-RECORDS" and fails(check) for check in checks):
-        # that no record is there is said once, by the check; a threat says more only where records leave
+        # that no record is there is said once, by the check; a threat says more only where records are released
         found = tuple(one for one in found if one.code != "A105" or not one.message.endswith(NO_RECORDS))
     if not threats and not plan.checks:
         found = (*found, _nothing_checked(plan))

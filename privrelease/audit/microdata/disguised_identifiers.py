@@ -1,12 +1,13 @@
 """Direct identifiers under another name, where no row map leads a released row to its source: what is compared, and what chance gives.
 
-A column that leaves as it is, with values that its own source column has as often, says no more than that column: it is compared with the
-identifier row by row in the source. Any other column is compared in three steps, each in every form of an identifier:
+A column that is released as it is, with values that its own source column has as often, says no more than that column: it is
+compared with the identifier row by row in the source. Any other column is compared in three steps, each in every form of an
+identifier:
 
 1. *Values.* Half of the distinct values of the poorer side are in the other. Texts of four letters or of letters and digits, and numbers of more than seven
    digits, do not meet so by chance: the column holds identifiers. Small numbers and short texts may meet by chance and are asked further.
-2. *How often.* A row's own identifier stands in the file no more often than in the source. Where more than half of the cells that meet are
-   beyond that, at most half of them can be their own row's.
+2. *How often.* A row's own identifier appears in the file no more often than in the source. Where more than half of the cells
+   that meet are beyond that, at most half of them can be their own row's.
 3. *Whose.* Values that one source row has lead to it. The row of its own identifier agrees with it in every cell that was kept; rows that meet
    by chance agree as often as rows that were shuffled (``_SHUFFLES`` times).
 """
@@ -49,10 +50,10 @@ class Whose:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hidden:
-    """What is known of a direct identifier and a released column in one form. ``texts``: neither is a number by its type.
+    """Facts about a direct identifier and a released column in one form. ``texts``: neither is a number by its type.
 
-    ``values``: None where only rows of the source were compared. ``own``: the column's own source column beside the identifier (None: the
-    file's values are not those of a source column). ``whose``: None where nothing could be asked.
+    ``values``: None where only rows of the source were compared. ``own``: the column's own source column next to the identifier
+    (None: the file's values are not those of a source column). ``whose``: None where nothing could be asked.
     """
 
     direct: str
@@ -66,7 +67,7 @@ class Hidden:
 
 
 def beyond_chance(found: int, expected: float, level: float = 1e-6) -> bool:
-    """Whether ``found`` agreements have a chance below ``level`` where at most ``expected`` are expected.
+    """Return True if ``found`` agreements have a chance below ``level`` where at most ``expected`` are expected.
 
     Chernoff's bound on the upper tail of a Poisson law: P(X >= k) <= exp(-m) (e m / k)^k for k > m; it holds for sums of indicators that are
     independent or negatively associated, as in drawing without replacement.
@@ -82,7 +83,7 @@ def beyond_chance(found: int, expected: float, level: float = 1e-6) -> bool:
 
 
 def no_half(whose: Whose, level: float = 1e-3) -> bool:
-    """Whether so few rows agree that half of them cannot be their own identifier's row.
+    """Return True if so few rows agree that half of them cannot be their own identifier's row.
 
     Were half their own, these agree surely and the others by chance. Hoeffding's bound on the lower tail: P(X <= E - d) <= exp(-2 d² / n).
 
@@ -124,7 +125,8 @@ def _name(found: IdentifierMatches | OwnMatches) -> tuple[str, str, str]:
 
 
 def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
-    """Compare direct identifiers with the columns that leave as they are, in every form but the plain one, row by row in the source.
+    """Compare direct identifiers with the columns that are released as they are, in every form but the plain one, row by row in
+    the source.
 
     For a file whose rows a row map leads back: a cell of it that its source row has not fails on its own, so that the source's cells are asked.
     """

@@ -49,8 +49,9 @@ class FileEvidence:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PopulationSide:
-    """What is known of the population of one threat: class tables of source and release in one coding with the ``population``'s table, or
-    with sums of sampling weights (``population`` None). ``after`` None: released rows could not be led to their weights.
+    """Facts about the population of one threat: class tables of source and release in one coding with the ``population``'s
+    table, or with sums of sampling weights (``population`` None). ``after`` None: released rows could not be led to their
+    weights.
     """
 
     before: ClassTable
@@ -92,11 +93,11 @@ class Evidence:
 
     @property
     def sound_map(self) -> bool:
-        """Whether the row map leads every released row to one source row, no two to the same, and stays within both tables."""
+        """Return True if the row map leads every released row to its own source row and stays within both tables."""
         return self.row_map is not None and is_sound(self.row_map)
 
     def measurable(self, columns: Sequence[str]) -> bool:
-        """Whether the released file has all these columns, with the planned types."""
+        """Return True if the released file has all these columns, with the planned types."""
         return set(columns) <= {column.name for column in self.usable}
 
     def residual(self, columns: Sequence[str]) -> int | None:
@@ -115,7 +116,9 @@ class Evidence:
 
     @property
     def linkable(self) -> bool:
-        """Whether rows of one person stay linkable: some person has several rows, and the unit leaves, or a pseudonym repeats in them."""
+        """Return True if rows of one person stay linkable: some person has several rows, and the unit is released, or a
+        pseudonym repeats in them.
+        """
         unit = self.plan.unit
         if unit is None or (self.persons is not None and self.persons.most_rows <= 1):
             return False
@@ -127,12 +130,12 @@ class Evidence:
 
     @property
     def one_each(self) -> bool:
-        """Whether a unit is declared and every person has one row: records are then persons."""
+        """Return True if a unit is declared and every person has one row: records are then persons."""
         return self.persons is not None and self.persons.most_rows <= 1 and not self.persons.missing
 
 
 def is_sound(faults: RowMapFaults) -> bool:
-    """Whether a row map is an injection of the released rows into the source rows.
+    """Return True if a row map is an injection of the released rows into the source rows.
 
     >>> from privrelease.engine.protocol.base import RowMapFaults
     >>> is_sound(RowMapFaults(0, 0, 0, 0, 7)), is_sound(RowMapFaults(0, 1, 0, 0, 1))

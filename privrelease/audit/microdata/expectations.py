@@ -41,7 +41,7 @@ _ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, Co
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a measure may look at: the evidence, the threats it is about, the column it is about, the engine for one more count."""
+    """Inputs of a measure: the evidence, the threats it is about, the column it is about, the engine for one more count."""
 
     evidence: Evidence
     threats: tuple[ThreatResult, ...]
@@ -114,7 +114,7 @@ def _missing_cells(asked: _Asked) -> Fraction | None:
 
 
 def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, ClassTable] | None:
-    """Class tables of source and release on columns that leave as they are, in one coding."""
+    """Class tables of source and release on columns that are released as they are, in one coding."""
     evidence = asked.evidence
     plain = {column.name for column in evidence.usable if column.treatment == "as_is"}
     if evidence.source is None or evidence.main is None or not set(columns) <= plain:
@@ -172,7 +172,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _text(value: Fraction | float, unit: str) -> str:
-    """Write a share or a risk as per cent, as it stands beside its limit in a report; anything else as the number it is.
+    """Write a share or a risk as per cent, as it appears next to its limit in a report; anything else as the number it is.
 
     >>> _text(Fraction(352, 100_000), "share"), _text(12, "count")
     ('0.352 %', '12')
@@ -224,7 +224,7 @@ def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, 
 
 
 def _measured(asked: _Asked) -> CheckOutcome:
-    """Measure what a check of the policy names, and hold it against its limits."""
+    """Measure what a check of the policy names, and check it against its limits."""
     check, measure = asked.check, MEASURES.get(asked.check.expect)
     if measure is None:
         return _unmade(check, "is not a check that can be made here")

@@ -1,4 +1,4 @@
-"""What brings the rows of one person together in a released file (DESIGN semantics 2): the unit's column, or a pseudonym that repeats.
+"""Columns that bring rows of one person together in a released file (DESIGN semantics 2): the unit's, a repeating pseudonym.
 
 Measured on the parked file, and on the source it came from, by queries of the auditor's own; what the run says of itself is not asked.
 """
@@ -26,8 +26,8 @@ __all__ = ["Repeats", "naming_columns", "repeats_of"]
 class Repeats:
     """A released column that names somebody, by a pseudonym or as it is.
 
-    ``repeated``: values that stand in several released rows. ``within``: whether one stands in several rows of one person, in the file or
-    in its source; None where rows could not be led to persons.
+    ``repeated``: values that appear in several released rows. ``within``: whether one appears in several rows of one person, in
+    the file or in its source; None where rows could not be led to persons.
     """
 
     column: str
@@ -37,12 +37,12 @@ class Repeats:
 
     @property
     def ties(self) -> bool:
-        """Whether rows of one person are brought together; assumed of every repetition where persons are not known."""
+        """Return True if rows of one person are brought together; assumed of every repetition where persons are not known."""
         return self.repeated > 0 if self.within is None else self.within
 
 
 def naming_columns(plan: MicrodataPlan) -> tuple[ReleasedColumn, ...]:
-    """Return the columns of the plan whose values name somebody: pseudonyms, and direct identifiers however they leave."""
+    """Return the columns of the plan whose values name somebody: pseudonyms, and direct identifiers in any released form."""
     return tuple(column for column in plan.columns if column.treatment == "pseudonym" or column.role is Role.DIRECT)
 
 
@@ -75,5 +75,5 @@ def repeats_of(
 
 
 def _fewer(pairs: SizeHistogram, rows: SizeHistogram) -> bool:
-    """Whether there are fewer (value, person) pairs than rows with a value: some person has a value twice."""
+    """Return True if there are fewer (value, person) pairs than rows with a value: some person has a value twice."""
     return int(pairs.sizes @ pairs.classes) < int(rows.sizes @ rows.classes)

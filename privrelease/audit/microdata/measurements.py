@@ -154,7 +154,7 @@ def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:
 
 
 def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | None) -> LeftRows | None:
-    """Count source rows that did not leave; no query where the row map names them all."""
+    """Count source rows that were not released; no query where the row map names them all."""
     quasi, faults, source = evidence.plan.quasi_identifiers, evidence.row_map, evidence.source
     if faults is None or source is None:
         return None
@@ -173,8 +173,8 @@ def _with_values(evidence: Evidence, engine: AuditEngine) -> Evidence:
 
 
 def _identifier_pairs(plan: MicrodataPlan, main: ReleasedFile) -> tuple[tuple[str, str], ...]:
-    """Give (direct identifier, column of the file) pairs of which the second could hold the first under another name; columns that nobody
-    planned are among them.
+    """Give (direct identifier, column of the file) pairs of which the second could hold the first under another name; columns
+    that no one planned are among them.
     """
     direct = [column.name for column in plan.source.columns if column.role is Role.DIRECT]
     released = [name for name, kind in main.columns if _textual(kind)]

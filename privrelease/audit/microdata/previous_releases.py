@@ -58,7 +58,7 @@ _INTERSECT, _DIFFERENCE = "AUDIT-EARLIER-INTERSECT", "AUDIT-EARLIER-DIFFERENCE"
 
 @dataclass
 class _Found:
-    """What came of one pair of releases."""
+    """Result for one pair of releases."""
 
     beside: ComparedRelease
     remaining: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: Audit
 
 
 def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: AuditEngine) -> list[str]:
-    """Look at all releases of one source at once that something links with the new one, be it by others between them."""
+    """Look at all releases of one source at once that are linked with the new one, directly or through other releases."""
     of_source = [one for one in found if one.opened is not None]
     earlier = [one.opened for one in of_source if one.opened is not None]
     if len(earlier) < 2 or any(one.intersect for one in of_source):
@@ -201,7 +201,7 @@ _SIDES = {"joined": "in this release and not in {}", "left": "in {} and not in t
 
 
 def _one_source(evidence: Evidence, one: EarlierRelease) -> bool:
-    """Whether both releases lead to the same rows of the same source: of the inputs of a run, the first are the files of its source."""
+    """Return True if both lead to the same rows of the same source: the first inputs of a run are the files of its source."""
     target = evidence.target
     inputs = () if target.internal is None else target.internal.inputs
     ours = [(file.hmac_sha256, file.key_id) for file in inputs if file.label == evidence.plan.source.label]
@@ -285,8 +285,8 @@ def _exposed(limits: Thresholds, classes: CombinedClasses, *, certain: bool, mos
 def _rows_of_one(evidence: Evidence) -> tuple[int | None, int | None]:
     """The most rows of one person in this release and in an earlier one; None: any number, for all that is known.
 
-    Here the source tells, a row that names nobody being anybody's; an earlier source is gone, and the most that the policy allows stands for
-    it where that is more.
+    Here the source decides; a row that names no one may be anybody's. An earlier source is no longer available, and the most
+    that the policy allows stands for it where that is more.
     """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None:

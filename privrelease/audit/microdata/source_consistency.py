@@ -1,4 +1,4 @@
-"""Whether the source explains a file that no row map leads back to it: conditions that hold wherever cells were only lost.
+"""Consistency of a file without a row map with the source: conditions that hold wherever cells were only lost.
 
 Where a release comes from the source by dropping rows and suppressing cells, each of its rows has a source row of its own that has all the
 values it keeps. By Hall's theorem no values are then kept in more rows than the source has with them, over any set of columns. That is asked of
@@ -39,7 +39,7 @@ class ExcessCombination:
 
 @dataclass(frozen=True, slots=True)
 class SourceConsistency:
-    """What was found. ``compared``: columns; ``recoded``: (column, rows with a value that the source's column has nowhere).
+    """Result of the comparison. ``compared``: columns; ``recoded``: (column, rows with a value that the source's column lacks).
 
     ``over``: sets of columns of which no part is over, but for single ones; ``rows``: at least so many rows have no source row of their own.
     ``patterns``, ``tried``: sets of kept columns in the file, and those of them that were tried; ``nested``: each lies within the next.
@@ -56,12 +56,12 @@ class SourceConsistency:
 
     @property
     def sufficient(self) -> bool:
-        """Whether conditions that hold give every released row a source row of its own."""
+        """Return True if conditions that hold give every released row a source row of its own."""
         return self.nested and self.tried == self.patterns
 
 
 def nested(sets: Sequence[Sequence[str]]) -> bool:
-    """Whether each of the sets lies within the next larger one.
+    """Return True if each of the sets lies within the next larger one.
 
     >>> nested([("a", "b"), ("a",), ()]), nested([("a",), ("b",)])
     (True, False)

@@ -1,4 +1,4 @@
-"""What is audited: the files as they lie parked, the witness that leads every released row back to its source, and what was claimed.
+"""Target of an audit: the parked files, the witness that leads every released row back to its source, and the claims.
 
 Nothing here is believed. Digests, row map and counts come from the executor; the audit recomputes each and says where they disagree.
 """
@@ -43,7 +43,8 @@ class AuditTarget:
 
     @property
     def foreign(self) -> bool:
-        """Whether nothing says that a run of ours made the files: suppressed cells may then bear the mark that the policy declares.
+        """Return True if nothing says that a run of ours made the files: suppressed cells may then bear the mark that the
+        policy declares.
 
         Our own files have no marks: what is suppressed in them is missing.
         """
@@ -53,7 +54,8 @@ class AuditTarget:
     def of_run(cls, run: RunFolder, plan: MicrodataPlan, source: Staged | None = None) -> Self:
         """Give the target of a parked run: its files, its row map and its manifests as they lie on disk.
 
-        ``source``: staged on the same engine; None: the audit reads the source afresh. Raises InputError where a manifest is none.
+        ``source``: staged on the same engine; None: the audit reads the source afresh. Raises InputError where a manifest is
+        not valid.
         """
         files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
         return cls(files, run.row_map, source, run.manifest(), run.internal_manifest(), run.id)

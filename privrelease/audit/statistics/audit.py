@@ -1,8 +1,8 @@
 """The audit of a release of statistics: the parked files against the plan and the claim.
 
 Nothing that is private decides (DESIGN, semantics 12): every check that decides looks at the released file, the claim and the plan, which
-hold nothing of the data but its noisy figures; one that the policy makes on the source is told inside alone. Running again until a check
-passes could select no noise.
+hold nothing of the data but its noisy figures; one that the policy makes on the source is reported internally alone. Running
+again until a check passes could select no noise.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class StatisticsTarget:
     manifest: Manifest | None = None
     run: str | None = None
     charges: Charges | None = None
-    """What the ledger says; None where it is not at hand, and then nothing is said about it."""
+    """What the ledger says; None where it is not available, and then nothing is said about it."""
     altered: tuple[str, ...] = ()
     """What of the run is no longer as it was decided upon, in words."""
     ledger_fault: str | None = None
@@ -109,8 +109,8 @@ def audit_statistics(
 ) -> AuditResult:
     """Check the files of ``target`` against ``plan`` and the claim, and decide. Everything wrong is a finding, not an exception.
 
-    ``engine``: for checks of the policy, on the file, and on the source; what these find is told and decides nothing. ``earlier``:
-    releases of the same persons that went before.
+    ``engine``: for checks of the policy, on the file, and on the source; what these find is reported and decides nothing.
+    ``earlier``: previous releases of the same persons.
     """
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
@@ -299,7 +299,7 @@ def _budget(evidence: _Evidence) -> str | None:
 
 
 def _composition(plan: StatisticsPlan, claim: PrivacyClaim) -> str | None:
-    """Compose the draws that the manifest lists anew, from mechanism, sensitivity, scale and grid."""
+    """Compose again the draws that the manifest lists, from mechanism, sensitivity, scale and grid."""
     families = [(tuple(part.queries for part in one.parts), one.most) for one in plan.apart]
     if [(one.parts, one.at_most) for one in claim.apart] != families or claim.accountant != plan.composed.accountant:
         return "the manifest adds its draws up by another rule than the plan"

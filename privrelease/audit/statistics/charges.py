@@ -1,4 +1,4 @@
-"""What the ledger says of a release of statistics: which draws the entry that its manifest names was charged for."""
+"""Record of the ledger about a release of statistics: which draws the entry that its manifest names was charged for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Charges:
     cap: Budget | None = None
     spent: tuple[Spent, ...] = field(default=())
     short: bool = False
-    """Whether the entry charges less than its draws cost, composed anew from mechanism, sensitivity, scale and grid."""
+    """Whether the entry charges less than its draws cost, composed again from mechanism, sensitivity, scale and grid."""
 
 
 def charges_of(book: Book, manifest: Manifest) -> Charges:
@@ -60,7 +60,7 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
 
 
 def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
-    """Whether an entry charges less than its draws cost, or counts queries in parallel that the manifest does not."""
+    """Return True if an entry charges less than its draws cost, or counts queries in parallel that the manifest does not."""
     try:
         claim = read_claim(book.entries[sequence].body["claim"])
         book.check_cost(claim)
@@ -70,7 +70,7 @@ def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
 
 
 def _within(charged: Apart, stated: ApartClaim) -> bool:
-    """Whether parts that were charged are parts of the manifest, each inside another one, with as many that one person changes."""
+    """Return True if charged parts are parts of the manifest, each inside another one, with as many that one person changes."""
     homes = [{place for place, part in enumerate(stated.parts) if set(one.queries) <= set(part)} for one in charged.parts]
     return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
 

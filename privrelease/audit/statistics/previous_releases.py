@@ -1,8 +1,9 @@
-"""Statistics beside statistics of the same persons: what all of them cost together, and questions that were answered more than once.
+"""Statistics combined with statistics of the same persons: what all of them cost together, and questions that were answered
+more than once.
 
 Budgets add up (DESIGN, semantics 11). What the ledger holds of the population is counted by it; an earlier release that it does not know is added,
 at the sum of its queries. The same question about the same state of the data, answered m times with noise of its own, has an average with
-noise 1/sqrt(m) as wide: that was paid for m times, and is told, since nobody may have meant to.
+noise 1/sqrt(m) as wide: that was paid for m times, and is reported, since it may be unintended.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def beside_statistics(
 
 
 def _cost(one: EarlierRelease) -> Budget | None:
-    """What an earlier release cost: its queries together, those served again apart; None where its file is none."""
+    """Return an earlier release's cost: its queries together, those served again apart; None where its file is not valid."""
     if one.manifest is not None and one.manifest.privacy is not None:
         return _of_queries(one.manifest.privacy.queries)
     try:
@@ -122,7 +123,7 @@ def _budget(
 
 
 def _unit_of(one: EarlierRelease) -> str | None:
-    """Whose epsilon an earlier release spent; None where it has no manifest that says so."""
+    """Return the unit whose epsilon an earlier release spent; None where it has no manifest that says so."""
     return None if one.manifest is None or one.manifest.privacy is None else one.manifest.privacy.unit
 
 
@@ -149,11 +150,11 @@ def _repeated(plan: StatisticsPlan, manifest: Manifest | None, earlier: Sequence
 
 
 def _same_stream(one: Manifest | None, other: Manifest | None) -> bool:
-    """Whether two manifests are of one release of one policy, where a query's name says which rows it is about."""
+    """Return True if two manifests are of one release of one policy, where a query's name says which rows it is about."""
     return one is not None and other is not None and (one.policy.id, one.release) == (other.policy.id, other.release)
 
 
 def _question(query: QueryClaim) -> frozenset[tuple[str, object]]:
-    """What a query of a release asks, however it is answered."""
+    """Return the question that a query of a release asks, however it is answered."""
     asked = {pair for draw in query.draws for pair in draw.items() if pair[0].startswith("target.")}
     return frozenset((*asked, ("id", query.id), ("figure", query.figure), ("column", query.column), ("by", query.by)))

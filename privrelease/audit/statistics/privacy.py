@@ -181,7 +181,7 @@ def _group(row: ReleasedRow) -> GroupFacts:
 
 
 def _budget(policy: Plan, manifest: Manifest | None, charges: Charges) -> BudgetFacts | None:
-    """What the population had and has, up to the entry that the manifest names: later charges are no part of this release."""
+    """Return the population's budget before and after the manifest's entry: later charges are no part of this release."""
     claim = None if manifest is None else manifest.privacy
     if claim is None or claim.anchor is None or charges.entry is None:
         return None

@@ -1,7 +1,7 @@
 """The audit of a table: the parked files against the plan and the source, and against an attacker who has only the files.
 
-Nothing that the run says is believed: cells are added up anew from what each person contributes, unsafe cells are found anew, and what is
-suppressed is read from the file. Intervals are the attacker's, by linear programs.
+Nothing that the run says is believed: cells are added up again from what each person contributes, unsafe cells are found again,
+and what is suppressed is read from the file. Intervals are the attacker's, by linear programs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def audit_table(
 ) -> AuditResult:
     """Check the files of ``target`` and decide. Everything wrong with them is a finding. Raises InputError where the source cannot be read.
 
-    ``earlier``: releases of the same persons that went before.
+    ``earlier``: previous releases of the same persons.
     """
     evidence = table_evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
     lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
@@ -124,7 +124,7 @@ _GIVES_ALL_SUMS: Final = f"{_ALL} still give the sum of suppressed cells, which 
 
 
 def _records(evidence: TableEvidence) -> CheckOutcome:
-    """A table of nobody is no table: its zeros would pass for figures."""
+    """A table of no one is no table: its zeros would pass for figures."""
     return passed("the source has records") if evidence.source_rows else failed("the source has no record")
 
 
@@ -219,7 +219,7 @@ def _groups(evidence: TableEvidence) -> str | None:
 
 
 def _classes(evidence: TableEvidence) -> CheckOutcome:
-    """Where the policy asks that no group share one key, one that does fails; where it says nothing, a person decides."""
+    """Judge groups that share one key: each fails where the policy asks for none; where it says nothing, a person decides."""
     words = "whoever is in a group is known to have its only key, since these are known to be empty"
     wrong = _exposed(evidence, "class", words)
     if wrong is None:

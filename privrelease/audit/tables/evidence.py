@@ -1,6 +1,6 @@
-"""What the audit of a table has to judge: the parked rows, the source's cells counted anew, and what an attacker makes of both.
+"""Evidence for the audit of a table: the parked rows, the source's cells counted again, and what an attacker makes of both.
 
-Other tables of the same rows that are out are looked at together with it, as far as what they print still holds of the source.
+Other published tables of the same rows are looked at together with it, as far as what they print still holds of the source.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ class TableTarget:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableEvidence:
-    """What was found. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the tables ``beside`` it, where
-    ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``: earlier releases that were looked at together
-    with it; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
+    """Evidence of one table. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the
+    tables ``beside`` it, where ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``:
+    earlier releases that were looked at together with it; ``unlinked``: those of the same rows that have too many cells for
+    that. ``changes``: what changed since others whose rows can still be read.
     """
 
     plan: TablePlan
@@ -91,7 +92,7 @@ class TableEvidence:
 
     @property
     def all_suppressed(self) -> bool:
-        """Whether nothing with somebody in it is printed, by this table or those beside it."""
+        """Return True if nothing with somebody in it is printed, by this table or those looked at together with it."""
         return (
             self.attack is not None
             and not (self.attack.table.contributors[~(self.attack.suppressed | self.attack.table.silent)]).any()
@@ -179,7 +180,7 @@ def table_evidence(
 
 
 def _changes(plan: TablePlan, staged: Staged, engine: AuditEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:
-    """What changed since each earlier table whose source is still as it was; one that cannot be read as this one is gone."""
+    """Return the changes since each earlier table with an unchanged source; one that cannot be read as this one is skipped."""
     found = {}
     for one in earlier:
         if one.state is None:
@@ -197,7 +198,7 @@ _Other: TypeAlias = "tuple[EarlierRelease, TablePlan, NDArray[np.bool_]]"
 
 
 def _reading(out: TableOut, alone: Callable[[TablePlan], Linked]) -> _Other | None:
-    """The plan that a table that is out was made by, and what it suppresses; None where it is of other rows than those that are there now."""
+    """The plan of a published table, and what it suppresses; None where it is of other rows than those that are there now."""
     for other, rows in out.readings:
         if _is_of(other, rows, alone(other)):
             return out.release, other, np.array([row.status != "shown" for row in rows], np.bool_)
@@ -219,7 +220,7 @@ def _by_plan(
 
 
 def _is_of(plan: TablePlan, rows: tuple[TableRow, ...], alone: Linked) -> bool:
-    """Whether a table that is out is of the rows that are there now: what it prints is what they give."""
+    """Return True if a published table is of the rows that are there now: what it prints is what they give."""
     return all(
         figure is None or agrees(figure, cell_value(plan, one, alone.names, alone.cells, int(mine)))
         for row, mine in zip(rows, alone.places[0], strict=True)
@@ -236,7 +237,7 @@ def _rows_of_one(found: Contributions) -> int:
 
 
 def cell_value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: TableCells, cell: int) -> Fraction | None:
-    """What should be printed in a cell; None for the mean of no value."""
+    """Return the figure that should be printed in a cell; None for the mean of no value."""
     if one.column is None:
         steps = -(-int(cells.rows[cell]) // plan.round_up)
         return Fraction(steps * plan.round_up)
@@ -249,7 +250,7 @@ def cell_value(plan: TablePlan, one: MeasurePlan, names: Sequence[str], cells: T
 
 
 def agrees(printed: Fraction, value: Fraction | None) -> bool:
-    """Whether a printed figure is the value, exactly or as the nearest double.
+    """Return True if a printed figure is the value, exactly or as the nearest double.
 
     >>> agrees(Fraction("0.1"), Fraction(0.1)), agrees(Fraction(1), None)
     (True, False)

@@ -1,10 +1,11 @@
-"""A table beside tables of the same persons that were published before it: cells that one prints and the other hides, and small differences.
+"""A table compared with tables of the same persons that were published before it: cells that one prints and the other hides,
+and small differences.
 
-A cell is known by the keys that it is of, in whatever table it stands; a table without totals prints a total where it prints all of its parts.
-Tables agree where they print the same figures for the cells that both print: they are of one state of the data, and what the earlier one
-prints is known in this one too. Its suppressed cells are then judged anew, with the rules and the attacker of the table itself. Where tables do
-not agree, the data changed, or they left out other rows: then the differences of what both print are counts of those rows, and a difference below the
-minimum count is a cell that must not be printed.
+A cell is known by the keys that it is of, in whatever table it appears; a table without totals prints a total where it prints
+all of its parts. Tables agree where they print the same figures for the cells that both print: they are of one state of the
+data, and what the earlier one prints is known in this one too. Its suppressed cells are then judged again, with the rules and
+the attacker of the table itself. Where tables do not agree, the data changed, or they left out other rows: then the differences
+of what both print are counts of those rows, and a difference below the minimum count is a cell that must not be printed.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _CELLS, _DIFFERENCE = "AUDIT-EARLIER-CELLS", "AUDIT-EARLIER-DIFFERENCE"
 
 
 def printed_in(sink: Sink) -> tuple[tuple[str, ...], dict[CellKeys, dict[str, Fraction | None]]]:
-    """Read a table that this tool made: its group columns and its cells. Raises OSError, or ValueError where it is none."""
+    """Read a table that this tool made: its group columns and its cells. Raises OSError, ValueError (not valid)."""
     names, lines = cells_of_file(sink)
     if _TOTAL not in names or names[-1:] != [_STATUS]:
         message = "no table of this tool"
@@ -90,7 +91,8 @@ def beside_tables(
     ``printed``: its cells in the order of its layout. ``judged``, ``suppressed``: what its own audit made of it; None where the source was
     not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
     those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare, and their differences
-    were judged as cells that nobody prints. ``changes``: what changed since the earlier tables whose rows can still be read, by their names.
+    were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
+    by their names.
     """
     known = changes or {}
     found = [
@@ -172,7 +174,7 @@ def _compared(
 def _known(
     plan: TablePlan, printed: PrintedCells, by: Sequence[str], before: PrintedCells
 ) -> dict[CellKeys, dict[str, Fraction]]:
-    """What the earlier table says of each cell: printed as such, or as the sum of parts that are all there and all printed."""
+    """Return the earlier table's figures of each cell: printed as such, or as the sum of parts that are all printed."""
     keys_of = {name: {key for cell in before for column, key in cell if column == name} for name in by}
     sizes = {name: len(keys) for name, keys in keys_of.items()} | {
         name: len(keys) for name, keys in zip(plan.by, plan.keys, strict=True) if name in keys_of

@@ -1,4 +1,5 @@
-"""Tables of the same rows that are out: those of the policy, and those that no policy at hand describes any more, as their files tell.
+"""Published tables of the same rows: those of the policy, and those that no available policy describes any more, from their
+files.
 
 What a policy no longer has is still with its recipients. Such a table is taken to be made of all rows; whether it is shows when what it prints is
 what the source gives. One that a filter made prints other figures, and is compared cell by cell (:mod:`privrelease.audit.tables.previous_releases`).

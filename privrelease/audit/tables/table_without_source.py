@@ -1,4 +1,5 @@
-"""What a table's file shows by itself, without its source: a printed count bounds how many contribute, and totals give sums of blank cells.
+"""Evidence of a table's file by itself, without its source: a printed count bounds how many contribute; totals give sums of
+blank cells.
 
 A cell has at most as many contributors as rows, and no more rows than its count says, rounded up or not. So a count above 0 and below the
 minimum breaks the rule whatever the source holds. The converse does not hold: what needs the source is left to a person.

@@ -1,1 +1,1 @@
-"""What a release tells beside releases of the same persons that were published before."""
+"""Disclosure by a release combined with releases of the same persons that were published before."""

@@ -1,4 +1,4 @@
-"""Releases of one source together: whom an attacker can still hold for the target once the files are combined.
+"""Releases of one source together: whom an attacker can still take for the target once the files are combined.
 
 The attacker knows the columns of a threat of one target, in whichever release shows them, and has every file. He considers each
 one-to-one assignment of records that agrees on the pseudonyms and on the columns that the files share; a suppressed cell shows nothing,
@@ -48,7 +48,7 @@ MOST_PAIRS: Final = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An earlier release of the source at hand, and its opened file."""
+    """An earlier release of the present source, and its opened file."""
 
     release: EarlierRelease
     file: ReleasedFile
@@ -71,7 +71,7 @@ class Knowledge:
 
 @dataclass
 class Joined:
-    """What came of releases taken together: findings, and figures by threat."""
+    """Result for releases taken together: findings, and figures by threat."""
 
     faults: list[str] = field(default_factory=list)
     figures: dict[str, Figure] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def knowledge(threats: Sequence[ThreatPlan], earlier: Sequence[EarlierRelease]) 
 
 
 def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: AuditEngine) -> bool:
-    """Whether the rows that both row maps lead to one source row say the same wherever both releases leave a column as it is."""
+    """Return True if the rows that both row maps lead to one source row agree wherever both releases keep a column as it is."""
     theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
     columns = [
         column.name for column in evidence.usable if column.treatment == "as_is" and theirs.get(column.name) is column.type
@@ -222,7 +222,7 @@ def by_source(
 
 
 def _unit(evidence: Evidence, earlier: Sequence[Opened]) -> JoinedUnit | None:
-    """Where to find the persons, if some person may have several rows; their rows are together where a pseudonym is in some release."""
+    """Return the unit if some person may have several rows; they are together where rows stay linkable or have a pseudonym."""
     unit, source = evidence.plan.unit, evidence.source
     if unit is None or source is None or evidence.one_each:
         return None

@@ -35,7 +35,7 @@ _COUNT, _SUM, _MEAN = "count", "sum_", "mean_"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Changes:
-    """What changed between two states: signed contributions by inner cell of ``by`` with ``keys``; ``sums``: the columns that are added up."""
+    """Changes between two states: signed contributions by inner cell of ``by`` with ``keys``; ``sums``: columns added up."""
 
     found: Contributions
     by: tuple[str, ...]
@@ -101,7 +101,9 @@ def small_differences(
 def _derived(
     box: _Box, by: Sequence[str], keys: Sequence[tuple[str, ...]], printed: PrintedCells
 ) -> dict[CellKeys, dict[str, Fraction]]:
-    """What a table says of each cell of the box: printed as such, or as the sum of inner cells that are all there and printed; no means."""
+    """Return the table's figures of each cell of the box: printed as such, or the sum of inner cells that are all there and
+    printed; no means.
+    """
     groups: dict[frozenset[str], dict[CellKeys, list[Mapping[str, Fraction | None]]]] = {}
     for size in range(len(box.by) + 1):
         for kept in combinations(box.by, size):
@@ -174,7 +176,9 @@ class _Judge:
     counts: dict[tuple[CellKeys, ...], Fraction]
 
     def is_safe(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str = "") -> bool:
-        """Tell whether a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``: that it adds up."""
+        """Return True if a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``:
+        that it adds up.
+        """
         explained = self._explained(group, gap, name, column)
         rules = self.plan.rules
         if explained is not None:
@@ -189,7 +193,7 @@ class _Judge:
         return persons >= rules.min_count
 
     def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:
-        """What each person changed in a group of cells; None where that is not known, or is not what the figures show."""
+        """Return each person's changes in a group of cells; None where they are not known, or are not what the figures show."""
         changes = self.changes
         if changes is None or (column and column not in changes.sums) or (name is not None and not column):
             return None

@@ -1,1 +1,3 @@
-"""Attacks on a file that is about to leave: one file each, numpy on coded columns, every rate with its denominator and interval."""
+"""Attacks on a file that is about to be published: one file each, on coded columns, every rate with denominator and
+interval.
+"""

@@ -1,10 +1,11 @@
-"""What an attack's rates mean for the release: its figures beside their limits, as facts of the report and as a check.
+"""Meaning of an attack's rates for the release: its figures next to their limits, as facts of the report and as a check.
 
 A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is
 too small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing
-is shown; where no attempt could be made there was nothing to attack with: not evaluated, which means review, as does what a file of others
-was handed over without: a limit that could not be held against anything is a promise that nobody saw kept. Without control persons the
-limit is held against guessing: risk is then higher, never lower, than what the release itself is to blame for.
+is shown. Where no attempt could be made there was nothing to attack with: it is not evaluated, which means review. Evidence
+that was not handed over with an external file means review as well: a limit that could not be checked against anything is a
+promise that no one saw kept. Without control persons the limit is checked against guessing: risk is then higher, never lower,
+than what the release itself is to blame for.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
 class Attacked:
     """An attack that was tried: what the report says of it, and the attempt itself.
 
-    ``absent``: what it lacked was never handed over with a file of others.
+    ``absent``: what it lacked was never handed over with an external file.
     """
 
     facts: AttackFacts
@@ -84,8 +85,8 @@ class Attacked:
 
 
 def _attack_outcome(one: Attacked) -> CheckOutcome:
-    """What was not handed over with a file of others, and that nobody could be attacked, is left to a person; of what else could not be made,
-    the release fails.
+    """Judge an attack that could not be made. A person decides where evidence was not handed over with an external file,
+    or where no one could be attacked. For any other reason, the release fails.
     """
     facts = one.facts
     outcome = facts.outcome or Outcome.NOT_EVALUATED
@@ -171,7 +172,7 @@ def _copies(distances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Figure:
 
 
 def _undefined_by_control(one: AttackAttempt) -> bool:
-    """Whether attempts were made and yet nothing is shown."""
+    """Return True if attempts were made and yet nothing is shown."""
     return one.main is None or one.main.value is not None
 
 

@@ -4,7 +4,7 @@ Each column adds 0 where both are equal and, where they differ, 1 for names and 
 numbers (a constant column: 1); the distance is the mean over columns. Missing is a value like any other.
 
 A copy with one value changed is as far from its original as a stranger may be, and a faithful model of a dense population lies near everybody:
-neither small nor large distances settle anything. The same figure of held-out persons stands beside it where there are any.
+neither small nor large distances settle anything. The same figure of held-out persons appears next to it where there are any.
 
 Source: Zhao et al. 2021 and SDMetrics for the figure; Ganev and De Cristofaro 2023 for why it is no evidence.
 """

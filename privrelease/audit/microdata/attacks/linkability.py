@@ -1,4 +1,4 @@
-"""Linkability: whether the release tells which record of one list and which of another are the same person's.
+"""Linkability: whether the release discloses which record of one list and which of another are the same person's.
 
 The attacker holds two lists without a common key: one with some columns of the persons, one with others. Each half of a person is led to its
 nearest released record; where both halves meet at one record, they are linked. The control is made of persons who are not in the release.

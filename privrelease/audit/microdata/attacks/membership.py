@@ -1,8 +1,9 @@
-"""Membership inference: whether one can tell from the file who was in the data.
+"""Membership inference: whether the file discloses who was in the data.
 
 The attacker calls a person a member where the nearest released record is at most a threshold away. The threshold is learnt on one half of the
-members and of the held-out persons (where it tells them best apart) and tried on the other half: tried on the same half it would be too good.
-Main rate: members called members. Control: held-out persons called members. Guessing calls both alike, half of the time.
+members and of the held-out persons (where it separates them best) and tried on the other half: tried on the same half it would
+be too good. Main rate: members called members. Control: held-out persons called members. Guessing calls both alike, half of the
+time.
 
 Sources: Yeom et al. 2018 (advantage: the difference of the two rates); Hyeong et al. 2022 and others for the distance to synthetic records.
 """

@@ -1,7 +1,8 @@
 """Record linkage: an attacker who knows some columns of a person looks for the released record nearest to them.
 
-A guess is right where the record taken is the person's own, which only the row map can tell. Of several nearest records one is taken by lot.
-Nobody outside the release has a record to be found in it, so the control rate is 0 by definition, and guessing finds one of n records.
+A guess is right where the record taken is the person's own, which only the row map shows. Of several nearest records one is
+taken by lot. No one outside the release has a record to be found in it, so the control rate is 0 by definition, and guessing
+finds one of n records.
 
 Source: Domingo-Ferrer and Torra 2001, distance-based record linkage.
 """

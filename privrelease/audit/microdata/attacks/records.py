@@ -79,8 +79,9 @@ class Tuples:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Nearest:
-    """What is nearest to some targets: ``distance`` (m,) in units of each; pairs ``target`` (p,), ``record`` (p,) of a target and a distinct
-    record that is nearest to it, targets ascending; every target has at least one where the file has a record.
+    """Records that are nearest to some targets: ``distance`` (m,) in units of each; pairs ``target`` (p,), ``record`` (p,) of a
+    target and a distinct record that is nearest to it, targets ascending; every target has at least one where the file has a
+    record.
     """
 
     distance: NDArray[np.int64]

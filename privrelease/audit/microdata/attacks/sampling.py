@@ -1,8 +1,8 @@
-"""Which records are attacked: chosen by public digests, so that an audit repeats byte for byte and nobody picks a friendly sample.
+"""Sample of attacked records, chosen by public digests: an audit repeats byte for byte, and no one picks a friendly sample.
 
 The seed is SHA-256 over the policy's digest, the release's name, the digest of the released file and the name of the attack. All are in the
-report: whoever has the files can repeat the choice, and what it reveals of the source is nothing. Numbers are made by SplitMix64 (Steele, Lea
-and Flood 2014) on 64-bit integers, whose results no version of a library changes.
+report: whoever has the files can repeat the choice, and the choice reveals nothing of the source. Numbers are computed by
+SplitMix64 (Steele, Lea and Flood 2014) on 64-bit integers, whose results no version of a library changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What attacks work on: data, release, control and auxiliary file in one coding, and who is attacked.
+"""Setup of the attacks: data, release, control and auxiliary file in one coding, and who is attacked.
 
-A target is a person: one row of each, where persons have several. Records of the data that did not leave are targets too: they are in the data.
+A target is a person: one row of each, where persons have several. Records of the data that were not released are targets too:
+they are in the data.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class AttackSetup:
         return one_row_each(draws.order(table.rows), table.persons, self.plan.sample)
 
     def has(self, names: Sequence[str]) -> bool:
-        """Whether the released file has all these columns, with the types planned."""
+        """Return True if the released file has all these columns, with the types planned."""
         return all(name in self.released.columns for name in names)
 
 
@@ -132,7 +133,7 @@ def _persons(evidence: Evidence, tables: Sequence[Staged | None], engine: AuditE
 
 
 def _shared(persons: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-    """Persons that are in both; 0 is nobody."""
+    """Persons that are in both; 0 is no one."""
     return int(np.count_nonzero(np.intersect1d(persons, others) > 0))
 
 

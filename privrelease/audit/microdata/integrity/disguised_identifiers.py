@@ -30,7 +30,8 @@ def no_hidden_identifier(evidence: Evidence) -> CheckOutcome:
     """No column of the file holds the direct identifier of its own row, more often than chance gives, or in half of the rows.
 
     That is asked of the plain form in the file, and of the others in the source, whose cells the file has (:mod:`privrelease.audit.microdata.disguised_identifiers`). If cells fell anywhere, so many rows are expected to agree as the frequencies of shared values give, which is at most as many as source rows share
-    the identifier's most frequent value; numbers, which agree by chance and grow together, are held against the latter. Fewer agreements than chance excludes are a warning where both are texts. Where no row leads to its source, see
+    the identifier's most frequent value; numbers, which agree by chance and grow together, are checked against the latter.
+    Fewer agreements than chance excludes are a warning where both are texts. Where no row leads to its source, see
     :mod:`privrelease.audit.microdata.disguised_identifiers`.
     """
     if evidence.same is None or evidence.main is None:
@@ -78,7 +79,7 @@ def _without_rows(evidence: Evidence) -> CheckOutcome:
 
 
 def _verdict(one: Hidden) -> str:
-    """``sure``: it leaves; ``some``: some texts are the same; ``perhaps``: chance was not excluded, nor shown; empty: chance."""
+    """``sure``: released; ``some``: some texts are the same; ``perhaps``: chance was not excluded, nor shown; empty: chance."""
     if one.own is not None and _own_row(one.own, one.form):
         return "sure"
     found = one.values
@@ -96,7 +97,9 @@ def _verdict(one: Hidden) -> str:
 
 
 def _own_row(own: OwnMatches, form: str) -> bool:
-    """Whether a column of the source holds the identifier of its row; in other forms than the plain one chance has to be excluded."""
+    """Return True if a column of the source holds its row's identifier; in any form but the plain one chance must be
+    excluded.
+    """
     if not own.same:
         return False
     if beyond_chance(own.same, own.by_chance):

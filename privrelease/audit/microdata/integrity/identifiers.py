@@ -1,4 +1,4 @@
-"""Checks of direct identifiers: none leaves as it is, and pseudonyms are keyed and consistent."""
+"""Checks of direct identifiers: none is released as it is, and pseudonyms are keyed and consistent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["no_direct_identifier", "pseudonyms_keyed"]
 
 
 def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
-    """No column that is declared a direct identifier stands in a file as it is."""
+    """No column that is declared a direct identifier appears in a file as it is."""
     if evidence.main is None:
         return unevaluated("no file can be read")
     direct = {column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT}

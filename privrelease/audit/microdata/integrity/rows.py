@@ -1,4 +1,4 @@
-"""Checks of rows: none lost, none doubled, none left but residual ones, sorted by what they show."""
+"""Checks of rows: none lost, none doubled, none removed but residual ones, sorted by what they show."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ def row_map_sound(evidence: Evidence) -> CheckOutcome:
 
 
 def persons_counted(evidence: Evidence) -> CheckOutcome:
-    """Where a person is declared, every row has one, none has more rows than declared, and released rows could be led to theirs.
+    """Check that every row has a person where one is declared, none has more rows than declared, and released rows could be led
+    to theirs.
 
-    Where none is, no pseudonym stands in several rows: they would be one person's, and each was counted as a person.
+    If no person is declared, no pseudonym repeats: its rows would be one person's, and each was counted as a person.
     """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None:
@@ -91,7 +92,7 @@ def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
 
 
 def _named_across(evidence: Evidence) -> CheckOutcome | None:
-    """Warn of a direct identifier that stands with several persons: it may be the person, and the declared unit not."""
+    """Warn of a direct identifier that appears with several persons: it may be the person, and the declared unit not."""
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None or persons is None or persons.most_rows > 1:
         return None
@@ -138,7 +139,8 @@ def most_droppable(evidence: Evidence) -> int | None:
 
     A record is dropped where leaving it with every protected cell missing would make a residual group of 1..k-1 records of some threat, or
     of a combination of columns that a threat protects. Put back together, m dropped records would join the residual group that is there: that
-    group is none or at least k already, so only where it is none, and m below k, had they to go. Hence the largest k - 1 of these.
+    group is none or at least k already, so only where it is none, and m below k, had they to be suppressed. Hence the
+    largest k - 1 of these.
     """
     step = evidence.plan.suppress
     if step is None or step.residual == "keep":
@@ -188,7 +190,7 @@ def no_small_residual(evidence: Evidence) -> CheckOutcome:
 
 
 def order_says_nothing(evidence: Evidence) -> CheckOutcome:
-    """Rows are sorted by the released values, so their order tells nothing of the source."""
+    """Rows are sorted by the released values, so their order discloses nothing of the source."""
     if evidence.plan.order == "source":
         return warned("rows are in the order of the source, as the policy says: their place can identify and align them")
     if evidence.order_breaks is None:

@@ -1,8 +1,8 @@
 """The threat's own attacker: prosecutor, journalist or marketer, with the population that each one needs.
 
 An unknown population is not replaced by the sample in silence: where only its size and an estimator are given, or the weights of released
-rows cannot be found, or rows of one person stay linkable (a table of the population holds no sets of rows), the prosecutor's figure stands,
-which is never below the journalist's, and the result says so.
+rows cannot be found, or rows of one person stay linkable (a table of the population holds no sets of rows), the prosecutor's
+figure applies, which is never below the journalist's, and the result says so.
 """
 
 from __future__ import annotations

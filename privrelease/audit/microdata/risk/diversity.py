@@ -1,8 +1,8 @@
 """Sensitive values within the classes of a released file, for checks on l-diversity and t-closeness, measured on the audit's own class tables.
 
 Thresholds look at known values (DESIGN semantics 14): a class without one has l = 0, and no distance that could be within t. The reading with
-missing as one more value is told beside it. Records whose every column of the threat was suppressed are lost, as everywhere. A missing
-column of the threat equals another missing one, under either reading of the threat.
+missing as one more value is reported next to it. Records whose every column of the threat was suppressed are lost, as
+everywhere. A missing column of the threat equals another missing one, under either reading of the threat.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def sensitive_counts(table: ClassTable, columns: Sequence[str], sensitive: str, 
 def _classes(
     engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None
 ) -> list[tuple[str, SensitiveCounts]] | str | None:
-    """Sensitive counts under each threat that the check is about; a threat that knows the column tells nothing of it."""
+    """Sensitive counts under each threat that the check is about; a threat that knows the column learns nothing."""
     named = dict(check.options).get("threat")
     threats = [
         threat

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ALL_LOST", "NO_RECORDS", "Counted", "Measured", "risk_facts", "undefined_risk"]
 
 NO_RECORDS = "no released records"
-#: Rows leave, and not one has a value that the threat is about.
+#: Rows are released, and not one has a value that the threat is about.
 ALL_LOST = "no released records with a value: every released record lost all columns of the threat"
 
 Counted = Literal["records", "persons", "person_sets", "person_multisets"]

@@ -1,4 +1,4 @@
-"""How varied the sensitive columns of a released file are within its classes: l and t as information, for those inside."""
+"""Diversity of the sensitive columns of a released file within its classes: l and t as information, for those inside."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, Co
 
 
 def sensitive_values(evidence: Evidence, engine: AuditEngine) -> SensitiveFacts | None:
-    """Measure every sensitive column that leaves as it is under every threat that does not know it.
+    """Measure every sensitive column that is released as it is under every threat that does not know it.
 
     None where there is nothing to measure, or where persons have several rows: these measures count rows.
     """

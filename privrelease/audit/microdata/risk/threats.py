@@ -1,7 +1,7 @@
 """One threat on the final output: risk before and after, both readings, and a verdict on every threshold.
 
-The verdict is on the threat's own reading of missing values; the other is reported beside it. A threshold on a release without records
-does not hold: nothing can be said of it.
+The verdict is on the threat's own reading of missing values; the other is reported next to it. A threshold on a release without
+records does not hold: nothing can be said of it.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class _Sides:
 
 
 def _marked(evidence: Evidence) -> bool:
-    """Whether the source writes suppressed cells with a mark of their own in a column that some threat knows."""
+    """Return True if the source writes suppressed cells with a mark of their own in a column that some threat knows."""
     known = set(evidence.plan.quasi_identifiers)
     columns = evidence.plan.source.columns
     return any(column.format.suppression_mark is not None for column in columns if column.name in known)
 
 
 def lost_where_missing(evidence: Evidence) -> bool:
-    """Whether a released record with every known column missing is lost: a step or a declared mark suppressed it."""
+    """Return True if a released record with every known column missing is lost: a step or a declared mark suppressed it."""
     return _marked(evidence) or evidence.plan.suppress is not None
 
 

@@ -1,4 +1,4 @@
-"""Distances of two distributions given as counts by value: exact fractions, so that they can stand beside a limit."""
+"""Distances of two distributions given as counts by value: exact fractions, so that they can be compared with a limit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Non-uniform entropy: the bits that a reader lacks about what cells held, with rare values worth more than frequent ones.
 
-A cell of value v that left inside a set of values costs -log2 P(v | the set). Two readings of P are in use, and they are different numbers:
+A cell of value v that is released as a set of values costs -log2 P(v | the set). Two readings of P are in use, and they are
+different numbers:
 
 - ``whole_file``: frequencies of the whole column (De Waal, Willenborg 1999; Gionis, Tassa 2009). A suppressed cell stands for any value
   of the column, so it costs -log2(f(v) / n).
@@ -39,8 +40,8 @@ class EntropyLoss:
 def bits(records: NDArray[np.int64], value: NDArray[np.int64], covered: NDArray[np.int64]) -> float:
     """Return -Σ records · log2(value / covered).
 
-    ``records``: cells of a value that left inside a set of values; ``value``: the value's count, ``covered``: the counts of all values
-    of that set. The three broadcast; places without records count nothing. Unit: bits.
+    ``records``: cells of a value that are released as a set of values; ``value``: the value's count, ``covered``: the counts of
+    all values of that set. The three broadcast; places without records count nothing. Unit: bits.
 
     >>> bits(np.array([4, 4]), np.array([4, 4]), np.array([8, 8]))
     8.0

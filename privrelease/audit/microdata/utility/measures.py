@@ -75,7 +75,7 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> U
 
 
 def _frontier(evidence: Evidence) -> FrontierFacts | None:
-    """What the run forecast for other thresholds, beside the cells and rows that were found to be lost."""
+    """Return the run's forecast for other thresholds, next to the cells and rows that were found to be lost."""
     internal = evidence.target.internal
     if internal is None or internal.frontier is None:
         return None
@@ -85,7 +85,7 @@ def _frontier(evidence: Evidence) -> FrontierFacts | None:
 
 
 def _of_columns(table: ClassTable, names: Sequence[str]) -> ClassTable:
-    """Leave out columns that leave in another coding (pseudonyms); classes may then repeat, which no count minds."""
+    """Leave out columns that are released in another coding (pseudonyms); classes may then repeat, which no count minds."""
     places = [place for place, name in enumerate(table.columns) if name in names]
     if len(places) == len(table.columns):
         return table

@@ -1,4 +1,4 @@
-"""Shifts of the numeric columns that leave. A column whose every cell left as it was is not looked at again: nothing moved.
+"""Shifts of the released numeric columns. A column with every cell released as it was is not looked at again: nothing moved.
 
 IL1s: absolute changes of numbers in standard deviations of the source (Yancey, Winkler, Creecy 2002; sdcMicro).
 """
@@ -60,7 +60,7 @@ _NO_ROWS = "released rows cannot be led back to the source"
 
 
 def number_shifts(evidence: Evidence, engine: AuditEngine, minimum: int) -> NumberShifts:
-    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty."""
+    """Measure every numeric column that is released as it is and of which a cell was lost or changed, the first fifty."""
     names = [column.name for column in evidence.usable if column.treatment == "as_is" and column.type in _NUMERIC]
     untouched = tuple(name for name in names if _untouched(evidence, name))
     touched = [name for name in names if name not in untouched]
@@ -117,7 +117,7 @@ def _beyond(about: Change, p: Fraction) -> Change:
 
 
 def _touched_cells(change: ColumnChange, known_before: int, known_after: int) -> int:
-    """Cells that became missing, hold another value, were made up, or did not leave with their row."""
+    """Cells that became missing, hold another value, were made up, or were not released with their row."""
     dropped = known_before - change.nulled - (known_after - change.invented)
     return change.nulled + change.changed + change.invented + max(dropped, 0)
 

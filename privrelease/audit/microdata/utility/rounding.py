@@ -1,4 +1,4 @@
-"""What recipients may know of utility: figures of which at least ``minimum`` cells changed, rounded so that no fewer can be told apart.
+"""Utility for recipients: figures of which at least ``minimum`` cells changed, rounded so that no fewer can be distinguished.
 
 A step of rounding is 1, 2 or 5 times a power of ten, never below ``least`` and never below ``minimum`` cells of those that the figure is
 about: a count worked out from a rounded share is then off by up to half of ``minimum`` on either side. A figure that would need steps
@@ -20,7 +20,7 @@ _DIGITS = 9
 
 
 def step_of(cells: int, minimum: int, least: Fraction) -> Fraction | None:
-    """Return the step to which a figure about ``cells`` cells is rounded; None where it would be too coarse to tell anything.
+    """Return the step to which a figure about ``cells`` cells is rounded; None where it would be too coarse to be informative.
 
     >>> step_of(30_000, 10, Fraction(1, 1000)), step_of(3_000, 10, Fraction(1, 1000)), step_of(60, 10, Fraction(1, 1000))
     (Fraction(1, 1000), Fraction(1, 200), None)
@@ -49,7 +49,8 @@ def rounded(value: Fraction, step: Fraction, *, share: bool) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What figures are about: ``changed`` of ``cells`` cells are no longer as they were; ``changed`` None: not known, so none is told.
+    """Cells that figures are about: ``changed`` of ``cells`` are no longer as they were; ``changed`` None: not known, so none
+    is reported.
 
     >>> change = Change(changed=300, cells=3000, minimum=10)
     >>> change.figure(Fraction(1, 7), "share").rounded.exact, change.figure(None, "share", why="no cell").exact.note
@@ -70,7 +71,8 @@ class Change:
         why: str | None = None,
         least: Fraction = Fraction(1, 100),
     ) -> Measured:
-        """Make a figure of the source: exact for the internal edition, rounded for recipients where few cells cannot be told by it.
+        """Make a figure of the source: exact for the internal edition, rounded for recipients where it does not disclose few
+        cells.
 
         ``why``: why there is no value. ``least``: the smallest step of rounding. A float keeps nine significant digits: further ones
         differ between machines.
@@ -88,7 +90,7 @@ class Change:
 
     @property
     def _enough(self) -> bool:
-        """Whether neither the cells that changed nor those that did not are few."""
+        """Return True if neither the cells that changed nor those that did not are few."""
         if self.changed is None or self.changed < self.minimum:
             return False
         return not 0 < self.cells - self.changed < self.minimum

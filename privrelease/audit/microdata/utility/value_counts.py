@@ -42,13 +42,13 @@ class ValueCounts:
 
     @property
     def lost(self) -> NDArray[np.int64]:
-        """Cells lost by value: set to missing, or in rows that did not leave. Negative where values were made up or changed."""
+        """Cells lost by value: set to missing, or in rows not released. Negative where values were made up or changed."""
         difference: NDArray[np.int64] = self.before[1:] - self.after[1:]
         return difference
 
     @property
     def only_lost(self) -> bool:
-        """Whether no value is more frequent than it was: counts then do not speak against suppression alone."""
+        """Return True if no value is more frequent than it was: counts then do not speak against suppression alone."""
         return not (self.lost < 0).any()
 
 
