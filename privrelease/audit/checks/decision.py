@@ -1,8 +1,9 @@
 """The verdict: fail where a check or a threshold fails, review where the policy's legal profile lacks a field, pass otherwise.
 
-What could not be looked at is no pass: it fails, except what a file that came from elsewhere has nothing to compare with, which is left to
-a person. What the policy itself asks for and what had nothing to look at (no rows, no values, an attack's limit with no one to
-attack) neither passes nor fails: it means review. Evidence and residual risk are stated; nothing is called anonymous.
+A check that could not be made is no pass: it fails, except where an external file has nothing to compare with, which is left to
+a person. A check of the policy that could not be made, or any check that had nothing to look at (no rows, no values, an
+attack's limit with no one to attack), neither passes nor fails: it means review. Evidence and residual risk are stated; nothing
+is called anonymous.
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ def _text(value: object) -> str:
 def legal_facts(legal: object | None, missing: tuple[str, ...]) -> LegalFacts:
     """State the policy's legal fields by dotted name, and those that its profile needs but lacks.
 
-    What is written as null or as an empty list is stated to be none: an empty tuple. What is not written is not there.
+    A field that is written as null or as an empty list is stated to be none: an empty tuple. A field that is not written is
+    absent.
 
     >>> legal_facts({"profile": "gdpr", "controller": {"name": "Made-up Registry"}, "representative": None}, ()).stated
     {'controller.name': 'Made-up Registry', 'representative': ()}

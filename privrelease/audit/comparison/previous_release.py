@@ -28,7 +28,7 @@ class EarlierThreat:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRelease:
-    """A release that went before, whoever made it.
+    """An earlier release, whoever made it.
 
     ``name``: in words. ``columns``: of its file, typed as they are released. ``lossy``: columns of which single cells may have
     been suppressed. ``order``: of its rows. ``row_map``, ``inputs``: where its rows come from; None, empty: not known.

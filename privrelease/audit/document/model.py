@@ -149,7 +149,7 @@ TREATMENT_WORDS: dict[Treatment, str] = {
 
 
 class ColumnFacts(Document):
-    """A column: its role and type, whether it leaves, and how it was treated on the way: by code, and in words."""
+    """A column: its role and type, whether it is released, and how it was treated on the way: by code, and in words."""
 
     name: str
     role: Literal["direct", "quasi", "sensitive", "insensitive"]
@@ -275,7 +275,9 @@ class UtilityFacts(Document):
 
 
 class CheckResult(Document):
-    """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` beside ``limit`` where it has one."""
+    """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` is compared with ``limit`` where it has
+    one.
+    """
 
     id: str
     title: str

@@ -16,7 +16,7 @@ Verdict: TypeAlias = Literal["pass", "warn", "fail", "unlinked", "not_evaluated"
 
 
 class ComparedRelease(Document):
-    """One earlier release beside this one."""
+    """One earlier release compared with this one."""
 
     release: str
     run: str | None

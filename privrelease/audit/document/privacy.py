@@ -130,7 +130,9 @@ class ApartFacts(Document):
 
 
 class PrivacyFacts(Document):
-    """The claim, as the auditor recomputed it from the plan. ``budget`` None: the ledger was not at hand, or has no such entry."""
+    """The claim, as the auditor recomputed it from the plan. ``budget`` None: the ledger was not available, or has no such
+    entry.
+    """
 
     noise: Literal["secret", "test", "unknown"]
     """Where randomness came from: the operating system, a test's seed (then nothing is private), or nobody says."""

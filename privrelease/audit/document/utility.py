@@ -60,7 +60,7 @@ class NumberShift(Document):
 
 
 class NumberShifts(Document):
-    """Numeric columns that leave. ``columns``: those of which a cell was lost or changed. ``il1s``: its mean over their cells."""
+    """Released numeric columns. ``columns``: those of which a cell was lost or changed. ``il1s``: its mean over their cells."""
 
     columns: tuple[NumberShift, ...] = ()
     untouched: tuple[str, ...] = ()

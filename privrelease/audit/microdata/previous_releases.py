@@ -305,8 +305,8 @@ def _differences(
 ) -> dict[str, int]:
     """Classes that may be of fewer than k persons, by what the threat knows, and that only one of the two releases has.
 
-    Which rows of a multiset are the ones more cannot be told, nor whose they are: n rows are of at least n / m persons, of whom none has more
-    than m.
+    The data do not disclose which rows of a multiset are the additional ones, nor whose they are: n rows are of at least n / m
+    persons, of whom none has more than m.
     """
     known = [name for name in threat.columns if name in shared]
     if threat.thresholds.k <= 1 or not known:

@@ -54,8 +54,7 @@ class AuditTarget:
     def of_run(cls, run: RunFolder, plan: MicrodataPlan, source: Staged | None = None) -> Self:
         """Give the target of a parked run: its files, its row map and its manifests as they lie on disk.
 
-        ``source``: staged on the same engine; None: the audit reads the source afresh. Raises InputError where a manifest is
-        not valid.
+        ``source``: staged on the same engine; None: the audit reads it afresh. Raises InputError where a manifest is not valid.
         """
         files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
         return cls(files, run.row_map, source, run.manifest(), run.internal_manifest(), run.id)

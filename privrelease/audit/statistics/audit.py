@@ -68,9 +68,9 @@ class StatisticsTarget:
     manifest: Manifest | None = None
     run: str | None = None
     charges: Charges | None = None
-    """What the ledger says; None where it is not available, and then nothing is said about it."""
+    """The ledger's record; None where it is not available, and then nothing is said about it."""
     altered: tuple[str, ...] = ()
-    """What of the run is no longer as it was decided upon, in words."""
+    """Parts of the run that are no longer as they were decided upon, in words."""
     ledger_fault: str | None = None
     """Why the ledger that should have been charged cannot be believed."""
 

@@ -33,7 +33,7 @@ class Charges:
     cap: Budget | None = None
     spent: tuple[Spent, ...] = field(default=())
     short: bool = False
-    """Whether the entry charges less than its draws cost, composed again from mechanism, sensitivity, scale and grid."""
+    """True if the entry charges less than its draws cost, composed again from mechanism, sensitivity, scale and grid."""
 
 
 def charges_of(book: Book, manifest: Manifest) -> Charges:

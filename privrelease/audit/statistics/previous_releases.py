@@ -1,9 +1,9 @@
 """Statistics combined with statistics of the same persons: what all of them cost together, and questions that were answered
 more than once.
 
-Budgets add up (DESIGN, semantics 11). What the ledger holds of the population is counted by it; an earlier release that it does not know is added,
-at the sum of its queries. The same question about the same state of the data, answered m times with noise of its own, has an average with
-noise 1/sqrt(m) as wide: that was paid for m times, and is reported, since it may be unintended.
+Budgets add up (DESIGN, semantics 11). The ledger counts what it holds of the population; an earlier release that it does not
+know is added, at the sum of its queries. The same question about the same state of the data, answered m times with noise of its
+own, has an average with noise 1/sqrt(m) as wide: that was paid for m times, and is reported, since it may be unintended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Published tables of the same rows: those of the policy, and those that no available policy describes any more, from their
-files.
+"""Published tables of the same rows: those of the policy, and, by their files, those that no policy describes any more.
 
-What a policy no longer has is still with its recipients. Such a table is taken to be made of all rows; whether it is shows when what it prints is
-what the source gives. One that a filter made prints other figures, and is compared cell by cell (:mod:`privrelease.audit.tables.previous_releases`).
+Recipients still hold the tables that a policy no longer has. Such a table is taken to be made of all rows; whether it is shows
+when what it prints is what the source gives. One that a filter made prints other figures, and is compared cell by cell
+(:mod:`privrelease.audit.tables.previous_releases`).
 """
 
 from __future__ import annotations

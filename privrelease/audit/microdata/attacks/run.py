@@ -1,4 +1,6 @@
-"""Attacks on a microdata release: prepare the ground, try each, judge. What could not be tried is said, and is no pass."""
+"""Attacks on a microdata release: prepare the ground, try each, judge. An attack that could not be tried is reported, and is no
+pass.
+"""
 
 from __future__ import annotations
 

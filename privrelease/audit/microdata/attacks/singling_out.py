@@ -6,9 +6,9 @@ single cell is, and the lowest and highest numbers. Multivariate: a released rec
 record's (away from the median, where fewer are); missing cells give no condition there. Guessing: predicates of the same shape made of values
 drawn from the file's columns.
 
-Whether a predicate isolates depends on how many persons it is tried on, so a larger control is cut to the size of the data, and the successes
-on a smaller one are scaled by the model of Cohen and Nissim: a predicate of weight w isolates among n with n w (1 - w)^(n - 1), weights being
-uniform up to some w fitted to the control.
+The success of a predicate depends on how many persons it is tried on, so a larger control is cut to the size of the data, and
+the successes on a smaller one are scaled by the model of Cohen and Nissim: a predicate of weight w isolates among n
+with n w (1 - w)^(n - 1), weights being uniform up to some w fitted to the control.
 
 Sources: Cohen and Nissim 2020 (predicate singling out); Giomi et al. 2023 (Anonymeter), whose predicates these are.
 """

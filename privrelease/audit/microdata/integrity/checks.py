@@ -165,5 +165,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
 
 
 def integrity(evidence: Evidence) -> tuple[CheckResult, ...]:
-    """Make every check on the evidence. What was never handed over is excused only where the file did not come from a run of ours."""
+    """Make every check on the evidence. Evidence that was never handed over is excused only where the file did not come from a
+    run of ours.
+    """
     return run_checks(MICRODATA_CHECKS, evidence, excused=evidence.target.run is None)
