@@ -116,7 +116,7 @@ def answer_of(plan: StatisticsPlan, query: StatisticPlan, noisy: Noisy, content:
 def _questions(plan: StatisticsPlan) -> dict[str, str]:
     """Return by query the digest of what determines its answer but for the content of the data.
 
-    The same question asked twice in one release was drawn twice: the second is told from the first by its number.
+    The same question asked twice in one release was drawn twice: its number distinguishes the second from the first.
     """
     asked = {query.id: _question(plan, query) for query in plan.queries}
     for family in plan.apart:
@@ -163,7 +163,7 @@ def _question(plan: StatisticsPlan, query: StatisticPlan) -> str:
 
 
 def _reading(column: Column) -> dict[str, Any]:
-    """How a column's cells become values, and which rows its domain leaves out."""
+    """Return how a column's cells become values, and which rows its domain leaves out."""
     form, domain = column.format, column.domain
     return {
         "name": column.name,

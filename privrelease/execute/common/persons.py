@@ -21,7 +21,7 @@ __all__ = ["Persons", "check_persons", "person_sizes"]
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """What is known of the persons.
+    """Facts about the persons.
 
     ``number``: distinct persons, None without a unit. ``repeat``: some person has several rows. ``linkable``: and those rows can
     still be brought together in the output, by the unit's column or by a pseudonym that repeats within the rows of one person.
@@ -35,8 +35,8 @@ class Persons:
 def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Persons:
     """Count persons and the rows of each, and say whether the rows of one stay linkable.
 
-    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a column that leaves names persons several
-    times: its rows are linkable, and protecting them one by one would protect nobody (DESIGN semantics 2).
+    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a released column names persons
+    several times: its rows are linkable, and protecting them one by one would protect no one (DESIGN semantics 2).
     """
     unit = plan.unit
     naming = tuple(column for column in plan.columns if _names_persons(column))
@@ -73,7 +73,7 @@ def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], eng
 
 
 def _repeats_within(column: str, unit: UnitPlan, engine: Engine, staged: Staged) -> bool:
-    """Whether some value stands in several rows of one person: there are fewer (value, person) pairs than rows with a value."""
+    """Return True if a value appears in several rows of one person: there are fewer (value, person) pairs than rows with it."""
     table = engine.classes(staged, (column,), unit=unit.column).table
     if table.pairs_class is None:
         raise InternalError(code="R185", message="the class table does not say which persons its classes hold")

@@ -1,4 +1,4 @@
-"""How far an execution is: told to a callback, printed by nobody here."""
+"""Progress of an execution: reported to a callback, never printed here."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ThreatForecast:
 
 @dataclass(frozen=True, slots=True)
 class ColumnForecast:
-    """Cells of one column that would become missing, and those that would go with dropped rows."""
+    """Cells of one column that would become missing, and those that would be removed with dropped rows."""
 
     column: str
     suppressed: int
@@ -66,7 +66,7 @@ class ColumnForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run would find and take. ``findings``: warnings, and the limit if exceeded.
+    """Result of a run in advance: what it would find and suppress. ``findings``: warnings, and the limit if exceeded.
 
     ``feasible``: suppression can meet every threshold. ``unmet``: threats of a release without a suppress step that the source as it
     is does not hold against; threats of attackers other than the prosecutor are left to the audit.
@@ -129,7 +129,7 @@ def _residual(plan: MicrodataPlan) -> Residual:
 
 
 def leaving(threat: ThreatPlan, table: ClassTable) -> tuple[str, ...]:
-    """Return the columns of a threat that leave: what does not leave cannot be matched."""
+    """Return the columns of a threat that are released: any other cannot be matched."""
     return tuple(column for column in dict.fromkeys(threat.columns) if column in table.columns)
 
 
@@ -148,7 +148,7 @@ def threat_sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual
 
 
 def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> bool:
-    """Whether the source as it is misses a threshold of ``threat``."""
+    """Return True if the source as it is misses a threshold of ``threat``."""
     columns = leaving(threat, table)
     if threat.attacker != "prosecutor" or not columns:
         return False

@@ -1,7 +1,8 @@
 """The risk-utility frontier: what a release would lose at each of several thresholds. Writes nothing, spends nothing.
 
-Rows collapse to classes once; each threshold is one more solve. What is swept is the highest risk of one threat: its other limits and the
-other threats stay as the policy has them, so each point is a release that a run would make with that one number changed.
+Rows collapse to classes once; each threshold is one more solve. The sweep is over the highest risk of one threat: its other
+limits and the other threats stay as the policy has them, so each point is a release that a run would make with that one number
+changed.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def sweep(
     """Protect the release at every threshold ``asked`` for and at the policy's own.
 
     ``threat``: one of :func:`~privrelease.plan.microdata.frontier.sweepable`. ``measure`` is called with the classes of the source and of what would
-    leave, point by point.
+    be released, point by point.
     """
     own = threat.thresholds.highest
     assert own is not None  # sweepable
@@ -141,7 +142,7 @@ def stated(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent)
 
 
 def released_classes(table: ClassTable, solution: Solution) -> ClassTable:
-    """Return the classes of what a solution lets leave, in the coding of ``table``; with their persons where the table has them.
+    """Return the classes of what a solution releases, in the coding of ``table``; with their persons where the table has them.
 
     >>> from privrelease.disclosure.suppression.problem import Solution
     >>> table = ClassTable(("a", "b"), np.array([[1, 1], [1, 2], [2, 1]], np.int32), np.array([2, 1, 1]))
@@ -169,7 +170,7 @@ def released_classes(table: ClassTable, solution: Solution) -> ClassTable:
 
 
 def _distinct(group: NDArray[np.int64], person: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the distinct (group, person) pairs, sorted; those of group -1 have left."""
+    """Return the distinct (group, person) pairs, sorted; those of group -1 are suppressed."""
     there = group >= 0
     key = group[there].astype(np.uint64) << np.uint64(32) | person[there].astype(np.uint64)
     pairs = np.unique(key)

@@ -1,4 +1,4 @@
-"""From a source to classes, and from classes to the cells that go: read once, solved as often as thresholds are tried."""
+"""From a source to classes, and from classes to suppressed cells: read once, solved as often as thresholds are tried."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _HINT = "make one with `openssl rand -hex 32`, keep it outside the policy, and u
 
 
 def pseudonym_keys(plan: MicrodataPlan, environment: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the key of every column that leaves as a pseudonym, by column name.
+    """Return the key of every column that is released as a pseudonym, by column name.
 
     Raises InputError (D610 not set, D611 too short), with a finding for each variable at fault; never a part of a key.
     """

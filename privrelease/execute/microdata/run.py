@@ -1,6 +1,6 @@
 """A microdata release from source to parked files: read, collapse to classes, suppress, write, describe.
 
-What is parked is not yet safe: the audit measures it anew and decides. Nothing here is printed; ``progress`` is told.
+Parked data are not yet safe: the audit measures it again and decides. Nothing here is printed; ``progress`` gets reports.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def suppression_problem(
 
     ``pair_rows``: see :func:`pairs_of_rows`; with ``linkable`` rows of a class may then be treated differently by person.
 
-    A threat counts with those of its columns that leave: what does not leave cannot be matched. A population known only through an
+    A threat counts with those of its columns that are released: any other cannot be matched. A population known only through an
     estimator is left to the audit, and protected as by a prosecutor: F is at least f, so its risk is at most the prosecutor's.
     """
     names = classes.columns
@@ -237,8 +237,8 @@ def _pair_key(classes: NDArray[np.uint32], persons: NDArray[np.uint32]) -> NDArr
 def row_masks(
     solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None = None
 ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Spread a solution's parts over the rows: a class's rows go to its parts in source order, or by person (``row_pair``, (n,)) where
-    the solution says which part each (class, person) pair is.
+    """Spread a solution's parts over the rows: a class's rows are assigned to its parts in source order, or by person
+    (``row_pair``, (n,)) where the solution says which part each (class, person) pair is.
 
     Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, and ``dropped`` (n,) bool.
     Raises InternalError where the parts do not make up the classes.

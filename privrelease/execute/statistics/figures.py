@@ -43,7 +43,7 @@ _ROUNDED: Final = Fraction(1, 10**6)
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """What the draws of a query gave: for each draw its numbers by cell (None: a key that is not published); private keys in order."""
+    """Results of a query's draws: for each its numbers by cell (None: a key that is not published); private keys in order."""
 
     values: tuple[tuple[int | None, ...], ...]
     keys: tuple[tuple[str, ...], ...] = ()
@@ -112,7 +112,7 @@ def agreed(
 
 
 def _masked(plan: StatisticPlan, noisy: Noisy, min_count: int) -> bool:
-    """Whether a count of a table would be left blank by its own noise."""
+    """Return True if a count of a table would be left blank by its own noise."""
     return any(_post(plan, Fraction(value), None, None)[0] < min_count for value in noisy.values[0] if value is not None)
 
 
@@ -163,7 +163,7 @@ def figures_of(
 
 
 def _counting(plan: StatisticPlan) -> Draw | None:
-    """The draw that says how many a figure is of: a count's own, else the count beside it; a sum or a quantile alone has none."""
+    """The draw that says how many a figure is of: a count's own, else the count with it; a sum or a quantile alone has none."""
     if isinstance(plan.query, Count | CountPersons | Histogram):
         return plan.shown
     draws = {str(draw.target.figure): draw for draw in plan.draws}
@@ -171,8 +171,8 @@ def _counting(plan: StatisticPlan) -> Draw | None:
 
 
 def _counted(plan: StatisticPlan, numbers: Mapping[str, int]) -> Fraction | float:
-    """How many a figure is of, as far as it is known: a count as it would be published, else the noisy count beside it; what has none is
-    never masked.
+    """Return how many a figure is of, as far as it is known: a count as it would be published, else the noisy count with it.
+    A figure without a count is never masked.
     """
     draw = _counting(plan)
     if draw is None:

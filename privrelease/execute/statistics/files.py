@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "NOT_PRIVATE", "write_statistics"]
 
 #: Columns of the output and their types.
 COLUMNS: Final = tuple((name, kind.value) for name, kind in STATISTICS_COLUMNS.items())
-#: What stands before the mechanism where the noise came from a test's seed.
+#: Prefix of the mechanism where the noise came from a test's seed.
 NOT_PRIVATE: Final = "not private: "
 
 

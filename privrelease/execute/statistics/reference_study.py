@@ -1,4 +1,4 @@
-"""The study of noise that a paper on medical data prints, on patients that are made: nobody is in them, so no budget is needed.
+"""The study of noise that a paper on medical data prints, on synthetic patients: no one is in them, so no budget is needed.
 
 10,000 patients, 1,500 of them positive: their number, the mean glucose of the positive ones in [50, 400] mg/dL, and a histogram of all ages in
 bins of ten years; Laplace and Gaussian noise at delta 1e-5.
@@ -26,7 +26,7 @@ __all__ = ["DELTA", "PATIENTS", "study"]
 PATIENTS: Final = 10_000
 POSITIVE: Final = 1_500
 DELTA: Final = Delta("1e-5")
-#: The made patients are the same each time; the noise is not.
+#: The synthetic patients are the same each time; the noise is not.
 _SEED: Final = 20260101
 _WHERE: Final = "diagnosis = 'positive'"
 

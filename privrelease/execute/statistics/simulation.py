@@ -1,7 +1,8 @@
-"""What noise does to the figures of a release, seen on made data many times over. No row is read, no budget is needed: nobody is in the data.
+"""Effect of noise on the figures of a release, seen on synthetic data many times over. No row is read and no budget is needed:
+no one is in the data.
 
-Each query gets one group of made rows, drawn evenly over the declared domain. Its figure is then released again and again through the door
-that every release goes through, for several budgets and both laws.
+Each query gets one group of synthetic rows, drawn evenly over the declared domain. Its figure is then released again and again
+through the door that every release goes through, for several budgets and both laws.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Made", "Simulated", "repeated", "simulate"]
 
-#: The made rows are the same each time; the noise is not.
+#: The synthetic rows are the same each time; the noise is not.
 _SEED: Final = 20260101
 #: Bins of a distribution of errors, at most; they reach so many standard deviations.
 _BINS: Final = 41
@@ -45,7 +46,7 @@ _REACH: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A query and the exact figures of its draws over made rows, by name: one for each bin of a histogram, else one."""
+    """A query and the exact figures of its draws over synthetic rows, by name: one for each bin of a histogram, else one."""
 
     query: Query
     exact: Mapping[str, tuple[int, ...]]
@@ -62,7 +63,7 @@ def simulate(
 ) -> tuple[Simulated, ...]:
     """Simulate every query of a release but choices (quantiles) and private keys, whose error depends on the data.
 
-    ``rows``: made rows of a group. ``delta``: in place of the release's. A Gaussian is left out where there is none.
+    ``rows``: synthetic rows of a group. ``delta``: in place of the release's. A Gaussian is left out where there is none.
     """
     found: list[Simulated] = []
     delta = plan.budget.delta if delta is None else delta
@@ -77,7 +78,7 @@ def simulate(
 def repeated(
     made: Made, setting: Setting, epsilons: Sequence[Epsilon], delta: Delta, repetitions: int, randomness: Randomness
 ) -> tuple[Simulated, ...]:
-    """Release one query of made rows again and again, by both laws and every epsilon."""
+    """Release one query of synthetic rows again and again, by both laws and every epsilon."""
     found = []
     laws: tuple[Literal["laplace", "gaussian"], ...] = ("laplace", "gaussian") if delta.value else ("laplace",)
     for noise in laws:
@@ -96,7 +97,7 @@ def _simulated(query: StatisticPlan, made: Made, repetitions: int, randomness: R
         (replace(draw, size=repetitions * cells), [figure for figure in made.exact[name] for _ in range(repetitions)])
         for draw, name in zip(query.draws, names, strict=True)
     ]
-    noisy = charge_then_draw(work, lambda _: None, randomness)  # nobody is in made rows, so nothing is charged
+    noisy = charge_then_draw(work, lambda _: None, randomness)  # no one is in synthetic rows, so nothing is charged
     released = np.array(
         [
             float(value_of(query, {name: int(number or 0) for name, number in zip(names, numbers, strict=True)}))
@@ -132,7 +133,7 @@ def _simulated(query: StatisticPlan, made: Made, repetitions: int, randomness: R
 
 
 def _made(draw: Draw, rows: int) -> int:
-    """The exact figure of made rows, drawn evenly over the domain, the same for every draw of a query."""
+    """The exact figure of synthetic rows, drawn evenly over the domain, the same for every draw of a query."""
     target = draw.target
     if target.figure in {"rows", "persons"}:
         return rows

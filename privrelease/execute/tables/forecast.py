@@ -105,7 +105,7 @@ def _patterns(plan: TablePlan, tables: Sequence[TablePlan], read: _Source) -> li
 
 
 def _shared(tables: Sequence[TablePlan], mine: int, patterns: Sequence[NDArray[np.bool_]], read: _Source) -> int:
-    """How many groups with a cell of this table are known to share one key."""
+    """Count the groups with a cell of this table that are known to share one key."""
     judged = [replace(one, rules=replace(one.rules, classes_judged=True)) for one in tables]
     together = read.linked(judged)
     own = set(together.places[mine].tolist())

@@ -1,6 +1,7 @@
 """A table from source to parked files: read, aggregate, find unsafe cells, suppress them and those that protect them, write.
 
-What is parked is not yet safe: the audit judges the files anew. Exact figures of suppressed cells are in no message, log or file.
+Parked tables are not yet safe: the audit judges the files again. Exact figures of suppressed cells are in no message, log or
+file.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ __all__ = ["PublishedTable", "cells_to_suppress", "run_table"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PublishedTable:
-    """A table of the same rows that is out already: figures of every cell in its order (None: suppressed), in the order of its measures."""
+    """A table of the same rows that is already published: figures of every cell in its order (None: suppressed), in the order
+    of its measures.
+    """
 
     plan: TablePlan
     rows: tuple[tuple[Fraction | None, ...], ...]
@@ -62,8 +65,8 @@ def run_table(
     environment: Mapping[str, str] | None = None,
     published: Sequence[PublishedTable] = (),
 ) -> Manifest:
-    """Execute one table and park it in ``run``. What it suppresses holds against it together with every other table of the same rows, those of
-    the policy and those that are ``published`` already.
+    """Execute one table and park it in ``run``. Its suppression holds against it together with every other table of the same
+    rows, those of the policy and those that are ``published`` already.
 
     Raises InputError where the source cannot be read, rows lack a person, persons have too many, or too many columns are linked.
     """
@@ -98,7 +101,7 @@ def run_table(
 def _linked(
     link: Callable[[Sequence[TablePlan]], Linked], tables: tuple[TablePlan, ...], gone: Sequence[PublishedTable]
 ) -> tuple[Linked, tuple[TablePlan, ...]]:
-    """The tables of the policy together with those that are ``gone`` from it and are of these rows, as far as they are not too many."""
+    """The tables of the policy together with the ``gone`` (removed) ones of these rows, as far as they are not too many."""
     same = [one.plan for one in gone if _prints(one, link((one.plan,)), 0)]
     every = (*tables, *(plan for i, plan in enumerate(same) if plan not in same[:i]))
     try:
@@ -110,7 +113,7 @@ def _linked(
 
 
 def _prints(one: PublishedTable, together: Linked, number: int) -> bool:
-    """Whether the rows that are there now give what a table prints."""
+    """Return True if the rows that are there now give what a table prints."""
     made = [row[len(one.plan.by) + 1 : -1] for row in _rows(one.plan, together, number, one.suppressed)]
     return made == list(one.rows)
 
@@ -139,8 +142,8 @@ def cells_to_suppress(
 def _protected(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
 ) -> NDArray[np.bool_]:
-    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is out and unsafe by
-    the rules of today is not printed again.
+    """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is
+    already published and unsafe by the rules of today is not printed again.
     """
     from privrelease.disclosure.tables.secondary import suppressed_cells
 
@@ -168,7 +171,7 @@ def _rows(plan: TablePlan, together: Linked, number: int, suppressed: NDArray[np
 
 
 def _figure(one: MeasurePlan, plan: TablePlan, together: Linked, cell: int) -> Fraction | None:
-    """A figure as it is printed; a mean of no value is none."""
+    """A figure as it is printed; the mean of no value is not a figure."""
     cells = together.cells
     if one.column is None:
         return Fraction(-(-int(cells.rows[cell]) // plan.round_up) * plan.round_up)
