@@ -1,1 +1,1 @@
-"""What a policy will do, resolved: no row is touched here."""
+"""Resolved plan of what a policy will do: no row is touched here."""

@@ -218,7 +218,7 @@ def _looked_at(loaded: LoadedPolicy, name: str, dataset: Dataset, checks: tuple[
 
 
 def _unbounded(column: Column) -> Column:
-    """The column as statistics read it: a value outside its domain is clamped, and tells nobody that it was there."""
+    """The column as statistics read it: a value outside its domain is clamped, and does not reveal that it was there."""
     dropped = column.domain is not None and column.domain.outside == "drop"
     return column if dropped else replace(column, domain=None)
 

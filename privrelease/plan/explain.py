@@ -45,7 +45,7 @@ class Explained(Protocol):
         ...
 
     def in_short(self) -> tuple[str, ...]:
-        """Return what a valid policy is told of the release: the class sizes, rules or budget that its numbers mean."""
+        """Return the notes on the release that a valid policy gets: the class sizes, rules or budget that its numbers mean."""
         ...
 
 
@@ -65,7 +65,7 @@ class ThresholdExplanation:
 
 @dataclass(frozen=True, slots=True)
 class ThreatExplanation:
-    """A threat that a release protects against. ``absent``: known columns that do not leave."""
+    """A threat that a release protects against. ``absent``: known columns that are not released."""
 
     name: str
     attacker: str
@@ -77,7 +77,7 @@ class ThreatExplanation:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseExplanation:
-    """A release: what leaves, what is done to it in order, against which threats, where it goes."""
+    """A release: what is released, what is done to it in order, against which threats, where it is written."""
 
     id: str
     source: str
@@ -105,7 +105,7 @@ class ReleaseExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a policy will do."""
+    """Explanation of what a policy will do."""
 
     policy: str
     version: str

@@ -54,7 +54,7 @@ class SubsetLimit:
 
 @dataclass(frozen=True, slots=True)
 class PopulationPlan:
-    """Where F, the class size in the population, comes from: exactly one of a table, a weight column, or a size with an estimator."""
+    """Source of F, the class size in the population: exactly one of a table, a weight column, or a size with an estimator."""
 
     table: TableSource | None = None
     weight: str | None = None
@@ -64,9 +64,9 @@ class PopulationPlan:
 
 @dataclass(frozen=True, slots=True)
 class ThreatPlan:
-    """An attacker: what they know (``columns``: those that leave), what is tolerated, how a missing value is read.
+    """An attacker: what they know (``columns``: those released), what is tolerated, how a missing value is read.
 
-    ``absent``: known columns that do not leave in this release.
+    ``absent``: known columns that are not in this release.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ThreatPlan:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedColumn:
-    """A column that leaves: as it is, or as a keyed pseudonym (HMAC with the key in environment variable ``key``)."""
+    """A released column: as it is, or as a keyed pseudonym (HMAC with the key in environment variable ``key``)."""
 
     name: str
     type: ColumnType
@@ -94,7 +94,9 @@ class ReleasedColumn:
 
 @dataclass(frozen=True, slots=True)
 class SuppressStep:
-    """Cell suppression: the largest share of QI cells that may go, the cost of a cell per column, what happens to residual rows."""
+    """Cell suppression: the largest share of QI cells that may be suppressed, the cost of a cell per column, what happens to
+    residual rows.
+    """
 
     limit: Fraction | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
@@ -125,7 +127,7 @@ class CheckPlan:
 class MicrodataPlan:
     """One microdata release.
 
-    ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
+    ``columns``: the released ones, in output order. ``threats``: those the release protects against, all of which must hold.
     ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
     ``frontier``: class sizes at which the internal report shows what the first threat would cost.
     """

@@ -78,7 +78,7 @@ class KnowingPlan:
 
 @dataclass(frozen=True, slots=True)
 class AttacksPlan:
-    """Attacks on one release. ``control``: persons who are not in the data, with the columns that leave and the unit.
+    """Attacks on one release. ``control``: persons who are not in the data, with the released columns and the unit.
 
     ``decides``: whether limits decide publication; under differential privacy they only warn (DESIGN semantics 12).
     """
@@ -97,7 +97,7 @@ class AttacksPlan:
 
     @property
     def sources(self) -> tuple[TableSource, ...]:
-        """The files that attacks read besides the data."""
+        """The files that attacks read in addition to the data."""
         auxiliary = None if self.linkability is None else self.linkability.auxiliary
         return tuple(source for source in (self.control, auxiliary) if source is not None)
 
@@ -151,7 +151,7 @@ def _exact(number: Decimal | None) -> Fraction | None:
 
 
 def _like(source: TableSource, place: SourcePlace, columns: tuple[str, ...], unit: str | None) -> TableSource:
-    """A file that is read like the data, of which some columns and the unit are needed. What it holds besides is passed over."""
+    """A file that is read like the data, of which some columns and the unit are needed. Anything else in it is passed over."""
     wanted = {*columns, unit}
     return replace(
         source,

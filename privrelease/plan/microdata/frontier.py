@@ -29,9 +29,10 @@ class Kept:
 class Point:
     """A release at one threshold ``risk`` of the swept threat, of which ``k`` follows; ``chosen``: it is the policy's own.
 
-    ``highest`` and ``average``: exact risk of what would leave (None: no record is left). ``at_risk`` of ``counted`` records, or persons,
-    have a risk above the frontier's level. ``cells_lost``: dropped rows included. ``within_limit``: of the suppress step.
-    ``dominated``: another point that can be met has no more risk and loses no more cells, and is better in one of the two.
+    ``highest`` and ``average``: exact risk of what would be released (None: no record is left). ``at_risk`` of ``counted``
+    records, or persons, have a risk above the frontier's level. ``cells_lost``: dropped rows included. ``within_limit``: of the
+    suppress step. ``dominated``: another point that can be met has no more risk and loses no more cells, and is better in one
+    of the two.
     """
 
     k: int
@@ -66,7 +67,7 @@ class Frontier:
 
 
 def sweepable(plan: MicrodataPlan) -> tuple[ThreatPlan, ...]:
-    """Return the threats whose highest risk can be swept: a prosecutor's, with a limit, of columns that leave, where cells may go."""
+    """Return the threats whose highest risk can be swept: a prosecutor's, with a limit, of released suppressible columns."""
     if plan.suppress is None:
         return ()
     leave = set(plan.quasi_identifiers)
@@ -94,7 +95,9 @@ def with_dominated(points: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _dominated(point: Point, points: Sequence[Point]) -> bool:
-    """Whether another point is at least as good in risk and in cells, and better in one. A point that cannot be met dominates nothing."""
+    """Return True if another point is at least as good in risk and in cells, and better in one. A point that cannot be met
+    dominates nothing.
+    """
     if point.highest is None or not point.feasible:
         return False
     return any(

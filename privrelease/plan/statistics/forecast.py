@@ -1,4 +1,4 @@
-"""What is known of a release of statistics before it is drawn: the noise of each draw, the error of a mean. No row is needed for it."""
+"""Facts about a release of statistics before it is drawn: the noise of each draw, the error of a mean. They need no row."""
 
 from __future__ import annotations
 

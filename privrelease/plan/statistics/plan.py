@@ -43,8 +43,8 @@ DEFAULT_POPULATION: Final = "unnamed"
 class StatisticPlan:
     """One query: what it asks, of which rows, every draw it takes, what is done to the noisy figures.
 
-    ``figure``: the policy's word for it. ``fresh``: drawn anew although an answer is stored. ``agrees``: counts of the same name are made to
-    agree.
+    ``figure``: the policy's word for it. ``fresh``: drawn again although an answer is stored. ``agrees``: counts of one
+    name are adjusted until they agree.
     """
 
     id: str
@@ -62,7 +62,7 @@ class StatisticPlan:
 
     @property
     def cost(self) -> Budget:
-        """What its draws are charged, each by itself: at most its part of the budget."""
+        """Return the charge of its draws, each by itself: at most its part of the budget."""
         from privrelease.dp.budget import Budget, total
 
         return total(Budget(draw.epsilon, draw.delta) for draw in self.draws)
@@ -83,7 +83,9 @@ class StatisticPlan:
         return () if self.query.by is None else self.query.by.columns
 
     def printed(self, min_count: int | None) -> Literal["always", "own", "other"]:
-        """Which noise decides that a row is printed: none, the noise of the count that it is or is a part of, or that of another figure alone."""
+        """Return whose noise decides if a row is printed: none, the count's that it is or is part of, or another figure's
+        alone.
+        """
         from privrelease.dp.queries import PrivateKeys, Quantile, Sum
 
         counts = {draw.target.figure: draw for draw in self.draws if draw.target.figure in {"rows", "persons"}}
@@ -95,7 +97,9 @@ class StatisticPlan:
         return "own"
 
     def afterwards(self, min_count: int | None) -> tuple[str, ...]:
-        """What is done to its noisy figures, in this order; ``min_count``: of the release, which masks what has a noisy count."""
+        """Return the steps that are applied to its noisy figures, in this order; ``min_count``: of the release, which masks
+        what has a noisy count.
+        """
         counted = any(draw.target.figure in {"rows", "persons"} for draw in self.draws)
         masked = (f"masked below {min_count}",) if min_count is not None and counted else ()
         return (*(() if self.agrees is None else ("consistent",)), *self.post, *masked)
@@ -142,7 +146,7 @@ class StatisticsPlan:
 
     @property
     def composed(self) -> Composed:
-        """What all draws cost together, and by which rule."""
+        """Return the cost of all draws together, and the rule that gives it."""
         from privrelease.dp.composition import composed
 
         return composed(self.draws, self.rule, self.budget, self.apart)
@@ -157,7 +161,7 @@ class StatisticsPlan:
 
     @property
     def cost(self) -> Budget:
-        """What all draws cost together."""
+        """Return the cost of all draws together."""
         return self.composed.cost
 
     @property

@@ -1,4 +1,4 @@
-"""What simulated releases of made data gave, as values that a report can show: nothing in them comes from a row of anybody."""
+"""Results of simulated releases of synthetic data, as values that a report can show: no real person's row contributes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ErrorBin:
 
 @dataclass(frozen=True, slots=True)
 class CellSpread:
-    """A bin of a histogram: its number of made rows, and what the middle 95 % of its released figures were."""
+    """A bin of a histogram: its number of synthetic rows, and what the middle 95 % of its released figures were."""
 
     label: str
     truth: float
@@ -39,10 +39,11 @@ class CellSpread:
 class Simulated:
     """A figure of one query under one law and epsilon, in ``repetitions`` releases.
 
-    ``truth``: the figure of the made rows without noise (of a histogram: of its bins on average). ``observed``: the standard deviation of
-    what was released; ``sampling``: that of ``observed`` itself, by the fourth moment. ``theory``: of the discrete law that was drawn (None:
-    no closed form). ``continuous``, ``classic``: what continuous formulas say of the same sensitivity and budget (None: the figure has several
-    draws). ``exact_delta``: of a Gaussian of one number, at its epsilon. ``low``, ``high``: the middle 95 % of the errors. ``counts``: a plain count.
+    ``truth``: the figure of the synthetic rows without noise (of a histogram: of its bins on average). ``observed``: the
+    standard deviation of what was released; ``sampling``: that of ``observed`` itself, by the fourth moment. ``theory``: of the
+    discrete law that was drawn (None: no closed form). ``continuous``, ``classic``: what continuous formulas say of the same
+    sensitivity and budget (None: the figure has several draws). ``exact_delta``: of a Gaussian of one number, at its epsilon.
+    ``low``, ``high``: the middle 95 % of the errors. ``counts``: a plain count.
     """
 
     query: str
@@ -66,13 +67,13 @@ class Simulated:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the observed deviation is within four of its own standard deviations of theory."""
+        """Return True if the observed deviation is within four of its own standard deviations of theory."""
         return None if self.theory is None else abs(self.observed - self.theory) <= 4 * self.sampling
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Every figure of a release, or of the study (``policy`` None); ``rows``: how many were made."""
+    """Every figure of a release, or of the study (``policy`` None); ``rows``: number of synthetic rows."""
 
     release: str
     policy: str | None

@@ -67,7 +67,7 @@ class MeasurePlan:
 
     @property
     def unit(self) -> Fraction:
-        """What printed figures are multiples of: a mean is rounded to a thousandth of a step."""
+        """Return the unit of which printed figures are multiples: a mean is rounded to a thousandth of a step."""
         return self.grid / 1000 if self.kind == "mean" else self.grid
 
 
@@ -101,7 +101,7 @@ class TablePlan:
 
     @property
     def class_check(self) -> Literal["repaired", "checked", "declined", "needless"]:
-        """What is done about groups that share one key: where the policy says nothing they are looked for if a group column is sensitive."""
+        """Return the treatment of groups that share one key; by default they are looked for if a group column is sensitive."""
         if self.class_disclosure is not None:
             return "repaired" if self.class_disclosure else "declined"
         roles = {column.name: column.role for column in self.source.declared}
@@ -126,7 +126,7 @@ class TablePlan:
 
     @property
     def query(self) -> TableQuery:
-        """What an engine is asked: every column that is added up, once."""
+        """Return the query for an engine: every column that is added up, once."""
         sums = tuple(dict.fromkeys(measure.column for measure in self.added if measure.column is not None))
         unit = None if self.unit is None else self.unit.column
         return TableQuery(self.by, self.keys, sums, unit, self.margins, self.rules.largest, self.where)
@@ -142,7 +142,7 @@ class TablePlan:
 
     @property
     def printed(self) -> PrintedTable:
-        """What it prints, as an attacker sees it."""
+        """Return the printed table, as an attacker sees it."""
         return PrintedTable(
             self.by,
             self.keys,
