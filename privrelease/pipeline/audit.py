@@ -29,7 +29,9 @@ class AuditedFiles:
 
 
 def audit(release: ReleasePlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
-    """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
+    """Audit files. Those of a run known here are led back to the source by its row map; of external files, what needs it is
+    unchecked.
+    """
     from privrelease.audit.checks.waivers import with_waivers
 
     return with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)

@@ -75,7 +75,7 @@ def comparable_audit(path: Path) -> AuditResult:
     audit = read_audit(file)
     try:
         differences(audit, audit)
-    except (ValueError, ArithmeticError):  # of the section's model, or of a figure that is none: neither is repeated
+    except (ValueError, ArithmeticError):  # of the section's model, or of an invalid figure: neither is repeated
         raise InputError(
             code="C302",
             message="this is no audit of a known version: a section or figure cannot be read",
@@ -86,7 +86,7 @@ def comparable_audit(path: Path) -> AuditResult:
 
 
 def _withholds(value: object) -> bool:
-    """Whether a figure anywhere is withheld, as in the edition for recipients."""
+    """Return True if a figure anywhere is withheld, as in the edition for recipients."""
     from privrelease.report.view.edition import WITHHELD
 
     if isinstance(value, dict):

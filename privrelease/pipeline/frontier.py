@@ -1,4 +1,4 @@
-"""What a release would lose at each of several thresholds of one threat. Publishes nothing, spends nothing."""
+"""Forecast of what a release would lose at each of several thresholds of one threat. Publishes nothing, spends nothing."""
 
 from __future__ import annotations
 

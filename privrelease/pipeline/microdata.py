@@ -1,4 +1,4 @@
-"""What the pipeline does with microdata: protect, park, audit with the row map, and read previous releases of the kind."""
+"""Microdata in the pipeline: protect, park, audit with the row map, and read previous releases of the kind."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
 
 
 def _target(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditTarget:
-    """Take the files as the run's that made them, where that is known here and the source is asked; else as anybody's."""
+    """Take the files as the run's that made them, where that is known here and the source is asked; else as external files."""
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.pipeline.audit import origin_of_files, sinks_of
 

@@ -1,4 +1,6 @@
-"""Which run of ours made a file: its bytes are those of an output in the manifest that was decided upon, or it lies where the run put it."""
+"""Provenance of a file from a run of ours: its bytes are an output's in the decided manifest, or it lies at its place in the
+run.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,8 @@ def origin_of(
 ) -> Origin | None:
     """Return the newest run of the release that made all of ``files``, a published one before others; None: no run known here did.
 
-    A file that lies at its place in the run's folder is the run's, whatever its bytes are now: the audit then tells that it was altered.
-    ``source``: the audit will read it, so it has to be the one that the run read.
+    A file that lies at its place in the run's folder is the run's, whatever its bytes are now: the audit then reports that it
+    was altered. ``source``: the audit will read it, so it has to be the one that the run read.
     """
     from privrelease.release.digests import sha256_of
 
@@ -130,7 +132,7 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
 
 
 def _source_unchanged(run: RunFolder, release: ReleasePlan, store: ReleaseStore, kinds: Sequence[Kind[Any]]) -> bool:
-    """Whether the files of the source, and lists of keys, are those that the run read: else its row map leads to other rows."""
+    """Return True if the files of the source, and lists of keys, are those that the run read, as its row map needs."""
     from privrelease.execute.common.inputs import digest_inputs
     from privrelease.execute.common.scope import sources_of
     from privrelease.release.digests import DIGEST_KEY, digest_key

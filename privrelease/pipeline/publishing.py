@@ -82,14 +82,14 @@ def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
 
 
 def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
-    """Return the audit with the approvals that the policy requires, which nobody can have given yet."""
+    """Return the audit with the approvals that the policy requires, which no one can have given yet."""
     from privrelease.audit.document.signoff import SignoffFacts, with_signoff
 
     return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
 
 
 def _changed(parked: _Parked) -> tuple[Finding, ...]:
-    """What is not as it was decided upon: files of the run, the policy, or the day, where a waiver has expired since."""
+    """Return findings on what differs from the decision: files of the run, the policy, or waivers that have expired since."""
     from privrelease.findings import Finding
     from privrelease.release.store import now
     from privrelease.release.tamper_check import alterations
@@ -169,7 +169,7 @@ class Publishable:
     parked: _Parked
     release: str
     changed: tuple[Finding, ...] = ()
-    """What is not as it was decided upon."""
+    """Findings about what is not as it was decided upon."""
     discounted: tuple[Finding, ...] = ()
     """Approvals that do not count, and why."""
     missing: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class Publishable:
 
     @property
     def ready(self) -> bool:
-        """Whether nothing stands against publishing it."""
+        """Return True if nothing prevents its publication."""
         return not (self.changed or self.missing or self.unreviewed)
 
     @property
@@ -281,7 +281,7 @@ def signoff_of(folder: Path) -> object | None:
 
 
 def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals) -> None:
-    """Keep the approvals that count beside the audit, and show them in the internal report."""
+    """Keep the approvals that count next to the audit, and show them in the internal report."""
     from privrelease.audit.document.signoff import SignoffFacts, SignoffRecord, with_signoff
     from privrelease.release.files import canonical_json
     from privrelease.report.pages.html import render_html

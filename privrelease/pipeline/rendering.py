@@ -72,7 +72,7 @@ def _markdown(audit: AuditResult, edition: Edition) -> bytes:
 def _in_toto(audit: AuditResult, edition: Edition) -> bytes:
     from privrelease.report.forms.intoto import render_statement
 
-    del edition  # a statement goes to whoever has the files
+    del edition  # a statement is for whoever has the files
     return render_statement(audit)
 
 

@@ -18,7 +18,9 @@ Became = Literal["published", "parked", "quarantined", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
-    """What became of one release: ``published``, ``parked`` until a person decides, ``quarantined`` since its audit fails, or ``failed``."""
+    """Result of one release: ``published``, ``parked`` until a person decides, ``quarantined`` as its audit fails, or
+    ``failed``.
+    """
 
     release: str
     became: Became
@@ -32,7 +34,7 @@ class ReleaseResult:
     kept: tuple[tuple[str, str], ...] = ()
     """Files that were at output paths before, each with the place where it is kept."""
     error: Exception | None = None
-    """What stopped the release, or kept it from being published."""
+    """The error that stopped the release, or kept it from being published."""
 
     @property
     def decision(self) -> str:
@@ -73,7 +75,7 @@ class RunResult:
 
     @property
     def published(self) -> bool:
-        """Whether every release was published."""
+        """Return True if every release was published."""
         return all(one.became == "published" for one in self.releases)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Running the releases of a policy: protect, audit, report, then publish, park or quarantine. Each release stands alone."""
+"""Running the releases of a policy: protect, audit, report, then publish, park or quarantine. Each release is independent."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def require_logged(work: Work) -> None:
 def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> RunResult:
     """Run the releases one after the other. ``ended``: called with the result of each as soon as it is known.
 
-    Whatever stops a release stands in its result and does not stop the others, but for a person who interrupts (KeyboardInterrupt).
+    Whatever stops a release is reported in its result and does not stop the others, but for a person who interrupts
+    (KeyboardInterrupt).
     """
     results = []
     for release in work.releases:
@@ -85,7 +86,7 @@ def _alone(work: Work, release: ReleasePlan) -> ReleaseResult:
     """Run one release; whatever stops it does not stop the others, but for a person who interrupts."""
     try:
         return _one(work, release)
-    except Exception as error:  # noqa: BLE001 -- each release stands alone, and what is raised is reported without its text
+    except Exception as error:  # noqa: BLE001 -- each release is independent, and what is raised is reported without its text
         if is_interruption(error):
             raise KeyboardInterrupt from None
         return ReleaseResult(release.id, "failed", f"release {release.id}: stopped", error=error)
@@ -105,7 +106,7 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
 
 
 def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
-    """Add what changed since the release that is published now; an audit that cannot be read any more is told and passed over."""
+    """Add what changed since the release that is published now; an unreadable audit is reported and passed over."""
     from privrelease.audit.comparison.audits import compare_with_previous
     from privrelease.execute.common.scope import release_name
     from privrelease.report.forms.json_report import read_audit

@@ -27,7 +27,7 @@ _GIT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where a policy is read and its releases are kept, and within which limits."""
+    """Places where a policy is read and its releases are kept, and the limits."""
 
     environment: str | None = None
     data_root: Path | None = None

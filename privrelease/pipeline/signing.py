@@ -183,7 +183,7 @@ class VerifiedRun:
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """An approval that no named key signed. ``key``: the id it names, empty where that is none."""
+    """An approval that no named key signed. ``key``: the id it names, empty where that is not valid."""
 
     role: str
     approver: str

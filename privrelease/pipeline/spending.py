@@ -1,4 +1,4 @@
-"""What a run of statistics would spend now, and what it would leave: from the ledger, which is only read."""
+"""Budget that a run of statistics would spend now, and the rest: from the ledger, which is only read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the pipeline does with statistics: charge, draw, park, audit against the claim and the ledger, and read previous releases of the kind."""
+"""Statistics in the pipeline: charge, draw, park, audit against the claim and the ledger, and read previous releases of the
+kind.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where noise comes from and what it is charged to."""
+    """Source of the noise and account that it is charged to."""
 
     randomness: Randomness
     ledger: Ledger
@@ -124,7 +126,7 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
 
 
 def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTarget:
-    """Add what the ledger says of the release. One that is not at hand is told; one that was altered is a fault of the release."""
+    """Add what the ledger says of the release. If it is not available, that is reported; if altered, the release is faulty."""
     from privrelease.audit.statistics.charges import charges_of
 
     if target.manifest is None:

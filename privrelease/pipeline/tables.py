@@ -1,4 +1,4 @@
-"""What the pipeline does with tables: aggregate, suppress, park, audit next to the tables of the same persons, and read previous ones."""
+"""Tables in the pipeline: aggregate, suppress, park, audit next to the tables of the same persons, and read previous ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world that releases are made in: settings, engine, ledger, randomness and whoever is told of progress. Each can be replaced."""
+"""The world that releases are made in: settings, engine, ledger, randomness and listener for progress, all replaceable."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _unlogged(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Everything that the pipeline is given besides a policy.
+    """Everything that the pipeline is given in addition to a policy.
 
     ``open_engine``: by its settings. ``open_ledger``: the one that a policy names, where a state folder's manifests vouch for it.
     ``randomness``: of noise that is published. ``progress``: by the id of a release. ``log``: a line of progress in words.
