@@ -1,4 +1,4 @@
-"""What commands that judge print for pipelines: ``--format sarif``, ``junit`` and ``github``."""
+"""Output for pipelines of commands that judge: ``--format sarif``, ``junit`` and ``github``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_summary(console: Console) -> None:
 @contextmanager
 def stopped_in_form(verb: str, policy: Path, console: Console) -> Iterator[None]:
     """Before anything is printed: what stops the command inside is printed in the console's form too, where that is one for machines, as
-    ``validate`` prints it. The error goes on.
+    ``validate`` prints it. The error is raised again.
     """
     try:
         yield
@@ -54,8 +54,8 @@ def stopped_in_form(verb: str, policy: Path, console: Console) -> Iterator[None]
 def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], findings: Iterable[Finding], console: Console) -> None:
     """Print audits, and findings that belong to none (of the policy, or what stopped a release), in the console's form, if it is one.
 
-    ``verb`` and ``policy``, the file as it was named: by them a viewer tells one command's results from another's.
-    With ``github`` annotations go to stdout, and the summary to the file that GitHub names.
+    ``verb`` and ``policy``, the file as it was named: by them a viewer distinguishes one command's results from another's.
+    With ``github`` annotations are written to stdout, and the summary to the file that GitHub names.
     """
     if console.form not in {Format.SARIF, Format.JUNIT, Format.GITHUB}:
         return

@@ -1,4 +1,4 @@
-"""What the command line writes: data on stdout, progress and logs on stderr.
+"""Output of the command line: data on stdout, progress and logs on stderr.
 
 Texts from data or policy may hold control characters; a terminal would obey them. They are written out as escapes.
 """
@@ -15,14 +15,14 @@ __all__ = ["Console", "FailOn", "Format", "PlainFormat", "harmless"]
 
 
 class PlainFormat(StrEnum):
-    """Form of what goes to stdout, of commands that judge nothing."""
+    """Form of the output on stdout of commands that judge nothing."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class Format(StrEnum):
-    """Form of what goes to stdout, of commands that judge: also the forms that pipelines read."""
+    """Form of the output on stdout of commands that judge: also the forms that pipelines read."""
 
     TEXT = "text"
     JSON = "json"
@@ -32,7 +32,7 @@ class Format(StrEnum):
 
 
 class FailOn(StrEnum):
-    """What makes the exit code 1."""
+    """Outcomes that make the exit code 1."""
 
     WARN = "warn"
     ERROR = "error"
@@ -59,19 +59,19 @@ def _escape(character: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """Where a command writes to. ``verbosity``: -1 quiet, 0 usual, 1 more."""
+    """Output channels of a command. ``verbosity``: -1 quiet, 0 usual, 1 more."""
 
     form: Format | PlainFormat = Format.TEXT
     verbosity: int = 0
 
     @property
     def json(self) -> bool:
-        """Whether stdout is for a machine."""
+        """Return True if stdout is for a machine."""
         return self.form.value == "json"
 
     @property
     def text(self) -> bool:
-        """Whether stdout is for a person."""
+        """Return True if stdout is for a person."""
         return self.form.value == "text"
 
     def data(self, text: str) -> None:

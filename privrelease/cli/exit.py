@@ -1,7 +1,7 @@
-"""How a command ends: exit code, the last line on stderr that says why, and errors without a traceback.
+"""End of a command: exit code, the last line on stderr that says why, and errors without a traceback.
 
-What is printed here may be read by more people than the data: an exception's own text is shown only where it is one of ours. Of
-every other exception only its type and the place in our code are named, since its message may hold a cell.
+The text printed here may be read by more people than the data: an exception's own text is shown only where it is one of ours.
+Of every other exception only its type and the place in our code are named, since its message may hold a cell.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MEMORY_HINT = "allow more with --memory-limit, name a roomy folder with --temp,
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The exit code and why. ``said``: what goes to stderr before the last line; ``findings``: the same for machines.
+    """The exit code and why. ``said``: what is written to stderr before the last line; ``findings``: the same for machines.
 
     ``meaning``: what the code means here, where its usual meaning would say too much.
     """

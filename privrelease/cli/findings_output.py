@@ -1,4 +1,4 @@
-"""What an audit found, told on stderr: place, code, what is wrong, what to do.
+"""Findings of an audit, reported on stderr: place, code, what is wrong, what to do.
 
 Values for machines: what ``--format json`` prints.
 """
@@ -18,7 +18,7 @@ __all__ = ["finding_value", "record_value", "report_findings"]
 
 
 def report_findings(findings: Iterable[FindingRecord], console: Console, *, but: Collection[str] = ()) -> None:
-    """Log findings, errors also where little is said; those about the subjects ``but`` are told elsewhere."""
+    """Log findings, errors also where little is said; those about the subjects ``but`` are reported elsewhere."""
     for finding in findings:
         if finding.subject in but:
             continue

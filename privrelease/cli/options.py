@@ -79,7 +79,7 @@ _SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B)\Z", re.IGNORECASE)
 
 
 def checked_memory(text: str) -> str:
-    """Return a memory limit as the engine takes it. Raises UsageError where it is none.
+    """Return a memory limit as the engine takes it. Raises UsageError where it is not valid.
 
     >>> checked_memory("4GiB")
     '4GiB'

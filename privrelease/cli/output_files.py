@@ -1,4 +1,4 @@
-"""Where ``-o`` and ``--report`` may write: nowhere that a policy, a source, a release or a run stands.
+"""Places where ``-o`` and ``--report`` may write: nowhere that a policy, a source, a release or a run is kept.
 
 A report is made in seconds; what it would overwrite may be the only copy. So nothing that exists is overwritten unless ``--force`` asks
 for it, and with ``--force`` neither what a command reads, nor an output of a release, nor anything of a state folder. A symbolic link at
@@ -96,7 +96,7 @@ def kept_of_audit(audit: Path) -> tuple[Kept, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes results of a command. ``force``: an ordinary file that stands in the way is replaced."""
+    """Writes results of a command. ``force``: an ordinary file that is already there is replaced."""
 
     kept: tuple[Kept, ...] = ()
     force: bool = False
@@ -195,7 +195,9 @@ def _put(draft: Path, place: Path, target: Path) -> None:
 
 
 def _is(place: Path, kept: Path) -> bool:
-    """Whether a place is a kept one or inside it: by its name in any case of letters, by where links lead, or as the same file."""
+    """Return True if a place is a kept one or inside it: by its name in any case of letters, by where links lead, or as the
+    same file.
+    """
     names = {str(place).casefold(), os.path.realpath(place).casefold()}
     for other in {str(_place(kept)), os.path.realpath(kept)}:
         folded = other.casefold()

@@ -45,7 +45,7 @@ class Steps:
 
 
 def world_of(settings: Settings, console: Console) -> World:
-    """Return the world of a command: its settings, and progress that is told on its console. The process is ours: Arrow goes without pandas."""
+    """Return the world of a command: its settings, and progress on its console. The process is ours: Arrow needs no pandas."""
     from privrelease.pipeline.world import World
 
     return World(

@@ -27,7 +27,7 @@ __all__ = ["Audited", "audit"]
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What is to be audited, and where the result goes."""
+    """Files that are to be audited, and the place of the result."""
 
     release: str
     files: tuple[Path, ...]
@@ -39,7 +39,9 @@ class Audited:
 
 
 def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
-    """Audit files. Those of a run known here are led back to the source by its row map; of others, what needs that is unchecked."""
+    """Audit files. Those of a run known here are led back to the source by its row map; of external files, what needs it is
+    unchecked.
+    """
     with stopped_in_form("audit", policy, console):
         result, writer = _audited(policy, settings, asked, console)
     _write(policy, result, asked, writer, console)
@@ -75,7 +77,7 @@ def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, co
 
         writer.write(asked.report_file, render_html(result, Edition.INTERNAL).encode())
         console.log(f"wrote {asked.report_file}")
-    # what was not looked at stands in the text on stdout, and is not told twice
+    # what was not looked at appears in the text on stdout, and is not reported twice
     told = _unlooked(result) if console.text else frozenset()
     report_findings(result.findings, console, but=told)
     if console.json:

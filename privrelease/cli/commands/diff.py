@@ -24,7 +24,7 @@ __all__ = ["DiffFormat", "StopAt", "diff"]
 
 
 class DiffFormat(StrEnum):
-    """Form of what goes to stdout."""
+    """Form of the output on stdout."""
 
     TEXT = "text"
     JSON = "json"
@@ -33,7 +33,7 @@ class DiffFormat(StrEnum):
 
 
 class StopAt(StrEnum):
-    """What makes the exit code 1: ``breaking`` stops at what weakens, too."""
+    """Changes that make the exit code 1: ``breaking`` stops at what weakens, too."""
 
     NEVER = "never"
     WEAKER = "weaker"
@@ -94,7 +94,7 @@ def _new_policy(old: Path, new: Path, form: DiffFormat, console: Console) -> End
 
 @contextmanager
 def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -> Iterator[None]:
-    """A policy that cannot be compared is told on stdout too, where a pipeline reads it. The error goes on."""
+    """A policy that cannot be compared is reported on stdout too, where a pipeline reads it. The error is raised again."""
     try:
         yield
     except PrivreleaseError as error:
@@ -115,7 +115,9 @@ def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -
 
 
 def _are_audits(old: Path, new: Path, environment: str | None) -> bool:
-    """Whether audits are compared, not policies. Raises UsageError (C142, C143), InputError (C301): one of each, or none of either."""
+    """Return True if audits are compared, not policies. Raises UsageError (C142, C143), InputError (C301): one of each, or none
+    of either.
+    """
     audits = [_is_audit(path) for path in (old, new)]
     if not all(audits):
         if any(audits):

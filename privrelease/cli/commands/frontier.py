@@ -31,7 +31,7 @@ _USUAL: Final = "2,3,5,10,20,50"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is swept, and where it goes: thresholds as class sizes or as risks, the threat (None: the first), the page, the chart."""
+    """Request for a sweep: thresholds as class sizes or as risks, the threat (None: the first), the page, the chart."""
 
     release: str | None = None
     k: str | None = None
@@ -82,7 +82,9 @@ def read_risks(text: str) -> tuple[Fraction, ...]:
 
 
 def frontier(policy: Path, settings: Settings, asked: Asked, console: Console) -> Ending:
-    """Sweep, tell, and write what was asked for. Raises UsageError (C121 to C124, C130, C131), InputError where the source is not as declared."""
+    """Sweep, report, and write what was asked for. Raises UsageError (C121 to C124, C130, C131), InputError where the source is
+    not as declared.
+    """
     from privrelease.cli.output_files import Writer, kept_of_policy
 
     if asked.k is not None and asked.risk is not None:

@@ -73,7 +73,7 @@ def _delimiter(asked: str | None) -> str | None:
 
 
 def _hidden(names: Sequence[str]) -> str | None:
-    """Return how to write the delimiter that stands in the only name; None where there is none, or there are several names.
+    """Return how to write the delimiter that appears in the only name; None where there is none, or there are several names.
 
     >>> _hidden(["id;age"]), _hidden(["id;age", "sex"]), _hidden(["age"])
     ('";"', None, None)

@@ -97,7 +97,7 @@ class Raised:
 
 
 def raise_cap(policy: Path, settings: Settings, asked: Raised, console: Console) -> Ending:
-    """Set the cap of a population or of a dataset anew by an entry that an owner of the ledger signs."""
+    """Set a new cap of a population or of a dataset by an entry that an owner of the ledger signs."""
     from privrelease.dp.budget import Budget
     from privrelease.ledger.caps import CAP_STATEMENT, cap_statement
     from privrelease.ledger.entries import NOTHING

@@ -1,6 +1,7 @@
-"""What ``privrelease ledger status`` shows: caps, what was spent, what is left, by population and by dataset with a cap of its own.
+"""Output of ``privrelease ledger status``: caps, what was spent, what is left, by population and by dataset with its own cap.
 
-Beside the sums, which caps are about, stands what zCDP makes of all draws of a population: a view, as tight as the draws allow.
+Next to the sums, which caps are about, it shows the zCDP cost of all draws of a population: a view, as tight as the draws
+allow.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ __all__ = ["shown", "shown_as_data"]
 
 @dataclass(frozen=True, slots=True)
 class _Concentrated:
-    """What a population spent by zCDP: ``epsilon`` at the delta of its cap, never below the truth; ``failure`` is inside that delta."""
+    """Budget that a population spent by zCDP: ``epsilon`` at the delta of its cap, never below the truth; ``failure`` is inside
+    that delta.
+    """
 
     rho: Fraction
     failure: Fraction

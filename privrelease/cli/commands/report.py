@@ -21,7 +21,7 @@ __all__ = ["Asked", "report"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: one audit or the index over a folder, for whom, in which form, and where to."""
+    """Request for a report: one audit or the index over a folder, for whom, in which form, and where to."""
 
     audit: Path | None
     index: Path | None

@@ -24,7 +24,7 @@ _DEEPEST, _MOST_NAMED = 5, 20
 
 
 def report_index(folder: Path, edition: Edition, output: Path | None, console: Console, *, force: bool = False) -> Ending:
-    """Write the index; an audit that cannot be read is told, counted on the page, and makes the exit code 3."""
+    """Write the index; an audit that cannot be read is reported, counted on the page, and makes the exit code 3."""
     from privrelease.cli.output_files import Kept, Writer
     from privrelease.errors import InputError
 
@@ -91,7 +91,7 @@ def _is_run(audit: Path) -> bool:
 
 
 def _left(audit: Path) -> bool:
-    """Whether a run was published; an audit that is no run's is what whoever put it there shows."""
+    """Return True if a run was published, or if the audit is not a run's: then whoever put it there shows it."""
     from privrelease.release.runs import RunFolder, RunState
 
     if not _is_run(audit):
@@ -100,7 +100,7 @@ def _left(audit: Path) -> bool:
 
 
 def _pages(audit: Path, edition: Edition) -> Iterator[Path]:
-    """Where the page of an audit may be: beside it, or in the run's folder."""
+    """Yield the places where the page of an audit may be: next to it, or in the run's folder."""
     if edition.value == "internal":
         yield audit.with_name("report.html")
         return

@@ -1,4 +1,4 @@
-"""``privrelease run``: the releases of a policy on the command line; each is told as soon as it has ended."""
+"""``privrelease run``: the releases of a policy on the command line; each is reported as soon as it has ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run", "worst"]
 
-#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not leave, what waits, what passed.
+#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not be published, what waits, what
+#: passed.
 _WORST_FIRST = (70, 2, 3, 4, 1, 5, 0)
 
 #: The exit code of a release that was not stopped, by what became of it.

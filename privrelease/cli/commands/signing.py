@@ -97,7 +97,8 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console:
 def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
     """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named.
 
-    An approval by a key that was not named is told and neither verified nor altered; a named key that approved nothing fails.
+    An approval by a key that was not named is reported and neither verified nor altered; a named key that approved nothing
+    fails.
     """
     found = signing.verify_run(folder, keys)
     if console.json:
@@ -130,7 +131,7 @@ def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
 
 
 def _said(verified: int, others: int) -> str:
-    """Say how many approvals hold, and how many nobody looked at.
+    """Say how many approvals hold, and how many were not checked.
 
     >>> _said(1, 1)
     '1 approval verified by the keys given, 1 approval by keys that were not given is not verified'

@@ -1,4 +1,4 @@
-"""``privrelease simulate``: what noise does to a release's figures, on made data, beside theory and a published study's."""
+"""``privrelease simulate``: the effect of noise on a release's figures, on synthetic data, compared with theory and a study."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _HEADER = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is simulated: budgets, how often, made rows of a group, a delta in place of the release's; the report's file, and whether one
-    that is there is overwritten.
+    """Request for a simulation: budgets, how often, synthetic rows of a group, a delta in place of the release's; the report's
+    file, and whether one that is there is overwritten.
     """
 
     sweep: str

@@ -25,7 +25,7 @@ __all__ = ["counted", "validate"]
 def validate(
     policy: Path, environment: str | None, data_root: Path | None, profile: str | None, fail_on: FailOn, console: Console
 ) -> Ending:
-    """Check a policy and say the k that each threshold means. Findings are the command's data, so they go to stdout.
+    """Check a policy and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
 
     ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed.
     """
@@ -77,7 +77,7 @@ def _explain_profile(profile: Profile | None, missing: tuple[Missing, ...], cons
 
 
 def _lacking(loaded: LoadedPolicy | None, missing: tuple[Missing, ...], findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Tell of fields that the command line asks for, where the policy itself does not."""
+    """Report fields that the command line asks for, where the policy itself does not."""
     if loaded is None or not missing or any(finding.code == "P606" for finding in findings):
         return ()
     message = f"the profile gdpr requires fields that are missing in legal: {', '.join(one.name for one in missing)}"

@@ -1,4 +1,4 @@
-"""The verbs of who answers for a release: keys, signatures, approvals, publication and withdrawal.
+"""The verbs for those who answer for a release: keys, signatures, approvals, publication and withdrawal.
 
 Their work is in modules of their own, imported when one is called.
 """
