@@ -135,7 +135,7 @@ def grouped_bars(
 
 
 def horizontal_bars(name: str, title: str, description: str, shares: Sequence[tuple[str, Fraction]]) -> HorizontalBars:
-    """Lay out one bar per (label, share); labels stand above their bars and wrap."""
+    """Lay out one bar per (label, share); labels appear above their bars and wrap."""
     top = nice_top(max((share for _, share in shares), default=Fraction(1)))
     laid: list[HorizontalBar] = []
     y = 4

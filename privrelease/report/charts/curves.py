@@ -1,4 +1,6 @@
-"""How noisy figures are by budget (lines on a logarithmic axis, one shape a mechanism), and how errors are spread (bars, the law as dots)."""
+"""Charts of the noise of figures by budget (lines on a logarithmic axis, one shape a mechanism) and of the spread of errors
+(bars, the law as dots).
+"""
 
 from __future__ import annotations
 

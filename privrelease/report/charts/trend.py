@@ -1,4 +1,4 @@
-"""A figure over time beside its limit: a line of points, one per audit."""
+"""A figure over time compared with its limit: a line of points, one per audit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An entry for the registry of differential-privacy deployments, as YAML: a draft, since its board decides.
 
-What is written is public: the claim of the manifest (known before any row was read) and what the policy states. Source: the registry's
-schema (tiers 1 to 3). What the policy does not state is said to be so.
+The content is public: the claim of the manifest (known before any row was read) and what the policy states. Source: the
+registry's schema (tiers 1 to 3). A field that the policy does not state is marked as not stated.
 """
 
 from __future__ import annotations

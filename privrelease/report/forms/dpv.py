@@ -200,7 +200,7 @@ def _storage(key: str, value: str | tuple[str, ...]) -> dict[str, Any]:
 
 
 def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
-    """Categories as the policy states them, then the columns that leave."""
+    """Categories as the policy states them, then the released columns."""
     yield from (_named("dpv:PersonalData", text) for text in _texts(audit.legal.stated.get("data_categories")))
     for column in audit.data.columns:
         if column.leaves:

@@ -42,8 +42,8 @@ def render_statement(audit: AuditResult, companions: Sequence[tuple[str, str]] =
     """Return the statement as canonical JSON. Subjects are the released files, and their ``companions`` by name and SHA-256: the manifest and
     the recipients' report. The configuration is the resolved policy.
 
-    What leaves with the data is told: names and outcomes of checks that recipients may see, no figure. Raises InputError (C303)
-    where the audit names no file: nothing would be attested.
+    The statement discloses what is published with the data: names and outcomes of checks that recipients may see, no figure.
+    Raises InputError (C303) where the audit names no file: nothing would be attested.
     """
     identity = audit.identity
     if not identity.outputs:

@@ -40,7 +40,7 @@ def read_audit(path: Path, label: str | None = None) -> AuditResult:
         return audit_of(content)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        unknown = first["type"] == "extra_forbidden"  # a key of a file of others is not repeated: it may be a value
+        unknown = first["type"] == "extra_forbidden"  # a key of an external file is not repeated: it may be a value
         place = ".".join(str(part) for part in first["loc"][: -1 if unknown else None]) or "the whole file"
         raise InputError(
             code="C302",

@@ -1,4 +1,4 @@
-"""A summary in Markdown, for job summaries and comments: verdict, what does not hold, figures beside limits, what remains.
+"""A summary in Markdown, for job summaries and comments: verdict, what does not hold, figures next to limits, what remains.
 
 Texts of data and policy are escaped: they make no markup, no link, no mention.
 """

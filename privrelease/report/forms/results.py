@@ -1,4 +1,4 @@
-"""What every form for machines is made of: results (what was found, and where) and cases (what was checked, and how it ended).
+"""Parts of every form for machines: results (what was found, and where) and cases (what was checked, and how it ended).
 
 Texts of data and policy for places where control characters would act or are not allowed (XML 1.0, logs).
 """
@@ -69,7 +69,7 @@ class Case:
 
     @property
     def state(self) -> State:
-        """Whether it holds, does not, could not be made, or was not asked for."""
+        """Return the state: it holds, does not, could not be made, or was not asked for."""
         return _STATES.get(self.outcome, "does_not_hold")
 
 

@@ -1,4 +1,4 @@
-"""The summary of an audit for a terminal or a log: verdict, then figures beside their limits, a line each."""
+"""The summary of an audit for a terminal or a log: verdict, then figures next to their limits, a line each."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def not_made_words(decision: Decision, catalogue: Catalogue) -> str:
 
 
 def _waiver_state(waiver: WaiverRecord, audit: AuditResult) -> str:
-    """Why a waiver counts or does not, one that was not used by what came of its check."""
+    """Return why a waiver counts or does not; for an unused one, by the outcome of its check."""
     if waiver.state != "unused":
         return waiver.state
     check = next((check for check in audit.checks if check.id == waiver.check), None)

@@ -1,4 +1,4 @@
-"""The risk-utility frontier as a page and as an SVG that stands alone. For internal use: its figures count the source."""
+"""The risk-utility frontier as a page and as a self-contained SVG. For internal use: its figures count the source."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _share(point: Point, found: Frontier) -> Fraction:
 
 
 def is_beaten(found: Frontier) -> bool:
-    """Whether a point is drawn as one that another beats."""
+    """Return True if a point is drawn as one that another beats."""
     return any(point.dominated and not point.chosen for point in found.points)
 
 

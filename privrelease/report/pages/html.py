@@ -35,7 +35,7 @@ def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | Non
 
 
 def render_index(page: IndexPage, catalogue: Catalogue | None = None) -> str:
-    """Render the index over many releases, as self-contained and as locked as :func:`render_html`; its links lead to reports beside it."""
+    """Render the index over many releases, as self-contained and as locked as :func:`render_html`, with links to reports."""
     return render("index.html.j2", catalogue or english(), page=page, number=number)
 
 

@@ -1,4 +1,4 @@
-"""The index over many audits: every release in one line, newest first, and how risk and budget went over time.
+"""The index over many audits: every release in one line, newest first, and how risk and budget changed over time.
 
 One entry holds what a line needs and no more, so that thousands of audits fit in memory; table and charts are bounded, and say so.
 """
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def stream(self) -> tuple[str, str, str]:
-        """What one series of releases is called."""
+        """Return the name of one series of releases."""
         return self.policy, self.release, self.environment or ""
 
 
@@ -161,7 +161,9 @@ def build_index(entries: Iterable[Entry], edition: Edition, catalogue: Catalogue
 
 
 def _decided(entries: Sequence[Entry]) -> Sentence | None:
-    """Say of several audits how many pass, wait and fail, so that nobody has to look for the one that fails; recipients see what passed."""
+    """Say of several audits how many pass, wait and fail, so that no one has to look for the one that fails; recipients see
+    what passed.
+    """
     if len(entries) < 2:
         return None
     of = {status: numbers.count(sum(entry.status == status for entry in entries)) for status in ("pass", "review", "fail")}

@@ -1,6 +1,6 @@
 """The report in print form, as PDF (extra ``pdf``): the page's own print style, tagged, the same bytes each time.
 
-WeasyPrint draws a chart with what stands inside of it only, so the charts' colours are written into each.
+WeasyPrint draws a chart only with what is inside it, so the charts' colours are written into each.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def render_pdf(audit: AuditResult, edition: Edition, catalogue: Catalogue | None
     except OSError:
         hint = "install libpango and libpangoft2 (Debian: libpango-1.0-0 libpangoft2-1.0-0), or print the page from a browser"
         raise InputError(code="C306", message="print form needs the library Pango, which is not found", hint=hint) from None
-    logging.getLogger("weasyprint").setLevel(logging.CRITICAL)  # it tells of every property of a screen that paper has not
+    logging.getLogger("weasyprint").setLevel(logging.CRITICAL)  # it warns of every property of a screen that paper lacks
     page = render_html(audit, edition, catalogue)
     style = f"<style>{print_style()}</style>"
     page = _SVG.sub(lambda match: match[0] + style, page)

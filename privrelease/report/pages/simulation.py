@@ -1,4 +1,6 @@
-"""The report of a simulation, as one HTML file in the look of the audit's: observed noise beside exact and continuous theory."""
+"""The report of a simulation, as one HTML file in the look of the audit's: observed noise compared with exact and continuous
+theory.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _STROKES: dict[str, Stroke] = {"laplace": "first", "gaussian": "second"}
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """What the paper prints at an epsilon, what theory says of each mechanism, and which give it."""
+    """Figures at an epsilon: the paper's, those of theory for each mechanism, and the mechanisms that give the paper's."""
 
     epsilon: str
     printed: str

@@ -1,4 +1,4 @@
-"""How noisy each figure would be by budget, both mechanisms side by side, as one SVG file that stands alone."""
+"""Noise of each figure by budget, both mechanisms side by side, as one self-contained SVG file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SweepDrawing:
 
 
 def render_sweep(epsilons: Sequence[str], figures: Sequence[SweptFigure], catalogue: Catalogue | None = None) -> str:
-    """Return the SVG: a panel for each figure, two beside each other; it follows light and dark, and every panel has its words."""
+    """Return the SVG: a panel for each figure, two next to each other; it follows light and dark; each panel is labelled."""
     texts = catalogue or english()
     panels = [_panel(place, epsilons, one, texts) for place, one in enumerate(figures)]
     bottom = max((panel.y + panel.chart.height for panel in panels), default=_HEAD)

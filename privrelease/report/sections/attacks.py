@@ -1,6 +1,6 @@
 """Section 9: each attack with its rates, intervals and limit; distances as information.
 
-What attacks are called, and which of them nobody set a limit for.
+Names of attacks, and the attacks without a limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ __all__ = ["AttackRow", "AttacksBody", "attack_name", "bounded", "build", "signe
 
 
 def attack_name(one: AttackFacts, texts: Catalogue, *, isolated: bool = True) -> str:
-    """Return what an attack is called. ``isolated``: names of columns stand in marks that keep the direction of the text around them."""
+    """Return what an attack is called. ``isolated``: names of columns are put in marks that keep the direction of the text
+    around them.
+    """
     values = {
         "knows": ", ".join(one.knows),
         "other": ", ".join(one.other),

@@ -1,4 +1,4 @@
-"""Section 0: the verdict, the figures that decide beside their limits, every check, and what remains for a person."""
+"""Section 0: the verdict, the figures that decide next to their limits, every check, and what remains for a person."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ORDER = {"fail": 0, "not_evaluated": 1, "review": 2, "warn": 3, "not_asked": 4,
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A figure, and what stands beside it: its limit with a status, or a plain remark."""
+    """A figure, and what appears next to it: its limit with a status, or a plain remark."""
 
     label: str
     figure: Shown
@@ -47,7 +47,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A check: what was observed beside its limit, and what it says."""
+    """A check: what was observed compared with its limit, and what it says."""
 
     id: str
     title: str
@@ -187,7 +187,7 @@ def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
 
 
 def _privacy_tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
-    """Epsilon spent beside what the policy allows, and what the population has left; nothing where no privacy is claimed."""
+    """Epsilon spent compared with what the policy allows, and the population's rest; nothing where no privacy is claimed."""
     facts = audit.statistics
     if facts is None:
         return []

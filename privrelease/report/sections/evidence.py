@@ -60,7 +60,7 @@ def build(context: Context) -> EvidenceBody:
 
 
 def _shared(context: Context) -> tuple[Sentence, ...]:
-    """What section 7 measured of sensitive values within classes; nothing for recipients, who are not shown it."""
+    """Return what section 7 measured of sensitive values within classes; nothing for recipients, who are not shown it."""
     measured = sensitive_body(context.audit, context.catalogue)
     return tuple(
         (
@@ -84,7 +84,7 @@ _QUESTIONS = {
 
 
 def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
-    """What the attacks of section 9 say of each question."""
+    """Return what the attacks of section 9 say of each question."""
     found: dict[str, list[Sentence]] = {question: [] for question in _QUESTIONS.values()}
     facts = context.audit.attacks
     texts = context.catalogue
@@ -99,7 +99,7 @@ def _tried(context: Context) -> dict[str, tuple[Sentence, ...]]:
             if one.control is not None and exact(one.control.rate.value) is not None:
                 key, rates["control"] = "evidence.attack_beside", shown(one.control.rate.value, texts).text
                 if one.attack == "membership" and one.advantage is not None:
-                    # risk is large here where hardly anybody is called a stranger, whatever that tells
+                    # risk is large here where hardly anybody is called a stranger, whatever that reveals
                     key, rates["advantage"] = "evidence.attack_membership", bounded(one.advantage, texts)
                     del rates["risk"]
             sentence = (key, {"name": name} | {rate: numbers.unbroken(text) for rate, text in rates.items()})

@@ -32,7 +32,7 @@ class FrontierBody:
 
 
 def frontier_body(measures: UtilityMeasures | None, context: Context) -> FrontierBody | None:
-    """Build the frontier; None where there is none, and always for recipients. The released point stands where the audit found it."""
+    """Build the frontier; None where there is none, and always for recipients. The audit's figures place the released point."""
     facts = None if measures is None else measures.frontier
     if facts is None or context.edition is not Edition.INTERNAL:
         return None

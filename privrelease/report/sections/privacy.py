@@ -60,7 +60,7 @@ class DrawRow:
 
 @dataclass(frozen=True, slots=True)
 class QueryBody:
-    """What a query gave: a row (group, value, interval) each, and the chart."""
+    """The results of a query: a row (group, value, interval) each, and the chart."""
 
     id: str
     said: tuple[Sentence, ...]
@@ -214,7 +214,7 @@ def _query(place: int, query: QueryFacts, facts: PrivacyFacts, texts: Catalogue)
 
 
 def _bounds(query: QueryFacts, facts: PrivacyFacts) -> dict[str, str]:
-    """What texts on bounding may name: rows and groups of a person, the declared domain."""
+    """Return the terms that texts on bounding may use: rows and groups of a person, the declared domain."""
     groups = "" if facts.max_groups is None else numbers.count(facts.max_groups)
     bounds, closed, _ = (query.domain or "").partition("]")
     return {"rows": numbers.count(facts.max_rows), "groups": groups, "domain": bounds + closed}

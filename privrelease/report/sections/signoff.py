@@ -37,7 +37,7 @@ class SignoffBody:
 
 
 def build(context: Context) -> SignoffBody | Absent:
-    """Show who signed what; recipients are told that this stays with the controller."""
+    """Show who signed what; recipients are informed that this stays with the controller."""
     texts = context.catalogue
     if context.edition is Edition.RECIPIENT:
         return Absent(texts.text("signoff.recipient"))

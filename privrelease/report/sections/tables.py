@@ -43,7 +43,7 @@ class TablesBody:
 
 
 def build(context: Context) -> TablesBody | None:
-    """Show rules and intervals of a table; left out where the release is none, and where nothing of it may be shown."""
+    """Show rules and intervals of a table; left out where the release is no table, and where nothing of it may be shown."""
     earlier, facts = earlier_body(context), context.audit.table
     if facts is None:
         return TablesBody((), (), (), earlier) if context.audit.kind == "table" else None

@@ -53,7 +53,7 @@ class UtilityBody:
 
 
 def build(context: Context) -> UtilityBody | Absent:
-    """Show cells and rows lost, in all and per column, and what was measured besides.
+    """Show cells and rows lost, in all and per column, and the other measures.
 
     Counts of the source are for the internal edition; recipients, and whoever audits a file whose rows cannot be led back, get the
     shares that were measured.

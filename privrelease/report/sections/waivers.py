@@ -37,7 +37,7 @@ class WaiversBody:
 
 
 def build(context: Context) -> WaiversBody | Absent:
-    """List waivers. Reasons and names stay with the controller: recipients are told which checks are waived."""
+    """List waivers. Reasons and names stay with the controller: recipients see which checks are waived."""
     texts = context.catalogue
     facts = context.audit.waivers
     if context.edition is Edition.RECIPIENT:

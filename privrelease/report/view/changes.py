@@ -1,4 +1,4 @@
-"""What changed between two audits, written out: used by the report, the console and Markdown."""
+"""Changes between two audits, written out: used by the report, the console and Markdown."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Editions: what of an audit each kind of reader may see.
 
 The recipient edition is made by one walk over the whole audit, so that a figure which a later section adds is withheld until its
-visibility admits it. What carries no visibility of its own and could tell about the source (reasons, findings, smallest classes of
-single combinations, the input's digest, sections that are all internal) is left out altogether.
+visibility admits it. Anything that carries no visibility of its own and could disclose the source (reasons, findings, smallest
+classes of single combinations, the input's digest, sections that are all internal) is left out altogether.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Edition(StrEnum):
 
 
 def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
-    """Return the audit with everything gone that the edition may not show; still a valid ``audit.json``.
+    """Return the audit with everything removed that the edition may not show; still a valid ``audit.json``.
 
     A figure that is withheld has no value, no exact text and the note ``withheld``.
     """
@@ -87,7 +87,7 @@ def is_withheld(figure: Figure) -> bool:
 def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
     """Of the sections, recipients get four. The claim of differential privacy: it was known before a row was read, or is released anyway.
     Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
-    Of earlier releases, whether this one holds beside them.
+    Of earlier releases, whether this one holds together with them.
     """
     claim, earlier, attacks, measures = audit.statistics, audit.earlier, audit.attacks, audit.utility_measures
     return {
@@ -118,8 +118,8 @@ def _with_shifts_shown(measures: UtilityMeasures) -> UtilityMeasures:
 
 
 def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
-    """Count the checks that the edition shows. How many of the others hold would tell of each whether it does, and so whether a figure
-    that is withheld is above a limit that the policy states.
+    """Count the checks that the edition shows. How many of the others hold would reveal of each whether it does, and so whether
+    a figure that is withheld is above a limit that the policy states.
     """
     hidden = [check for check in audit.checks if not check.private and not edition.admits(check.visibility)]
     states = Counter(check.outcome.state for check in hidden)
@@ -132,7 +132,7 @@ def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
 
 
 def _remaining_for_recipients(audit: AuditResult, edition: Edition) -> tuple[str, ...]:
-    """What is yet to assess about other releases names them, and a check that is not shown may not be named: that stays inside."""
+    """Return what remains to assess, without texts that name other releases or checks that are not shown: those stay inside."""
     inside = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
     inside.update(() if audit.earlier is None else audit.earlier.remaining)
     return tuple(text for text in audit.decision.assessment_remaining if text not in inside)

@@ -1,4 +1,4 @@
-"""How a figure is written for a reader.
+"""Formats of figures for a reader.
 
 A share is never rounded to 0 % or 100 % when it is not (case r03), a figure is never rounded onto its threshold when it differs
 from it, and a number that is short is written exactly.
@@ -26,7 +26,7 @@ def count(value: int) -> str:
 def percent(share: Fraction, decimals: int = 1) -> str:
     """Write a share in [0, 1] as per cent: exactly where ``decimals`` digits are enough, else rounded half up.
 
-    What is not nothing is never written as nothing, nor what is not all as all.
+    A share above nothing is never written as nothing, nor one below all as all.
 
     >>> [percent(Fraction(s)) for s in ("1/5", "1/8", "1/7", "1/3000", "2999/3000", "0", "1")]
     ['20 %', '12.5 %', '14.3 %', '<0.1 %', '>99.9 %', '0 %', '100 %']
@@ -63,7 +63,8 @@ def limit(share: Fraction) -> str:
 
 
 def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
-    """Write a share and its threshold with as many decimals as are needed to tell them apart, and on which side the share lies.
+    """Write a share and its threshold with as many decimals as are needed to distinguish them, and on which side the share
+    lies.
 
     A threshold is a policy's decimal: it is written as it is, and not rounded.
 
@@ -84,7 +85,7 @@ def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
 
 
 def _on_side(text: str, against: str, *, above: bool) -> bool:
-    """Whether a share as it is written lies above a threshold as it is written, or else below."""
+    """Return True if a share as it is written lies above a threshold as it is written, or else below."""
     written, bound = (Fraction(_plain(one).replace(",", "")) for one in (text, against))
     if text[0] in "<>":  # between 0 and what is written, or between that and 100
         low, high = (Fraction(0), written) if text[0] == "<" else (written, Fraction(100))

@@ -62,7 +62,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a section is built from: the audit as its edition admits it, and the language."""
+    """Inputs of a section: the audit as its edition admits it, and the language."""
 
     audit: AuditResult
     edition: Edition
