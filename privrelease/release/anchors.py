@@ -1,4 +1,4 @@
-"""The ledger's entries that manifests name, wherever a manifest can be seen: by them an older copy of a ledger is told."""
+"""The ledger's entries that manifests name, wherever a manifest can be seen: they expose an older copy of a ledger."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Anchored", "anchored"]
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """What a manifest says of the ledger: which entry, for which population and unit; ``run``, ``policy``: whose manifest it is."""
+    """Statement of a manifest about the ledger: which entry, for which population and unit; ``run``, ``policy``: its origin."""
 
     anchor: LedgerAnchor
     population: str

@@ -48,8 +48,8 @@ PAYLOAD_TYPE = "application/vnd.privrelease.approval+json"
 
 
 class Digests(Document):
-    """What an approval is about: SHA-256 of the resolved policy, of the manifest, of every output, of ``audit.json`` and of the
-    report that leaves beside the data.
+    """Subject of an approval: SHA-256 of the resolved policy, of the manifest, of every output, of ``audit.json`` and of the
+    report that is published with the data.
     """
 
     policy: Sha256
@@ -60,7 +60,7 @@ class Digests(Document):
 
 
 class Approval(Document):
-    """What is signed."""
+    """Document that is signed."""
 
     format: Literal["privrelease/approval"] = "privrelease/approval"
     version: Literal[1] = 1
@@ -82,14 +82,14 @@ class Approvals:
     altered: tuple[Finding, ...]
 
     def missing(self, required: Iterable[str]) -> tuple[str, ...]:
-        """Return the required roles that nobody signed for."""
+        """Return the required roles that no one signed for."""
         signed = {approval.role for approval, _ in self.counting}
         return tuple(role for role in required if role not in signed)
 
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedApproval:
-    """An approval over what is parked by none of the keys at hand. ``claimed``: ids of the keys that it says signed it."""
+    """An approval over what is parked by none of the available keys. ``claimed``: ids of the keys that it says signed it."""
 
     file: str
     approval: Approval
@@ -98,7 +98,9 @@ class UnverifiedApproval:
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """The approvals of a run by the keys at hand: (approval, id of the key that made it), those by other keys, and what was altered."""
+    """The approvals of a run by the available keys: (approval, id of the key that made it), those by other keys, and what was
+    altered.
+    """
 
     verified: tuple[tuple[Approval, str], ...]
     unverified: tuple[UnverifiedApproval, ...]
@@ -223,7 +225,7 @@ def _no_signature(file: str, what: str) -> Finding:
 
 
 def _different(approval: Approval, run: RunFolder) -> list[str]:
-    """What the approval is about that is not what is parked."""
+    """Return the parts of the approval that differ from what is parked."""
     try:
         now = digests_of(run)
     except InputError:

@@ -1,4 +1,4 @@
-"""The file of keys: who may approve, in which role, with which key, from when to when. It stands outside the policy's own change."""
+"""The file of keys: who may approve, in which role, with which key, from when to when. The policy itself cannot change it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Approver", "approver_with", "load_approvers", "require_approvers"]
 
 @dataclass(frozen=True, slots=True)
 class Approver:
-    """Who may approve. ``revoked``: from that day on no signature of the key counts."""
+    """Person who may approve. ``revoked``: from that day on no signature of the key counts."""
 
     name: str
     roles: tuple[str, ...]
@@ -47,17 +47,17 @@ class Approver:
         return None
 
     def is_holder(self, key: str, approvers: Iterable[Approver]) -> bool:
-        """Whether the key of that id is this person's: this one, or another that is listed under the same name, as after a rotation."""
+        """Return True if the key of that id is this person's: this one, or another under the same name, as after a rotation."""
         return any(one.key.id == key and same_person(one.name, self.name) for one in approvers)
 
     def owns(self, owners: Iterable[str]) -> bool:
-        """Whether one of the owners of waivers is this approver, by name or by role."""
+        """Return True if one of the owners of waivers is this approver, by name or by role."""
         names = (self.name, *self.roles, *(f"role:{role}" for role in self.roles))
         return any(same_person(owner, name) for owner in owners for name in names)
 
 
 def load_approvers(path: Path, label: str) -> tuple[Approver, ...]:
-    """Read the file of keys. Raises InputError: R150 it cannot be read or is none, R151 a key stands twice."""
+    """Read the file of keys. Raises InputError: R150 it cannot be read or is not valid, R151 a key appears twice."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -110,7 +110,7 @@ def _approver(spec: ApproverSpec, tree: Node, number: int) -> Approver:
 
 
 def require_approvers(required: Sequence[str], approvers: Sequence[Approver], today: date, label: str) -> None:
-    """Refuse a list in which nobody can sign for a required role. Raises InputError (R152)."""
+    """Refuse a list in which no one can sign for a required role. Raises InputError (R152)."""
     able = {role for one in approvers if one.refusal(today, today) is None for role in one.roles}
     lacking = [role for role in required if role not in able]
     if lacking:

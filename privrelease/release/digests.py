@@ -1,4 +1,4 @@
-"""Digests of files: plain SHA-256 of what leaves, keyed HMAC-SHA256 of what came in.
+"""Digests of files: plain SHA-256 of what is published, keyed HMAC-SHA256 of what came in.
 
 A plain digest of an input would confirm guesses: whoever can list the possible tables can hash them all. Inputs are therefore
 digested under a secret key, and the digest stays internal. The key is the environment variable ``PRIVRELEASE_DIGEST_KEY``, or a
@@ -36,7 +36,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DigestKey:
-    """A secret of at least 16 bytes; ``id`` tells two keys apart without showing either."""
+    """A secret of at least 16 bytes; ``id`` distinguishes two keys without showing either."""
 
     secret: bytes = field(repr=False)
 
@@ -67,9 +67,9 @@ def keyed_digest(path: Path, key: DigestKey) -> str:
 def digest_key(state: Path, environment: Mapping[str, str]) -> DigestKey:
     """Return the key for digests of inputs: from the environment, else from ``state/digest.key``, made when it is not there.
 
-    An empty variable is none: a secret of a pipeline that is not set arrives so. Of several processes that make the file at once, one wins
-    and all read the same key. Raises InputError (R130, R131) where the key is
-    too short or the file is open to others.
+    An empty variable is not a key: a secret of a pipeline that is not set arrives so. Of several processes that make the file
+    at once, one wins and all read the same key. Raises InputError (R130, R131) where the key is
+    too short or other users have access to the file.
     """
     named = environment.get(DIGEST_KEY)
     if named:

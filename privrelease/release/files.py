@@ -1,6 +1,6 @@
 """Files that are there completely or not at all, and operating-system failures said in words.
 
-Whoever reads a path sees the old bytes or the new ones: content is written beside its place, forced to disk and renamed.
+Whoever reads a path sees the old bytes or the new ones: content is written next to its place, forced to disk and renamed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The manifest of a release: what left, under which policy, made by which versions.
+"""The manifest of a release: what was released, under which policy, made by which versions.
 
-Two documents. :class:`Manifest` goes with the data and is for the recipient: nothing in it says more about the source than the
-released files do. :class:`InternalManifest` stays: keyed digests of the inputs, the digest of the row map, and the counts that the
-executor claims, which the audit recomputes and does not believe.
+Two documents. :class:`Manifest` accompanies the data and is for the recipient: nothing in it says more about the source than
+the released files do. :class:`InternalManifest` stays: keyed digests of the inputs, the digest of the row map, and the counts
+that the executor claims, which the audit recomputes and does not believe.
 
 The risk-utility frontier as a run states it: what it would have lost at other thresholds. A statement; the audit recomputes its own point.
 """
@@ -116,7 +116,7 @@ class _Saved(Document):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read and check a document. Raises InputError (R125) where it is none, or of a version this program does not know."""
+        """Read and check a document. Raises InputError (R125) where it is not valid, or its version is not known here."""
         with os_errors("reading the manifest"):
             content = path.read_bytes()
         try:
@@ -154,7 +154,7 @@ class ManifestOutput(Document):
 
 
 class PolicyReference(Document):
-    """Which policy, in which version, from which commit and environment."""
+    """Policy of a release: its version, commit and environment."""
 
     id: str
     version: str
@@ -166,7 +166,7 @@ class PolicyReference(Document):
 
 
 class Manifest(_Saved):
-    """What the recipient gets beside the data."""
+    """Manifest that the recipient gets with the data."""
 
     format: Literal["privrelease/manifest"] = "privrelease/manifest"
     version: Literal[1] = 1
@@ -204,7 +204,7 @@ class InputDigest(Document):
 
 
 class RowMapDigest(Document):
-    """The map of released rows to source rows, which never leaves."""
+    """The map of released rows to source rows, which is never published."""
 
     file: FileName
     sha256: Sha256
@@ -212,7 +212,7 @@ class RowMapDigest(Document):
 
 
 class Claims(Document):
-    """What the executor says it did. The audit recomputes all of it."""
+    """Statement of the executor about what it did. The audit recomputes all of it."""
 
     source_rows: Count
     rows_outside_domain: Count = 0
@@ -232,7 +232,7 @@ class Claims(Document):
 
 
 class StatisticsInternalManifest(_Saved):
-    """What stays beside the audit of a release of statistics."""
+    """Manifest that stays with the audit of a release of statistics."""
 
     format: Literal["privrelease/internal-statistics"] = "privrelease/internal-statistics"
     version: Literal[1] = 1
@@ -245,7 +245,7 @@ class StatisticsInternalManifest(_Saved):
 
 
 class InternalTable(_Saved):
-    """What stays beside the audit of a table."""
+    """Manifest that stays with the audit of a table."""
 
     format: Literal["privrelease/internal-table"] = "privrelease/internal-table"
     version: Literal[1] = 1
@@ -256,7 +256,7 @@ class InternalTable(_Saved):
 
 
 class InternalManifest(_Saved):
-    """What stays beside the audit."""
+    """Manifest that stays with the audit."""
 
     format: Literal["privrelease/internal-manifest"] = "privrelease/internal-manifest"
     version: Literal[1] = 1
@@ -276,7 +276,7 @@ _PARTS: Final = (InternalManifest, StatisticsInternalManifest, InternalTable)
 def internal_part(path: Path) -> InternalPart:
     """Read what stays inside of a run of any kind; a table of before it had a form of its own is in that of statistics.
 
-    Raises InputError (R101 to R105, R125) where it cannot be read, or is none.
+    Raises InputError (R101 to R105, R125) where it cannot be read, or is not valid.
     """
     with os_errors("reading the manifest"):
         content = path.read_bytes()

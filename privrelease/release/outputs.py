@@ -58,7 +58,7 @@ def manifest_place(first: Path) -> Path:
 
 
 def links_for(state: Path, sinks: Sequence[Destination]) -> tuple[OutputLink, ...]:
-    """Return the links that show a release: one per sink, then manifest and report beside the first.
+    """Return the links that show a release: one per sink, then manifest and report next to the first.
 
     Raises InputError: no output, one path twice (R114), a path inside the state folder (R113).
     """
@@ -157,12 +157,12 @@ def target(place: Path, current: Path, file: str) -> str:
 
 
 def shows(place: Path, current: Path, file: str) -> bool:
-    """Whether ``place`` is already the link that shows ``file``."""
+    """Return True if ``place`` is already the link that shows ``file``."""
     return place.is_symlink() and str(place.readlink()) == target(place, current, file)
 
 
 def place_link(place: Path, current: Path, file: str, *, scratch: Path) -> None:
-    """Put the link at ``place``, by one rename from ``scratch`` (no stray name beside the outputs, also after a kill)."""
+    """Put the link at ``place``, by one rename from ``scratch`` (no stray name next to the outputs, also after a kill)."""
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = scratch / f"link-{file}"[:200]
     draft.unlink(missing_ok=True)
@@ -175,7 +175,7 @@ def keep_copy(place: Path, kept: Path) -> Path | None:
     """Keep the bytes that ``place`` shows, if any, under ``kept``: the same file by a hard link, or a copy.
 
     Returns where they are, None where ``place`` shows nothing. A name that is taken gets a number. Where ``place`` is a link, its text is
-    kept beside, in ``<name>.link``.
+    kept next to it, in ``<name>.link``.
     """
     kept = next(free for free in _numbered(kept) if not os.path.lexists(free))
     if place.is_symlink():

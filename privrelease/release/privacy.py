@@ -14,7 +14,7 @@ Scalar = str | int | bool | None
 
 
 class LedgerAnchor(Document):
-    """The entry of the ledger that a release was charged to, by which an older copy of the ledger is told."""
+    """The entry of the ledger that a release was charged to, by which an older copy of the ledger is recognized."""
 
     ledger: str
     sequence: Annotated[int, Field(ge=0)]
@@ -46,7 +46,7 @@ class ApartClaim(Document):
 
 
 class PrivacyClaim(Document):
-    """What is promised. ``private`` False: the noise came from a test's seed, and the release can never be published."""
+    """Promise of differential privacy. ``private`` False: the noise came from a test's seed, and it can never be published."""
 
     private: bool
     definition: Literal["differential privacy"] = "differential privacy"

@@ -1,4 +1,4 @@
-"""What is shown to readers: the ``current`` links of the state folder and the output paths that lead to them.
+"""Files shown to readers: the ``current`` links of the state folder and the output paths that lead to them.
 
 The rename in :meth:`Publications.switch` is the moment of publication. Whatever stops before it leaves the previous release, whatever
 stops after it leaves the new one; :meth:`Publications.settle_stopped` makes the records agree. Callers hold the state folder's lock.
@@ -27,7 +27,7 @@ __all__ = ["Layout", "Publications"]
 
 
 class Layout:
-    """Where things are in a state folder."""
+    """Places in a state folder."""
 
     def __init__(self, state: Path) -> None:
         self.state = state
@@ -163,7 +163,7 @@ class Publications:
     def _adopt(
         self, record: RunRecord, links: Sequence[tuple[Path, str]], foreign: Sequence[tuple[Path, str]]
     ) -> tuple[Replaced, ...]:
-        """Keep what stands at the output paths, then show the kept bytes through our links: the paths' content never changes.
+        """Keep what exists at the output paths, then show the kept bytes through our links: the paths' content never changes.
 
         Returns what was not ours and where it is kept.
         """

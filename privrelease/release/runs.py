@@ -50,7 +50,7 @@ def _checked(what: str, part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseName:
-    """What one stream of releases is called: policy, environment where there is one, release. Each publication supersedes the last.
+    """Name of one stream of releases: policy, environment where there is one, release. Each publication supersedes the last.
 
     Raises InputError (R110) where a part cannot name a folder.
 
@@ -76,7 +76,7 @@ class ReleaseName:
 
 
 class RunState(StrEnum):
-    """Where a run stands; see the module."""
+    """State of a run; see the module."""
 
     RUNNING = "running"
     PARKED = "parked"
@@ -173,7 +173,7 @@ class RunRecord(Document):
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of one run. ``outgoing`` may leave, ``internal`` never does, ``temporary`` is gone when the run ends."""
+    """The folder of one run. ``outgoing`` may be published, ``internal`` never, ``temporary`` is removed when the run ends."""
 
     path: Path
 
@@ -194,7 +194,7 @@ class RunFolder:
 
     @property
     def temporary(self) -> Path:
-        """What an engine spills to disk."""
+        """Return the place where an engine spills to disk."""
         return self.internal / "tmp"
 
     @property
@@ -219,7 +219,7 @@ class RunFolder:
 
     @property
     def is_live(self) -> bool:
-        """Whether a process holds the run's lock."""
+        """Return True if a process holds the run's lock."""
         try:
             handle = os.open(self.lock, os.O_RDWR | os.O_NOFOLLOW)
         except FileNotFoundError:
@@ -233,7 +233,7 @@ class RunFolder:
         return False
 
     def record(self) -> RunRecord:
-        """Read the record. Raises InputError (R123, R126) where there is none or it is none."""
+        """Read the record. Raises InputError (R123, R126) where there is none or it is not valid."""
         with os_errors("reading the state of a run"):
             try:
                 content = (self.internal / "state.json").read_bytes()
@@ -262,7 +262,7 @@ class RunFolder:
 
     @property
     def data(self) -> tuple[Path, ...]:
-        """Where the data files are to be written: one path per sink, in the policy's order."""
+        """Return the places where the data files are to be written: one path per sink, in the policy's order."""
         return tuple(self.outgoing / link.file for link in self.record().links if not link.companion)
 
     def _companion(self, ending: str) -> Path:
@@ -275,11 +275,11 @@ class RunFolder:
 
     @property
     def recipient_report(self) -> Path:
-        """Where the recipient's edition of the report goes, to be published beside the data."""
+        """Return the place of the recipient's edition of the report, to be published with the data."""
         return self._companion(".report.html")
 
     def beside(self) -> dict[str, str]:
-        """Digest what stands in ``outgoing`` beside the data and the manifest, as it is now; what is no plain file gives an empty digest."""
+        """Digest what is in ``outgoing`` except the data and the manifest, as it is now; no plain file: an empty digest."""
         known = {self.manifest_path, *self.data}
         with os_errors("reading what leaves beside the data"):
             return {

@@ -53,7 +53,7 @@ class VerifyingKey:
         return self.key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
     def verifies(self, signature: bytes, content: bytes) -> bool:
-        """Whether ``signature`` is this key's over exactly ``content``."""
+        """Return True if ``signature`` is this key's over exactly ``content``."""
         try:
             self.key.verify(signature, content)
         except InvalidSignature:
@@ -192,15 +192,15 @@ def opened(envelope: bytes, payload_type: str, keys: Iterable[VerifyingKey]) -> 
 
 
 def unverified(envelope: bytes, payload_type: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return the payload of a DSSE envelope and the ids of the keys that it says signed it: claims, which nobody verified. Raises
-    InputError (R145).
+    """Return the payload of a DSSE envelope and the ids of the keys that it says signed it: claims, which were not verified.
+    Raises InputError (R145).
     """
     payload, signatures = _parts(envelope, payload_type)
     return payload, tuple(dict.fromkeys(name for name, _ in signatures))
 
 
 def _parts(envelope: bytes, payload_type: str) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """Payload and signatures, each with the id that stands beside it."""
+    """Payload and signatures, each with the id that accompanies it."""
     try:
         document = json.loads(envelope)
         payload = _base64(document["payload"])

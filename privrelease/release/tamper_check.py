@@ -1,4 +1,6 @@
-"""What of a parked release is no longer as it was decided upon. No signature is read here; see :mod:`privrelease.release.approvals`."""
+"""Check for parts of a parked release that are no longer as they were decided upon. No signature is read here; see
+:mod:`privrelease.release.approvals`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
 
 
 def _shows_decided(run: RunFolder) -> bool:
-    """Whether the internal report is one that is recorded. An approval in another process may change both between two looks."""
+    """Return True if the internal report is one that is recorded. An approval in another process may change both meanwhile."""
     for _ in range(_LOOKS):
         decided = run.record().decided
         if decided is not None and run.report.is_file() and sha256_of(run.report) in decided.pages:
