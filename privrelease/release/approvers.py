@@ -1,4 +1,4 @@
-"""The file of keys: who may approve, in which role, with which key, from when to when. The policy itself cannot change it."""
+"""The file of keys: who may approve, in which role, with which key, from when to when. It is kept apart from the policy."""
 
 from __future__ import annotations
 

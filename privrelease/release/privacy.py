@@ -46,7 +46,7 @@ class ApartClaim(Document):
 
 
 class PrivacyClaim(Document):
-    """Promise of differential privacy. ``private`` False: the noise came from a test's seed, and it can never be published."""
+    """Promise of differential privacy. ``private`` False: noise from a test's seed; the release can never be published."""
 
     private: bool
     definition: Literal["differential privacy"] = "differential privacy"

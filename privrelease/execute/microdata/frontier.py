@@ -170,7 +170,7 @@ def released_classes(table: ClassTable, solution: Solution) -> ClassTable:
 
 
 def _distinct(group: NDArray[np.int64], person: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the distinct (group, person) pairs, sorted; those of group -1 are suppressed."""
+    """Return the distinct (group, person) pairs, sorted; those of group -1 (dropped) are left out."""
     there = group >= 0
     key = group[there].astype(np.uint64) << np.uint64(32) | person[there].astype(np.uint64)
     pairs = np.unique(key)

@@ -44,7 +44,7 @@ class StatisticPlan:
     """One query: what it asks, of which rows, every draw it takes, what is done to the noisy figures.
 
     ``figure``: the policy's word for it. ``fresh``: drawn again although an answer is stored. ``agrees``: counts of one
-    name are adjusted until they agree.
+    name are adjusted to agree.
     """
 
     id: str
