@@ -14,7 +14,7 @@ __all__ = ["Finding", "Location", "Severity", "pluralise"]
 def pluralise(number: int, one: str, many: str | None = None) -> str:
     """Write a number with its noun, and a verb where one belongs to it; ``many``: the plural, by default with an s.
 
-    >>> amount(1, "row"), amount(3, "row"), amount(1, "query has", "queries have")
+    >>> pluralise(1, "row"), pluralise(3, "row"), pluralise(1, "query has", "queries have")
     ('1 row', '3 rows', '1 query has')
     """
     return f"{number} {one}" if number == 1 else f"{number} {many or one + 's'}"

@@ -30,7 +30,7 @@ _SHAPE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
 def os_errors(doing: str) -> Iterator[None]:
     """Turn an :class:`OSError` of the block into an :class:`~privrelease.errors.InputError` (exit 3) that says what failed and what next.
 
-    >>> with speaking("writing the manifest"):
+    >>> with os_errors("writing the manifest"):
     ...     raise OSError(errno.ENOSPC, "No space left on device", "m.json")
     Traceback (most recent call last):
     ...

@@ -45,7 +45,7 @@ def test_the_mean_of_a_few_smokers_is_suppressed(case, shared):
     ran = case("run", "policy.yaml")
     assert ran.code == 0, ran.err
     assert "0.019" not in (case.folder / "out" / "u.csv").read_text(encoding="utf-8")
-    assert case.audit()["sections"]["11"]["unsafe"]["two_values"]["value"] == 2
+    assert case.audit()["table"]["unsafe"]["two_values"]["value"] == 2
     ran = case("validate", "policy.yaml")
     assert ran.code == 0
     assert "P614" in ran.out + ran.err

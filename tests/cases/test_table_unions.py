@@ -136,7 +136,7 @@ def test_a_row_of_every_firm_keeps_what_was_released(case):
     written(
         case,
         [
-            *((f"{branch}x{i}", branch, 100) for branch in ("B05", "B06", "B08") for i in range(2)),
+            *((f"{branch}x{i}", branch, 100 + i) for branch in ("B05", "B06", "B08") for i in range(2)),
             *((f"B07y{i}", "B07", 300) for i in range(12)),
         ],
     )

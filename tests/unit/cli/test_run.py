@@ -30,7 +30,7 @@ def only_run(desk):
 def test_a_run_that_passes_publishes_and_says_where_everything_is(desk):
     said = desk.run()
     assert said.code == 0
-    assert said.last == "exit 0: release r is published"
+    assert said.last == "exit 0: release r is published; 2 checks not asked for"
     assert "PASS" in said.out
     assert "report.html" in said.out
     assert "r: reading the source" in said.err

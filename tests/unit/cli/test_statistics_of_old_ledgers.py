@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from privrelease.cli.commands import ledger as ledger_commands
 from privrelease.cli.main import main
 from privrelease.dp.budget import Budget
 from privrelease.ledger.memory import MemoryLedger
@@ -62,7 +61,7 @@ def stored_as_before(ledger, content="old:aa"):
 
 def test_answers_kept_by_the_policy_are_served_under_it_and_the_data_is_said_not_to_be_compared(folder, monkeypatch, capsys):
     ledger = MemoryLedger()
-    monkeypatch.setattr(ledger_commands, "opened", lambda *_: ledger)
+    monkeypatch.setattr("privrelease.pipeline.ledger.opened", lambda *_: ledger)
     stored_as_before(ledger)
     assert main(["run", "p.yaml"]) == 0
     assert len(ledger.claims) == 1

@@ -70,7 +70,7 @@ def test_a_manifest_is_of_exactly_one_kind(privacy, columns, name):
 def test_only_what_spends_is_accounted_for_and_only_rows_are_led_back_and_forecast():
     assert [kind.name for kind in KINDS if kind.accounted] == ["statistics"]
     assert [kind.name for kind in KINDS if kind.row_map] == ["microdata"]
-    assert [kind.name for kind in KINDS if kind.forecast is not None] == ["microdata"]
+    assert [kind.name for kind in KINDS if kind.forecast is not None] == ["microdata", "table"]
 
 
 def test_asking_for_kinds_loads_no_library_and_nothing_that_computes():

@@ -62,7 +62,8 @@ def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
     assert (folder / "out" / "r.csv").is_file()
     seen = verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"])
     assert ([one.role for one, _ in seen.verified], seen.unverified, seen.silent, seen.changed) == (["dpo"], (), (), ())
-    assert publishing.withdraw(policy, Settings(), "r", "wrong codes").run == run_id
+    record, unlogged = publishing.withdraw(policy, Settings(), "r", "wrong codes")
+    assert (record.run, unlogged) == (run_id, None)
     assert not (folder / "out" / "r.csv").exists()
 
 

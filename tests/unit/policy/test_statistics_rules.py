@@ -346,7 +346,7 @@ def test_a_dataset_without_population_or_unit_is_told(folder: Folder) -> None:
 
 def test_a_release_of_data_without_a_snapshot_is_told_that_every_run_is_charged(folder: Folder) -> None:
     (finding,) = folder.check(policy("id: n, count: true").replace("    snapshot: spring\n", ""))
-    assert finding.startswith("p.yaml:22:11: P711 warn: dataset patients names no snapshot: every run of release s draws again")
+    assert finding.startswith("p.yaml:23:11: P711 warn: dataset patients names no snapshot: every run of release s draws again")
     assert "write e.g. `snapshot: " in finding
 
 
@@ -355,10 +355,13 @@ def test_a_release_of_data_without_a_snapshot_is_told_that_every_run_is_charged(
     [
         ("population: patients, unit: {column: id, max_rows: 3}", None),
         ("population: others", None),
-        ("population: patients", "protect rows, those of dataset patients persons by id, and both are of population patients"),
+        (
+            "population: patients",
+            "dataset patients protect persons by id, those of dataset visits rows, and both are of population patients",
+        ),
         (
             "population: patients, unit: {column: sex, max_rows: 1}",
-            "protect persons by sex, those of dataset patients persons by id",
+            "dataset patients protect persons by id, those of dataset visits persons by sex",
         ),
     ],
 )

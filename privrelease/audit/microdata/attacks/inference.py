@@ -31,7 +31,7 @@ class InferenceAttack:
 
     >>> from privrelease.audit.microdata.attacks.records import Attribute
     >>> known, secret = Attribute("age", np.array([1, 1, 1, 2], np.uint8)), Attribute("ill", np.array([1, 1, 2, 2], np.uint8))
-    >>> guesser = Guesser([known], secret, 0.0)
+    >>> guesser = InferenceAttack([known], secret, 0.0)
     >>> guesser.rate([known], secret), guesser.blind(secret)  # the third of four holds what its like do not
     (Rate(successes=3, attempts=4, known=None), Rate(successes=2, attempts=4, known=None))
     """
