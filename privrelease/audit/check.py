@@ -31,6 +31,7 @@ __all__ = [
     "fails",
     "fault",
     "not_asked",
+    "nothing_to_look_at",
     "passed",
     "place_of",
     "result_of",
@@ -146,6 +147,11 @@ def unevaluated(message: str) -> CheckOutcome:
 def not_asked(message: str) -> CheckOutcome:
     """Say why the policy does not ask for it: neither a pass nor a fault. Recipients may read it."""
     return CheckOutcome(Outcome.NOT_ASKED, message, visibility=Visibility.RECIPIENT)
+
+
+def nothing_to_look_at(message: str) -> CheckOutcome:
+    """Say that it must hold, and that there is nothing to tell by: no pass, and left to a person. Recipients may read it."""
+    return CheckOutcome(Outcome.NOT_EVALUATED, message, visibility=Visibility.RECIPIENT, vacuous=True)
 
 
 def absent(message: str) -> CheckOutcome:

@@ -20,6 +20,7 @@ from privrelease.plan.model import (
     ThreatPlan,
     UnitPlan,
     named,
+    naming_columns,
 )
 from privrelease.plan.publications import PublicationsPlan
 from privrelease.policy.language.approvals import same_person
@@ -143,7 +144,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
     source = _source(loaded, release.from_, dataset, dataset.columns)
     return StatisticsPlan(
         id=release.id,
-        source=_needed(source, found, None if dataset.unit is None else dataset.unit.column),
+        source=_needed(source, found, dataset),
         queries=tuple(
             StatisticPlan(
                 id=query.spec.id,
@@ -168,7 +169,8 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         apart=found.apart,
         setting=found.setting,
         sinks=tuple(_sinks(loaded, release)),
-        unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
+        unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
+        rows_are_persons=dataset.unit == "rows",
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         min_count=_min_count(loaded, release),
@@ -194,11 +196,12 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
     return table_plan(release, dataset, loaded.policy.tables, source, sinks, place, loaded.roots, checks)
 
 
-def _needed(source: TableSource, found: Statistics, unit: str | None) -> TableSource:
-    """The source less the columns that no query looks at: what is not asked for is not read."""
+def _needed(source: TableSource, found: Statistics, dataset: Dataset) -> TableSource:
+    """The source less the columns that no query looks at, nor the persons: what is not asked for is not read."""
     from privrelease.policy.statistics.queries import columns_read
 
-    needed = {unit} | {name for query in found.queries for name in columns_read(query)}
+    persons = {dataset.person.column} if dataset.person is not None else naming_columns(source) if dataset.undeclared else set()
+    needed = persons | {name for query in found.queries for name in columns_read(query)}
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
     read = [column for column in source.columns if column.name in needed | dropping] or list(source.columns[:1])
     unread = tuple(column for column in source.columns if column not in read)
@@ -234,7 +237,8 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         columns=tuple(_released(name, dataset.columns[name], out) for name in out.columns),
         threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
         sinks=tuple(_sinks(loaded, release)),
-        unit=None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows),
+        unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
+        rows_are_persons=dataset.unit == "rows",
         suppress=_suppress(loaded, number, out),
         order=release.order,
         recipients_hold_previous=release.recipients_hold_previous,

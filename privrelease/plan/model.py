@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, cast
 
+from privrelease.relational.schema import Role
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.expectations import Expectation
-    from privrelease.relational.schema import ColumnType, ListFile, Role, Sink, TableSource
+    from privrelease.relational.schema import ColumnType, ListFile, Sink, TableSource
 
 __all__ = [
     "CheckPlan",
@@ -42,6 +44,11 @@ class UnitPlan:
 
     column: str
     max_rows: int | None = None
+
+
+def naming_columns(source: TableSource) -> set[str]:
+    """Return the direct identifiers that a source declares: where no person is, a value that repeats says that rows are not persons."""
+    return {column.name for column in source.declared if column.role is Role.DIRECT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,8 @@ class CheckPlan:
 class MicrodataPlan:
     """One microdata release.
 
-    ``columns``: the released ones, in output order. ``threats``: those the release protects against, all of which must hold.
+    ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
+    ``rows_are_persons``: the policy says so itself (`unit: rows`).
     ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
     ``frontier``: class sizes at which the internal report shows what the first threat would cost.
     """
@@ -138,6 +146,7 @@ class MicrodataPlan:
     threats: tuple[ThreatPlan, ...]
     sinks: tuple[Sink, ...]
     unit: UnitPlan | None = None
+    rows_are_persons: bool = False
     suppress: SuppressStep | None = None
     order: Literal["values", "source"] = "values"
     recipients_hold_previous: bool = True

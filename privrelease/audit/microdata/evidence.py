@@ -82,6 +82,8 @@ class Evidence:
     explained: SourceConsistency | None = None
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None
+    unnamed: tuple[tuple[str, int], ...] = ()
+    """Where the policy says nothing of persons: direct identifiers of the source of which values stand in several rows, and how many do."""
     order_breaks: int | None = None
     before: ClassTable | None = None
     after: ClassTable | None = None

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile, SizeHistogram, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+    from privrelease.relational.schema import Column
 
-__all__ = ["Repeats", "naming_columns", "repeats_of"]
+__all__ = ["Repeats", "naming_columns", "repeated_identifiers", "repeats_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,16 @@ def repeats_of(
         repeated = int(rows.classes[rows.sizes > 1].sum())
         found.append(Repeats(column.name, column.role is Role.DIRECT, repeated, within))
     return tuple(found)
+
+
+def repeated_identifiers(columns: Sequence[Column], source: Staged, engine: AuditEngine) -> tuple[tuple[str, int], ...]:
+    """Return the direct identifiers of which values stand in several rows of the source, and how many do; a missing value is no repeat."""
+    found = []
+    for column in columns:
+        if column.role is Role.DIRECT:
+            rows = engine.size_histogram(source, (column.name,), residual=True)
+            found.append((column.name, int(rows.classes[rows.sizes > 1].sum())))
+    return tuple((name, repeated) for name, repeated in found if repeated)
 
 
 def _fewer(pairs: SizeHistogram, rows: SizeHistogram) -> bool:

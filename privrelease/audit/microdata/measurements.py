@@ -9,7 +9,7 @@ import numpy as np
 
 from privrelease.audit.checks.release_files import compared, digest_of, held_in_memory, opened, planned_columns
 from privrelease.audit.microdata.evidence import Evidence
-from privrelease.audit.microdata.linkage import naming_columns, repeats_of
+from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -50,6 +50,9 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
         usable=usable,
         source=source,
         persons=None if unit is None or source is None else engine.unit_facts(source, unit),
+        unnamed=()
+        if source is None or unit is not None or plan.rows_are_persons
+        else repeated_identifiers(plan.source.columns, source, engine),
         row_map_sha256=digest_of(target.row_map),
         order_breaks=_order_breaks(plan, main, usable, engine),
     )

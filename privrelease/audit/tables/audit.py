@@ -183,6 +183,8 @@ def _figures(evidence: TableEvidence) -> str | None:
 
 def _persons(evidence: TableEvidence) -> str | None:
     unit = evidence.plan.unit
+    if evidence.unnamed:
+        return f"the direct identifier {evidence.unnamed[0]} stands in several rows, and no person is declared: rows were counted as persons"
     if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
         return None
     return "a person has more rows than unit.max_rows allows"
@@ -238,6 +240,10 @@ def _classes_declined(evidence: TableEvidence) -> str | None:
 
 def _persons_declined(evidence: TableEvidence) -> str | None:
     unit = evidence.plan.unit
+    if evidence.unnamed:
+        return None
+    if evidence.plan.rows_are_persons:
+        return "the policy says that every row is a person of its own (`unit: rows`)"
     if unit is None:
         return "no person is declared (`unit`): every row counts as a person of its own"
     return "the policy does not say how many rows a person has (`unit.max_rows`)" if unit.max_rows is None else None

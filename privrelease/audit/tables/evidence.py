@@ -18,6 +18,7 @@ from privrelease.audit.tables.table_recount import cells_of
 from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
+from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,6 +80,8 @@ class TableEvidence:
     changes: Mapping[str, Changes] = field(default_factory=dict)
     rows_of_one: int = 1
     source_rows: int | None = None
+    unnamed: tuple[str, ...] = ()
+    """Where the policy says nothing of persons: direct identifiers of which values stand in several rows of the source."""
 
     @property
     def rows(self) -> tuple[TableRow, ...]:
@@ -150,7 +153,14 @@ def table_evidence(
     cells = cells_of(found, query)
     judged = joined((alone,), most=at_most, fetch=lambda asked: cells if asked == query else fetch(asked)).table
     judged = replace(judged, rules=plan.rules)
-    evidence = replace(evidence, cells=cells, judged=judged, rows_of_one=most, source_rows=staged.n_rows)
+    evidence = replace(
+        evidence,
+        cells=cells,
+        judged=judged,
+        rows_of_one=most,
+        source_rows=staged.n_rows,
+        unnamed=_unnamed(plan, staged, engine),
+    )
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:
         return evidence
     suppressed = np.array([any(figure is None for figure in row.figures) and row.status != "shown" for row in rows], np.bool_)
@@ -177,6 +187,14 @@ def table_evidence(
         unlinked=unlinked,
         changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == "table" and one.held]),
     )
+
+
+def _unnamed(plan: TablePlan, staged: Staged, engine: AuditEngine) -> tuple[str, ...]:
+    if plan.unit is not None or plan.rows_are_persons:
+        return ()
+    columns = [column.name for column in staged.columns if column.role is Role.DIRECT]
+    sizes = {name: engine.size_histogram(staged, (name,), residual=True).sizes for name in columns}
+    return tuple(name for name, found in sizes.items() if (found > 1).any())
 
 
 def _changes(plan: TablePlan, staged: Staged, engine: AuditEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:

@@ -13,10 +13,10 @@ from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Engine, Staged
-    from privrelease.plan.model import MicrodataPlan, ReleasedColumn, UnitPlan
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn, ReleasePlan, UnitPlan
     from privrelease.relational.schema import TableSource
 
-__all__ = ["Persons", "check_persons", "person_sizes"]
+__all__ = ["Persons", "check_persons", "check_unit", "person_sizes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,14 @@ class Persons:
 def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Persons:
     """Count persons and the rows of each, and say whether the rows of one stay linkable.
 
-    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a released column names persons
-    several times: its rows are linkable, and protecting them one by one would protect no one (DESIGN semantics 2).
+    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a column that leaves names persons several
+    times: its rows are linkable, and protecting them one by one would protect nobody (DESIGN semantics 2); D250 as :func:`check_unit`.
     """
     unit = plan.unit
     naming = tuple(column for column in plan.columns if _names_persons(column))
     if unit is None:
         _refuse_repeats(plan, naming, engine, staged)
+        check_unit(plan, plan.source, engine, staged)
         return Persons()
     number, most = person_sizes(unit, plan.source, engine, staged)
     if most <= 1:
@@ -67,6 +68,36 @@ def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], eng
             )
             hint = f"declare `unit: {{column: …}}` in the dataset (the column that names the person), or drop {column.name}"
             faults.append(Finding("D603", message, location=plan.source.location, hint=hint, subject=f"releases.{plan.id}"))
+    if faults:
+        first = faults[0]
+        raise InputError(first.code, first.message, hint=first.hint, location=first.location, findings=tuple(faults))
+
+
+def check_unit(plan: ReleasePlan, source: TableSource, engine: Engine, staged: Staged) -> None:
+    """Check rows against what the policy says of persons, for a release of any kind.
+
+    Raises InputError as :func:`person_sizes` does, and D250 where the policy says neither who the person is nor that rows are persons, and a
+    direct identifier stands in several rows: missing values are no repeats.
+    """
+    if plan.unit is not None:
+        person_sizes(plan.unit, source, engine, staged)
+        return
+    if plan.rows_are_persons:
+        return
+    faults = []
+    for column in source.columns:
+        found = engine.size_histogram(staged, (column.name,), residual=True) if column.role is Role.DIRECT else None
+        repeated = 0 if found is None else int(np.sum(found.classes[found.sizes > 1]))
+        if repeated:
+            message = (
+                f"{pluralise(repeated, 'value')} of the direct identifier {column.name} {'stands' if repeated == 1 else 'stand'} in several "
+                "rows, and no unit is declared: rows would be counted as persons"
+            )
+            hint = (
+                f"declare the person in the dataset (`unit: {{column: {column.name}}}`, or the column that names it), or say that every row "
+                "is a person of its own (`unit: rows`)"
+            )
+            faults.append(Finding("D250", message, location=source.location, hint=hint, subject=f"releases.{plan.id}"))
     if faults:
         first = faults[0]
         raise InputError(first.code, first.message, hint=first.hint, location=first.location, findings=tuple(faults))

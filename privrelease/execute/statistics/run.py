@@ -18,6 +18,7 @@ from privrelease.dp.queries import Histogram, Mean, PrivateKeys, PublicKeys, Qua
 from privrelease.execute.answers import answer_keys, answer_of, stored_answers
 from privrelease.execute.common.inputs import digest_inputs
 from privrelease.execute.common.manifest import manifest_of
+from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.statistics.figures import Noisy, agreed, figures_of
 from privrelease.execute.statistics.files import COLUMNS, write_statistics
@@ -88,6 +89,8 @@ def run_statistics(
     progress("read", None)
     staged = engine.stage(plan.source)
     inputs.check_unchanged()
+    if plan.unit is None:
+        check_unit(plan, plan.source, engine, staged)
     stored = stored_answers(plan, policy, ledger, content)
     fresh = [query for query in plan.queries if query.id not in stored]
     answers = {name: one.noisy for name, one in stored.items()}

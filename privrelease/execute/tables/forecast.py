@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.tables.attack_assessment import weaknesses
-from privrelease.execute.common.persons import person_sizes
+from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.run import cells_to_suppress
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
@@ -65,8 +65,7 @@ def forecast_table(plan: TablePlan, policy: Plan, engine: Engine, progress: Prog
     source = joint_source(tables)
     progress("read", None)
     staged = engine.stage(source)
-    if plan.unit is not None:
-        person_sizes(plan.unit, source, engine, staged)
+    check_unit(plan, source, engine, staged)
     read = _Source(engine, staged, 1 if plan.unit is None else plan.unit.max_rows or float("inf"))
     progress("suppress", None)
     mine = tables.index(plan)

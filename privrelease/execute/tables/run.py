@@ -18,7 +18,7 @@ import numpy as np
 from privrelease.errors import InputError
 from privrelease.execute.common.inputs import digest_inputs
 from privrelease.execute.common.manifest import manifest_of
-from privrelease.execute.common.persons import person_sizes
+from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.files import write_table
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
@@ -79,8 +79,7 @@ def run_table(
     progress("read", None)
     staged = engine.stage(source)
     inputs.check_unchanged()
-    if plan.unit is not None:
-        person_sizes(plan.unit, source, engine, staged)
+    check_unit(plan, source, engine, staged)
     progress("aggregate", None)
     unit = plan.unit
     most = 1 if unit is None else unit.max_rows or float("inf")

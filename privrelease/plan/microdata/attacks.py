@@ -109,7 +109,7 @@ def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableS
         return None
     dataset = loaded.policy.datasets[release.from_]
     there = attackable(release, dataset)
-    unit = None if dataset.unit is None else dataset.unit.column
+    unit = None if dataset.person is None else dataset.person.column
 
     def limits(name: str, part: LimitsSpec) -> AttackLimits:
         return AttackLimits(_exact(part.max_risk), _exact(part.max_advantage), loaded.location("attacks", name))

@@ -109,7 +109,7 @@ class StatisticPlan:
 class StatisticsPlan:
     """One release of statistics. ``source``: without domains, since values outside are clamped, not refused.
 
-    ``checks``: they look at the source and warn; ``checked``: the source as they read it.
+    ``rows_are_persons``: the policy says so itself (`unit: rows`). ``checks``: they look at the source and warn; ``checked``: the source as they read it.
     """
 
     id: str
@@ -119,6 +119,7 @@ class StatisticsPlan:
     setting: Setting
     sinks: tuple[Sink, ...]
     unit: UnitPlan | None = None
+    rows_are_persons: bool = False
     snapshot: str | None = None
     population_id: str | None = None
     min_count: int | None = None

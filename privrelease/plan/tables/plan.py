@@ -12,7 +12,7 @@ from privrelease.disclosure.tables.linked import TooManyCellsError, TooManyNeste
 from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
-from privrelease.plan.model import UnitPlan, releases_of
+from privrelease.plan.model import UnitPlan, naming_columns, releases_of
 from privrelease.policy.rules.released_columns import figure_name
 from privrelease.policy.rules.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
@@ -88,6 +88,8 @@ class TablePlan:
     round_up: int
     sinks: tuple[Sink, ...]
     unit: UnitPlan | None = None
+    rows_are_persons: bool = False
+    """Whether the policy says so itself (`unit: rows`)."""
     snapshot: str | None = None
     population_id: str | None = None
     recipients_hold_previous: bool = True
@@ -188,9 +190,10 @@ def table_plan(
     types = {name: column.type for name, column in dataset.columns.items()}
     where = None if release.where is None else parse_filter(release.where, types)
     measures = tuple(_measure(one, dataset) for one in release.measures)
-    unit = None if dataset.unit is None else UnitPlan(dataset.unit.column, dataset.unit.max_rows)
+    unit = None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows)
     needed = {*release.by, *(one.column for one in measures), None if unit is None else unit.column}
     needed |= set() if where is None else columns_of(where)
+    needed |= naming_columns(source) if dataset.undeclared else set()
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
     read = tuple(column for column in source.columns if column.name in needed | dropping)
     unread = tuple(column for column in source.columns if column not in read)
@@ -206,6 +209,7 @@ def table_plan(
         round_up=release.round_up or 1,
         sinks=sinks,
         unit=unit,
+        rows_are_persons=dataset.unit == "rows",
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         recipients_hold_previous=release.recipients_hold_previous,

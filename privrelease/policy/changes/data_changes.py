@@ -61,8 +61,11 @@ def labelled(change: Changed) -> Effect:
 
 
 def person(change: Changed) -> Effect | None:
-    """Judge whom the protection is for: without a unit each row is a person of its own."""
-    return "stricter" if change.old is None else "weaker"
+    """Judge whom the protection is for: a column names persons; without a unit each row is a person while no direct identifier repeats;
+    with `rows` it is one whatever repeats. Another column is another person.
+    """
+    old, new = (0 if value == "rows" else 1 if value is None else 2 for value in (change.old, change.new))
+    return "stricter" if new > old else "weaker"
 
 
 def column(change: Changed) -> Effect | None:

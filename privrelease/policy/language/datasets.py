@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, elsewhere, limit, ranked
@@ -171,6 +171,18 @@ class UnitSpec(Frozen):
     """The most groups of a grouped statistic that one person is in."""
 
 
+def _unit_kind(value: object) -> str:
+    """The variant of a unit: a word, or a mapping."""
+    return "<rows>" if isinstance(value, str) else "<person>"
+
+
+#: The person, or the word that says openly that every row is a person of its own.
+Unit = Annotated[
+    Annotated[UnitSpec, Tag("<person>")] | Annotated[Annotated[Literal["rows"], CHOICE], Tag("<rows>")],
+    Discriminator(_unit_kind),
+]
+
+
 class DomainSpec(Frozen):
     """The values that a column may hold: a closed list, or a closed range."""
 
@@ -248,14 +260,24 @@ class Dataset(Frozen):
     """Label of this state of the data."""
     population: Annotated[Text | None, Judged(elsewhere)] = None
     """Who is in it: privacy budgets add up over every dataset of one population."""
-    unit: Annotated[UnitSpec | None, Judged(figures.person)] = None
-    """The person; without it every row is a person of its own."""
+    unit: Annotated[Unit | None, Judged(figures.person)] = None
+    """The person, or `rows`: every row is a person of its own, which without either holds only while no direct identifier repeats."""
     unlisted_columns: Annotated[Literal["error", "drop"], CHOICE, Stricter.becomes("drop", "error")] = "error"
     """What happens to a column of the source that is not declared."""
     columns: Annotated[dict[ColumnName, Annotated[ColumnSpec, Judged(figures.column)]], Field(min_length=1)]
     """Every column, by its exact name."""
     description: Annotated[Text | None, FREE] = None
     """What the dataset is."""
+
+    @property
+    def person(self) -> UnitSpec | None:
+        """The declared person; None where rows are persons, said or not."""
+        return self.unit if isinstance(self.unit, UnitSpec) else None
+
+    @property
+    def undeclared(self) -> bool:
+        """Whether the policy says neither who the person is nor that rows are persons."""
+        return self.unit is None
 
 
 Datasets = Annotated[

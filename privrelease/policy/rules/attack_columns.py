@@ -43,7 +43,7 @@ def attackable(release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> Atta
     if rows is None:
         return Attackable((), ())
     out = rows(release, dataset)
-    unit = None if dataset.unit is None else dataset.unit.column
+    unit = None if dataset.person is None else dataset.person.column
     columns = tuple(
         name
         for name in out.columns

@@ -114,7 +114,7 @@ def _release(reading: RuleContext, spec: AttacksSpec, release: Release, dataset:
                 yield reading.error("P461", message, *path, number, hint=_LEAVES)
     yield from _enough(reading, spec, release, there)
     link = spec.linkability
-    if link is not None and link.auxiliary is not None and dataset.unit is None:
+    if link is not None and link.auxiliary is not None and dataset.person is None:
         message = f"an auxiliary file is led to persons by the unit, and dataset {release.from_} has none"
         yield reading.error(
             "P460", message, "attacks", "linkability", "auxiliary", hint="write `unit: {column: …}` in the dataset"

@@ -65,7 +65,7 @@ def _units(reading: RuleContext) -> Iterator[Finding]:
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is None or ("datasets", release.from_) in reading.broken:
             continue
-        unit = "rows" if dataset.unit is None else f"persons by {dataset.unit.column}"
+        unit = "rows" if dataset.person is None else f"persons by {dataset.person.column}"
         other, known = first.setdefault(dataset.population, (release.from_, unit))
         if unit != known:
             whose = "both name no population" if dataset.population is None else f"both are of population {dataset.population}"

@@ -173,13 +173,15 @@ def _unprotected(
 
 def _persons(reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:
     path = ("releases", number)
-    unit = dataset.unit
-    if unit is None:
+    unit = dataset.person
+    if unit is None and dataset.undeclared:
         message = f"dataset {release.from_} has no unit: every row counts as a person of its own"
         hint = "write `unit: {column: …}` if persons may repeat"
         if out.pseudonyms:
             hint += f": a run stops where a pseudonym of {shown(next(iter(out.pseudonyms)))} would stand in several rows"
         yield reading.info("P610", message, "datasets", release.from_, key=True, hint=hint)
+    elif unit is None:
+        pass  # the policy says so itself
     elif unit.column not in out.columns and out.pseudonyms and unit.max_rows != 1:
         name = shown(next(iter(out.pseudonyms)))
         message = (

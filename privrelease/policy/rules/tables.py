@@ -139,7 +139,7 @@ def _columns(reading: RuleContext, number: int, release: TableRelease, dataset: 
         keys = yield from _keys(reading, number, release, name, spec)
         if keys == ():
             continue
-        if spec.role is Role.DIRECT or (dataset.unit is not None and dataset.unit.column == name):
+        if spec.role is Role.DIRECT or (dataset.person is not None and dataset.person.column == name):
             yield reading.error(
                 "P446",
                 f"{shown(name)} names persons: a cell of one would be a person",

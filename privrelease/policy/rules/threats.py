@@ -27,7 +27,7 @@ def threat_rules(reading: RuleContext) -> Iterator[Finding]:
         path = ("threats", name)
         dataset = reading.policy.datasets.get(threat.dataset)
         yield from _columns(reading, path, threat, dataset)
-        yield from _thresholds(reading, path, threat, "record" if dataset is None or dataset.unit is None else "person")
+        yield from _thresholds(reading, path, threat, "record" if dataset is None or dataset.person is None else "person")
         yield from _attacker(reading, path, threat, dataset)
         if threat.missing == "wildcard" and name in protected:
             message = f"{name} reads a missing value as anything: this reading is not transitive, classes of it overlap"
@@ -48,7 +48,7 @@ def _columns(reading: RuleContext, path: tuple[str, str], threat: Threat, datase
         if spec.role is Role.DIRECT:
             message = f"{path[1]} knows {shown(column)}, a direct identifier: it never leaves as it is, so no threshold can hold on it"
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
-        elif dataset.unit is not None and dataset.unit.column == column:
+        elif dataset.person is not None and dataset.person.column == column:
             message = f"{path[1]} knows {shown(column)}, which names the person: every class would hold one person"
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
 
@@ -97,7 +97,7 @@ def _attacker(reading: RuleContext, path: tuple[str, str], threat: Threat, datas
             if getattr(threat, key) is not None:
                 message = f"{path[1]} is a marketer, whose risk is an average: {key} means nothing"
                 yield reading.error("P412", message, *path, key, key=True, hint="write `average_risk`")
-    if threat.knows_rows and dataset is not None and dataset.unit is None:
+    if threat.knows_rows and dataset is not None and dataset.person is None:
         message = f"{path[1]} knows rows of a person, but dataset {threat.dataset} has no unit"
         yield reading.error("P412", message, *path, "knows_rows", hint="write `unit: {column: …}` in the dataset")
     if population is not None and dataset is not None:

@@ -129,8 +129,8 @@ def _told(finding: Finding, path: tuple[str | int, ...], *, whole: bool = False)
 
 
 def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
-    unit = dataset.unit
-    if unit is None:
+    unit = dataset.person
+    if unit is None and dataset.undeclared:
         message = f"dataset {name} has no unit: every row counts as a person of its own"
         yield Fault(
             "P706",
@@ -141,7 +141,7 @@ def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
             True,
             True,
         )
-    else:
+    elif unit is not None:
         for finding in check_unit(unit.max_rows):
             yield _told(finding, ("datasets", name, "unit"), whole=True)
     if dataset.population is None:
@@ -151,7 +151,7 @@ def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
 
 def _setting(release: StatisticsRelease, dataset: Dataset) -> Setting:
     """What a person can hold. Exactly one row: under replace with at most one each, where reading drops none."""
-    unit = dataset.unit
+    unit = dataset.person
     rows = 1 if unit is None or unit.max_rows is None else unit.max_rows
     neighbours = Neighbours(release.neighbours)
     drops = any(spec.outside == "drop" for spec in dataset.columns.values())

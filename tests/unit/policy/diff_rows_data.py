@@ -247,6 +247,10 @@ DATASETS: list[Row] = [
     # another account of the budget, which may be a fresh one
     *data(f"{P}.population", "patients", "people", "added W altered W removed W"),
     *data(f"{P}.unit", {"column": "patient"}, None, "added S removed W", given=((f"{P}.unit", None),)),
+    # without a unit a repeating identifier is refused, with `rows` it is not
+    *data(f"{P}.unit", "rows", None, "added W removed S"),
+    Row(DATA, f"{P}.unit", {"column": "patient"}, "rows", "weaker", given=((f"{P}.unit", None),), does="column>rows"),
+    Row(DATA, f"{P}.unit", "rows", {"column": "patient"}, "stricter", given=((f"{P}.unit", None),), does="rows>column"),
     *data(f"{P}.unit.column", "patient", "other_id", "altered W"),
     *data(f"{P}.unit.max_rows", "1", "2", "added S raised W lowered S removed W"),
     *data(f"{P}.unit.max_groups", "1", "2", "added S raised W lowered S removed W", given=((f"{P}.unit.max_rows", "3"),)),

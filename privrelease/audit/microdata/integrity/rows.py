@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
+from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, nothing_to_look_at, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
@@ -57,14 +57,20 @@ def persons_counted(evidence: Evidence) -> CheckOutcome:
     """Check that every row has a person where one is declared, none has more rows than declared, and released rows could be led
     to theirs.
 
-    If no person is declared, no pseudonym repeats: its rows would be one person's, and each was counted as a person.
+    Where none is, no pseudonym stands in several rows: they would be one person's, and each was counted as a person; nor does a direct
+    identifier of the source, unless the policy says that rows are persons: then nothing is asked. Without the source no one can say how many
+    persons stand behind rows, unless each has one.
     """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None:
         return _nobody_named_twice(evidence)
     if persons is None:
         known = evidence.person_after is not None
-        return passed("persons are counted by the file's own column") if known else absent("rows were counted as persons")
+        if known:
+            return passed("persons are counted by the file's own column")
+        if unit.max_rows == 1:
+            return passed("a person has one row, as the policy says: rows are persons")
+        return nothing_to_look_at("rows were counted, and how many persons they are cannot be told without the source")
     if persons.missing:
         return failed(
             f"{pluralise(persons.missing, 'row of the source has', 'rows of the source have')} no person",
@@ -88,6 +94,11 @@ def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
                 "and no person is declared: rows were counted as persons"
             )
             return failed(message, count(found.repeated), count(0))
+    if evidence.plan.rows_are_persons:
+        return not_asked("the policy says that every row is a person of its own")
+    for name, repeated in evidence.unnamed:
+        message = f"{pluralise(repeated, 'value')} of the direct identifier {name} {'stands' if repeated == 1 else 'stand'} in several rows of the source, and no person is declared: rows were counted as persons"
+        return failed(message, count(repeated), count(0))
     return passed("no person is declared: every row counts as a person of its own")
 
 

@@ -1,0 +1,109 @@
+"""The cases of persons: what is counted is persons, or the release says openly that it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def edited(case, name: str, *edits: tuple[str, str]):
+    """The case's own policy, edited, in its folder."""
+    text = (case.expected.parent / "policy.yaml").read_text(encoding="utf-8")
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    (case.folder / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def check(case, name):
+    return next(one for one in case.audit()["checks"] if one["id"] == name)
+
+
+REPEATS = pytest.mark.case("k16-a-direct-identifier-that-repeats")
+SOURCE = "source: input.csv"
+ROWS = (SOURCE, "source: input.csv\n    unit: rows")
+
+
+@REPEATS
+def test_a_direct_identifier_that_repeats_stops_a_run_and_names_both_ways_out(case):
+    ran = case("run", edited(case, "p.yaml"))
+    assert ran.code == 3
+    assert "D250 10 values of the direct identifier pid stand in several rows" in ran.err
+    assert "`unit: {column: pid}`" in ran.err
+    assert "`unit: rows`" in ran.err
+    assert not (case.folder / "out").exists()
+
+
+@REPEATS
+def test_with_the_unit_declared_k_is_one(case):
+    ran = case("run", edited(case, "p.yaml", (SOURCE, "source: input.csv\n    unit: {column: pid}")))
+    assert ran.code in {1, 3}, ran.out
+    assert "k 6" not in ran.out
+
+
+@REPEATS
+def test_where_rows_are_said_to_be_persons_the_check_is_not_asked_for(case):
+    ran = case("run", edited(case, "p.yaml", ROWS))
+    assert ran.code == 0, ran.err
+    assert check(case, "AUDIT-PERSONS")["outcome"] == "not_asked"
+    assert "P610" not in case("validate", "p.yaml").err
+    # the same file under a policy that says nothing of persons is no pass
+    audited = case("audit", edited(case, "q.yaml"), "--release", "m", "--file", "out/m.csv")
+    assert audited.code == 1, audited.out
+    assert "AUDIT-PERSONS" in audited.out + audited.err
+
+
+@REPEATS
+def test_missing_identifiers_are_no_repeats(case):
+    rows = [f"p{number},{20 + number % 3}" for number in range(20)] + [",20", ",21", ",22"]
+    (case.folder / "input.csv").write_text("\n".join(["pid,age", *rows]) + "\n", encoding="utf-8")
+    ran = case("run", edited(case, "p.yaml"))
+    assert ran.code == 0, ran.err
+
+
+TABLE = """
+  - {id: cells, kind: table, from: d, by: [age], measures: [{count: true}], protect: {min_count: 3}, keys: {age: ages.csv}, output: out/cells.csv}
+"""
+STATISTICS = """
+  - {id: s, kind: statistics, from: d, budget: {epsilon: 1}, queries: [{id: n, count: true}], output: out/s.csv}
+ledger: {url: "sqlite:///ledger.db", cap: {epsilon: 10}}
+"""
+
+
+@REPEATS
+@pytest.mark.parametrize(("kind", "further"), [("cells", TABLE), ("s", STATISTICS)])
+def test_figures_are_refused_as_rows_are(case, kind, further):
+    (case.folder / "ages.csv").write_text("age\n" + "\n".join(str(age) for age in range(18, 40)) + "\n", encoding="utf-8")
+    whole = edited(
+        case,
+        "p.yaml",
+        (SOURCE, "source: input.csv\n    population: p\n    snapshot: v1"),
+        ("type: integer}", "type: category}"),
+    )
+    text = (case.folder / whole).read_text(encoding="utf-8")
+    text = text[: text.index("  - {id: m")].rstrip("\n") + further
+    text = text.replace("threats:\n  t: {dataset: d, knows: [age], highest_risk: 0.2}\n", "")
+    (case.folder / "p.yaml").write_text(text, encoding="utf-8")
+    case("ledger", "init", "p.yaml")
+    stopped = case("run", "p.yaml")
+    assert stopped.code == 3, stopped.err
+    assert "D250 10 values" in stopped.err
+    (case.folder / "p.yaml").write_text(text.replace(SOURCE, ROWS[1]), encoding="utf-8")
+    ran = case("run", "p.yaml")
+    assert ran.code == 0, ran.err + ran.out
+    assert kind in ran.out
+
+
+@pytest.mark.case("k13-audit-without-source-and-persons")
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ((), 5),
+        ((("{column: student}", "{column: student, max_rows: 4}"),), 5),
+        ((("{column: student}", "{column: student, max_rows: 1}"),), 0),
+    ],
+)
+def test_persons_cannot_be_confirmed_without_the_source(case, edits, code):
+    ran = case("audit", edited(case, "p.yaml", *edits), "--release", "rows", "--file", "file.csv", "--no-source")
+    assert ran.code == code, ran.err
+    assert ("how many persons they are cannot be told" in ran.out) is (code == 5)
