@@ -244,3 +244,56 @@ def test_declared_normalisation_makes_one_class(case):
     assert ran.code == 0, ran.err
     assert case.audit()["threats"][0]["after"]["k"]["value"] == 5
     assert len({row[0] for row in case.released("out/r.parquet")}) == 1
+
+
+F12 = """datasets:
+  d:
+    source: input.csv
+    columns:
+      id: {role: insensitive, type: string}
+      code: {role: quasi, type: TYPE}
+threats:
+  t: {dataset: d, knows: [code], highest_risk: 1}
+releases:
+  - {id: r, kind: microdata, from: d, protect: [t], output: out/r.csv}
+"""
+
+
+@pytest.mark.case("f12-zeros-before-an-integer")
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_zeros_before_a_number_are_told(case, kind):
+    case.policy(F12.replace("TYPE", kind))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert "D251 warn: 2 cells of the column code have zeros before the number" in ran.err
+    assert "codes are texts" in ran.err
+    assert "070" not in ran.err
+
+
+@pytest.mark.case("f12-zeros-before-an-integer")
+@pytest.mark.parametrize(
+    ("cells", "kind"), [("0 -0 +0 10 -7", "integer"), ("0 0.5 -0.7 0e3 10", "number"), ("007 7 070", "string")]
+)
+def test_a_zero_alone_or_before_a_point_is_no_zero_before_a_number(case, cells, kind):
+    lines = [f"r{number},{cell}" for number, cell in enumerate(cells.split())]
+    (case.folder / "input.csv").write_text("\n".join(["id,code", *lines]) + "\n", encoding="utf-8")
+    case.policy(F12.replace("TYPE", kind))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert "D251" not in ran.err
+
+
+@pytest.mark.case("f11-quoted-empty-cells-in-audited-files")
+@pytest.mark.parametrize(("release", "k"), [("own", 1), ("match", 3)])
+@pytest.mark.parametrize("kind", ["category", "integer"])
+def test_a_quoted_empty_cell_is_missing_in_an_audited_file_as_in_the_source(case, release, k, kind):
+    text = (case.expected.parent / "policy.yaml").read_text(encoding="utf-8")
+    if kind == "integer":
+        text = text.replace("status: {role: quasi, type: category}", "status: {role: quasi, type: integer}")
+        rows = (case.folder / "input.csv").read_text(encoding="utf-8").replace("married", "1").replace("single", "2")
+        (case.folder / "input.csv").write_text(rows, encoding="utf-8")
+    (case.folder / "policy.yaml").write_text(text, encoding="utf-8")
+    ran = case("audit", "policy.yaml", "--release", release, "--file", "input.csv")
+    assert f"k {k} (before: {k})" in ran.out
+    assert "values not in the source" not in ran.out + ran.err
+    assert "cannot be read" not in ran.out + ran.err

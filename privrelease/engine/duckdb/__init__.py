@@ -41,6 +41,9 @@ D210  warning: distinct texts that look alike
 D211  a row without its person
 D212  a row without a positive weight
 D213  a domain that is not of the column's type
+D251  warning: numbers written with zeros before them
+D252  a column with a collation that cannot be read as it is
+D253  warning: texts of the unit column that look alike
 ====  ==================================================================================================================
 """
 

@@ -164,6 +164,11 @@ def _form_of(sink: Sink, columns: Sequence[Column]) -> FileFormat:
     return max((FileFormat(delimiter=sign) for sign in (",", ";", "\t")), key=seen)
 
 
+def _marks_of_csv(form: ColumnFormat) -> tuple[str, ...]:
+    """Return the marks of a column in a CSV file of others: many programs quote every field, so that an empty text is one where the source's is."""
+    return (*marks_of(form), "") if "" in form.missing else marks_of(form)
+
+
 def _open_csv(
     connection: Connection, sink: Sink, columns: Sequence[Column], handle: str, *, marked: bool
 ) -> tuple[Opened, ReleasedFile]:
@@ -176,7 +181,7 @@ def _open_csv(
         message = f"none of the {len(columns)} columns of the release is in the first line, which has {len(names)} fields"
         raise refusal(message, "D107", hint="has the file a header line?", location=Location(sink.label, 1))
     declared = {column.name: column for column in columns}
-    forms = {column.name: ColumnFormat(missing=marks_of(column.format)) for column in columns} if marked else {}
+    forms = {column.name: ColumnFormat(missing=_marks_of_csv(column.format)) for column in columns} if marked else {}
     plain = ColumnFormat(missing=())
     as_found = tuple(
         Column(

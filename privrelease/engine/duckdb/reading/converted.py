@@ -31,7 +31,8 @@ class Fault:
 class Conversion:
     """How a column is read. ``present``: the cell, NULL where missing (over the source's cell); ``value``: typed, NULL where missing
     or unfit (over ``present`` under the name that was given); ``faults`` in order; ``mark``: true where the cell holds the mark of
-    suppressed values. ``text``: the value is a text and every text fits.
+    suppressed values. ``text``: the value is a text and every text fits. ``zeros``: true where the number is written with zeros before it (over
+    ``present``), which it is read without; None where it is no written number.
     """
 
     present: Expr
@@ -39,6 +40,7 @@ class Conversion:
     faults: tuple[Fault, ...]
     mark: Expr | None
     text: bool
+    zeros: Expr | None = None
 
 
 def too_wide(test: Expr) -> Fault:

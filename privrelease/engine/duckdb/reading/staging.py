@@ -14,7 +14,7 @@ from privrelease.engine.duckdb.reading.domains import outside_domain
 from privrelease.engine.duckdb.reading.text_cells import whitespace
 from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.protocol.base import Staged
-from privrelease.findings import Finding, Location, Severity
+from privrelease.findings import Finding, Location, Severity, pluralise
 from privrelease.relational.schema import Role
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
         name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
     )
     suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
+    if not any_digits:  # numbers in a file that we wrote, or that is audited, are compared by what they are worth
+        warnings += _zeros(connection, source, raw, conversions)
     marks = _checked(connection, source, raw, conversions, staged, suspects)
     dropped = 0
     drops = [test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "drop")) is not None]
@@ -215,6 +217,27 @@ def _look_alike(connection: Connection, column: Column, values: str, n_values: i
         hint="declare `normalise: [nfc, trim]` if they mean the same; until then they are different values",
         subject=column.name,
     )
+
+
+def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]) -> list[Finding]:
+    """Warn of numbers written with zeros before them: a code that is read as a number loses them, and two codes may become one."""
+    written = [(i, one.zeros) for i, one in enumerate(conversions) if one.zeros is not None]
+    if not written:
+        return []
+    counts = [sql.count_all(where=zeros.copy()) for _, zeros in written]
+    cells = connection.row(exp.select(*counts).from_(_present(raw, conversions, [i for i, _ in written])))
+    return [
+        Finding(
+            "D251",
+            f"{pluralise(int(n), 'cell')} of the column {source.columns[i].name} {'has' if n == 1 else 'have'} zeros before the number, which are "
+            f"not kept: as {source.columns[i].type.value}, 007 and 7 are one value",
+            severity=Severity.WARN,
+            hint="declare `type: string` (or `category`) where these are codes: codes are texts",
+            subject=source.columns[i].name,
+        )
+        for (i, _), n in zip(written, cells, strict=True)
+        if n
+    ]
 
 
 # checks

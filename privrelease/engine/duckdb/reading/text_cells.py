@@ -62,7 +62,10 @@ def from_text(column: Column, cell: Expr, present: str, *, empty_is_null: bool, 
         ColumnType.DATETIME: lambda: _text_datetime(found, form),
         ColumnType.BOOLEAN: lambda: _text_boolean(found),
     }[column.type]()
-    return Conversion(here, value, faults, mark, text=False)
+    zeros = None
+    if column.type in (ColumnType.INTEGER, ColumnType.NUMBER):  # the first letter settles most cells, and is cheap
+        zeros = exp.and_(sql.one_of(sql.call("left", found, sql.integer(1)), "0+-"), _matches(found, "[+-]?0[0-9].*"))
+    return Conversion(here, value, faults, mark, text=False, zeros=zeros)
 
 
 def _matches(value: Expr, pattern: str) -> Expr:
