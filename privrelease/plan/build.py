@@ -320,6 +320,7 @@ def _source(
         format=FileFormat(dataset.format.delimiter, dataset.format.quote, dataset.format.encoding),
         unlisted_columns="drop" if unlisted_columns == "drop" else dataset.unlisted_columns,
         location=loaded.location("datasets", name, "source"),
+        unit=None if dataset.person is None else dataset.person.column,
     )
 
 

@@ -107,3 +107,26 @@ def test_persons_cannot_be_confirmed_without_the_source(case, edits, code):
     ran = case("audit", edited(case, "p.yaml", *edits), "--release", "rows", "--file", "file.csv", "--no-source")
     assert ran.code == code, ran.err
     assert ("how many persons they are cannot be told" in ran.out) is (code == 5)
+
+
+ALIKE = pytest.mark.case("w11-person-ids-that-look-alike")
+
+
+@ALIKE
+@pytest.mark.parametrize(
+    "persons", [("se-0042", '"se-0042 "', "SE-0042"), ("m\u00fc1", "mu\u03081", "x"), ("a1", "A1", "b2"), ("a1", '" a1"', "b2")]
+)
+@pytest.mark.parametrize("normalised", [False, True])
+def test_spellings_of_a_person_that_look_alike_are_told(case, persons, normalised):
+    (case.folder / "input.csv").write_text("\n".join(["pid,ward", *(f"{one},A" for one in persons)]) + "\n", encoding="utf-8")
+    edits = [("type: string}", "type: string, format: {normalise: [nfc, trim]}}")] if normalised else []
+    ran = case("run", edited(case, "p.yaml", *edits))
+    case_differs = len({one.strip('" ') for one in persons}) != len({one.strip('" ').lower() for one in persons})
+    assert ("D253 warn: the unit column pid" in ran.err) is (case_differs or not normalised)
+    assert "0042" not in ran.err
+
+
+@ALIKE
+def test_persons_whose_numbers_differ_are_not_told(case):
+    (case.folder / "input.csv").write_text("pid,ward\na1,A\na2,A\na3,A\n", encoding="utf-8")
+    assert "D253" not in case("run", edited(case, "p.yaml")).err

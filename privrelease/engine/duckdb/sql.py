@@ -15,6 +15,7 @@ __all__ = [
     "any_of",
     "call",
     "cast",
+    "cast_enum",
     "column",
     "copy_to",
     "count_all",
@@ -100,6 +101,11 @@ def cast(value: Expr, type_: str) -> Expr:
 def try_cast(value: Expr, type_: str) -> Expr:
     """Return ``TRY_CAST(value AS type)`` for a built-in type: NULL where it does not convert."""
     return exp.TryCast(this=value, to=exp.DataType.build(type_, dialect="duckdb"), safe=True)
+
+
+def cast_enum(value: Expr, type_: str) -> Expr:
+    """Return ``CAST(value AS type)`` for an enumeration of ours: an error where the value is not in it."""
+    return exp.Cast(this=value, to=exp.DataType.build(type_, dialect="duckdb", udt=True))
 
 
 def try_cast_enum(value: Expr, type_: str) -> Expr:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.plan.model import ThreatPlan
+    from privrelease.plan.model import ThreatPlan, UnitPlan
 
 __all__ = [
     "claims_agree",
@@ -65,12 +65,7 @@ def persons_counted(evidence: Evidence) -> CheckOutcome:
     if unit is None:
         return _nobody_named_twice(evidence)
     if persons is None:
-        known = evidence.person_after is not None
-        if known:
-            return passed("persons are counted by the file's own column")
-        if unit.max_rows == 1:
-            return passed("a person has one row, as the policy says: rows are persons")
-        return nothing_to_look_at("rows were counted, and how many persons they are cannot be told without the source")
+        return _without_source(evidence, unit)
     if persons.missing:
         return failed(
             f"{pluralise(persons.missing, 'row of the source has', 'rows of the source have')} no person",
@@ -82,6 +77,14 @@ def persons_counted(evidence: Evidence) -> CheckOutcome:
     if persons.most_rows > 1 and evidence.person_after is None:
         return unevaluated("some person has several rows, and released rows cannot be led to their persons")
     return _named_across(evidence) or passed("classes count persons, not rows")
+
+
+def _without_source(evidence: Evidence, unit: UnitPlan) -> CheckOutcome:
+    if evidence.person_after is not None:
+        return passed("persons are counted by the file's own column")
+    if unit.max_rows == 1:
+        return passed("a person has one row, as the policy says: rows are persons")
+    return nothing_to_look_at("rows were counted, and how many persons they are cannot be told without the source")
 
 
 def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:

@@ -14,7 +14,7 @@ from privrelease.engine.duckdb.reading.missing_markers import marks_of, without_
 from privrelease.engine.duckdb.reading.parquet_source import parquet_columns, scan_parquet
 from privrelease.engine.duckdb.reading.raw_source import Raw, check_header
 from privrelease.engine.duckdb.reading.staging import StagedTable, stage
-from privrelease.engine.duckdb.reading.table_source import attach, table_columns
+from privrelease.engine.duckdb.reading.table_source import attach, has_collations, table_columns
 from privrelease.engine.duckdb.reading.text_files import header_of, line_of_record
 from privrelease.engine.protocol.base import ReleasedFile
 from privrelease.errors import PrivreleaseError
@@ -99,7 +99,7 @@ def open_release(
         return _open_csv(connection, sink, columns, handle, marked=marked)
     if sink.kind is SinkKind.PARQUET:
         found = parquet_columns(connection, sink.path)
-        rows = _parquet_rows(sink.path)
+        rows, collated = _parquet_rows(sink.path), False
         number = "file_row_number"
     else:
         catalogue = attach(connection, sink.path)
@@ -108,6 +108,7 @@ def open_release(
             message = f"{sink.label} has no table {sink.table}"
             raise refusal(message, "D116", hint="check `table` of the output", location=Location(sink.label))
         rows = _table_rows(sink.table, catalogue or "")
+        collated = catalogue is not None and has_collations(connection, catalogue)
         number = "rowid"
     if found is None:
         message = f"{sink.label} cannot be read as {sink.kind.value}"
@@ -119,8 +120,8 @@ def open_release(
     types = tuple((name, _type_of(sink, name, kind, declared.get(name))) for name, kind in found)
     opened = Opened(rows, {name: name for name in names}, frozenset(), number, int(n_rows))
     marks = {column.name: marks_of(column.format) for column in columns if marks_of(column.format)} if marked else {}
-    if marks.keys() & opened.names.keys():
-        opened = without_marks(connection, opened, dict(types), marks)
+    if marks.keys() & opened.names.keys() or collated:
+        opened = without_marks(connection, opened, dict(types), marks, collated=collated)
     return opened, ReleasedFile(handle, types, int(n_rows))
 
 

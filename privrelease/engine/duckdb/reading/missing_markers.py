@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.reading.table_source import binary
 from privrelease.relational.schema import ColumnFormat, ColumnType
 
 if TYPE_CHECKING:
@@ -33,11 +34,21 @@ def marks_of(form: ColumnFormat) -> tuple[str, ...]:
 
 
 def without_marks(
-    connection: Connection, of: Opened, types: Mapping[str, ColumnType], marks: Mapping[str, Sequence[str]]
+    connection: Connection,
+    of: Opened,
+    types: Mapping[str, ColumnType],
+    marks: Mapping[str, Sequence[str]],
+    *,
+    collated: bool = False,
 ) -> Opened:
-    """Copy a typed file (Parquet, DuckDB) into memory, rows in their order, with marked cells missing."""
+    """Copy a typed file (Parquet, DuckDB) into memory, rows in their order, with marked cells missing; ``collated`` texts lose their collation."""
+
+    def found(name: str) -> exp.Expr:
+        cell = of.key(name, "t")
+        return binary(cell) if collated and types[name] in (ColumnType.STRING, ColumnType.CATEGORY) else cell
+
     cells = [
-        sql.aliased(_unmarked(of.key(name, "t"), types[name], marks.get(name, ())), f"c{place}")
+        sql.aliased(_unmarked(found(name), types[name], marks.get(name, ())), f"c{place}")
         for place, name in enumerate(of.names)
     ]
     table = connection.fresh("u")

@@ -136,7 +136,7 @@ def _conversions(source: TableSource, raw: Raw, *, any_digits: bool) -> list[Con
 
 def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> exp.Expr:
     if coded is not None:
-        return sql.try_cast_enum(sql.column(f"p{place}"), coded)
+        return sql.cast_enum(sql.column(f"p{place}"), coded)  # a text without a code is a fault, never a missing value
     return one.value.copy() if one.text else sql.cast(one.value.copy(), storage_type(column))
 
 
@@ -151,7 +151,8 @@ def _enumerations(
     few = _few(connection, raw, conversions)
     for i in (i for i, one in enumerate(conversions) if one.text):
         column = source.columns[i]
-        watched = column.role is Role.QUASI and set(column.format.normalise) != {"nfc", "trim"}
+        person = column.name == source.unit
+        watched = person or (column.role is Role.QUASI and set(column.format.normalise) != {"nfc", "trim"})
         if not few[i] and not watched:
             continue
         values = connection.fresh("values")
@@ -164,7 +165,7 @@ def _enumerations(
         )
         if not n_nul:
             clean.add(i)
-        if watched and (warning := _look_alike(connection, column, values, int(n_values))) is not None:
+        if watched and (warning := _look_alike(connection, column, values, int(n_values), person=person)) is not None:
             warnings.append(warning)
         if n_values <= MOST_CODED:
             coded[i] = connection.fresh("e")
@@ -196,8 +197,10 @@ def _holds_nul(text: exp.Expr) -> exp.Expr:
     return sql.call("contains", text, sql.call("chr", sql.integer(0)))
 
 
-def _look_alike(connection: Connection, column: Column, values: str, n_values: int) -> Finding | None:
+def _look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
     alike = sql.call("trim", sql.call("nfc_normalize", sql.column("v")), sql.text(whitespace))
+    if person:
+        alike = sql.call("lower", alike)
     (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
     if merged == n_values:
         return None
@@ -210,6 +213,15 @@ def _look_alike(connection: Connection, column: Column, values: str, n_values: i
         form.subquery("forms")
     )
     (many, few) = connection.row(several.where(exp.GT(this=sql.column("n"), expression=sql.integer(1))))
+    if person:
+        return Finding(
+            "D253",
+            f"the unit column {column.name} holds {many} distinct texts that become {few} where case, spaces at the ends and Unicode forms do "
+            "not count: as they are written, each is a person",
+            severity=Severity.WARN,
+            hint="declare `normalise: [nfc, trim]` for the column, and give each person one spelling in the source, if they mean the same person",
+            subject=column.name,
+        )
     return Finding(
         "D210",
         f"the column {column.name} holds {many} distinct texts that become {few} under nfc + trim",

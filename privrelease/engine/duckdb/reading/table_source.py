@@ -16,15 +16,17 @@ from privrelease.findings import Location
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.relational.schema import TableSource
 
-__all__ = ["attach", "read_duckdb", "read_sqlite"]
+__all__ = ["attach", "binary", "has_collations", "read_duckdb", "read_sqlite"]
 
 _BATCH_ROWS = 65_536
+#: Pairs of texts that are equal under NOCASE, NOACCENT and NFC.
+_EQUAL_BY_COLLATION = (("A", "a"), ("\u00e9", "e"), ("\u00e9", "e\u0301"))
 
 
 def attach(connection: Connection, path: Path) -> str | None:
@@ -48,6 +50,31 @@ def table_columns(connection: Connection, catalogue: str, name: str) -> list[tup
     return [(str(column), str(type_)) for column, type_ in rows] or None
 
 
+def has_collations(connection: Connection, catalogue: str) -> bool:
+    """Tell whether some table of an attached file declares a collation, by which other texts than its own equal a text; views take theirs over."""
+    for function in ("duckdb_tables", "duckdb_views"):
+        declared = sql.call("contains", sql.call("lower", sql.column("sql")), sql.text("collate"))
+        own = exp.EQ(this=sql.column("database_name"), expression=sql.text(catalogue))
+        found = exp.select(sql.count_all(where=exp.and_(own, declared))).from_(sql.scan(function, []))
+        if connection.row(found)[0]:
+            return True
+    return False
+
+
+def binary(text: exp.Expr) -> exp.Expr:
+    """Return a text that is compared letter by letter, whatever collation it came with: a detour over its bytes sheds it."""
+    return sql.call("decode", sql.call("encode", text))
+
+
+def _collated(connection: Connection, rows: exp.Table, cell: exp.Expr) -> bool:
+    """Tell whether a text column has a collation: by it some of the pairs are equal, which letter by letter are not."""
+    tests = [
+        exp.EQ(this=sql.when((exp.true(), sql.text(one)), otherwise=exp.Max(this=cell.copy())), expression=sql.text(other))
+        for one, other in _EQUAL_BY_COLLATION
+    ]
+    return any(connection.row(exp.select(*tests).from_(rows.copy())))
+
+
 def read_duckdb(connection: Connection, source: TableSource) -> Raw:
     """Read a table of a DuckDB file. Raises InputError D101, D102, D103 no such file, D116 no such table, and those of headers."""
     (file,) = files_of(connection, source, many=False)
@@ -64,17 +91,37 @@ def read_duckdb(connection: Connection, source: TableSource) -> Raw:
     try:
         found = table_columns(connection, catalogue, name)
         _check_table(source, file.label, name, found)
+        types = dict(found or ())
+        rows = sql.table(name, catalogue=catalogue, schema="main")
+        plain = not has_collations(connection, catalogue)
+        if not plain:
+            _check_unit(connection, source, rows, types)
     except BaseException:
         close()
         raise
-    types = dict(found or ())
     return Raw(
-        sql.table(name, catalogue=catalogue, schema="main"),
-        tuple(sql.column(column.name) for column in source.columns),
+        rows,
+        tuple(
+            sql.column(column.name) if plain or types[column.name] != "VARCHAR" else binary(sql.column(column.name))
+            for column in source.columns
+        ),
         tuple(types[column.name] for column in source.columns),
         _row_place(source),
         close=close,
     )
+
+
+def _check_unit(connection: Connection, source: TableSource, rows: exp.Table, types: Mapping[str, str]) -> None:
+    """Refuse a collation on the unit column (D252): whether its spellings are one person, the database and a comparison of letters disagree."""
+    for column in source.columns:
+        undecided = column.name == source.unit and types[column.name] == "VARCHAR" and not column.format.normalise
+        if undecided and _collated(connection, rows, sql.column(column.name)):
+            raise source_refusal(
+                source,
+                "D252",
+                f"the unit column {column.name} has a collation: texts that the database calls equal are different persons letter by letter",
+                f"say how its texts are compared (`format: {{normalise: [nfc, trim]}}` for {column.name}), or give each person one spelling",
+            )
 
 
 def _check_table(source: TableSource, label: str, name: str, found: list[tuple[str, str]] | None) -> None:
