@@ -130,3 +130,23 @@ def test_spellings_of_a_person_that_look_alike_are_told(case, persons, normalise
 def test_persons_whose_numbers_differ_are_not_told(case):
     (case.folder / "input.csv").write_text("pid,ward\na1,A\na2,A\na3,A\n", encoding="utf-8")
     assert "D253" not in case("run", edited(case, "p.yaml")).err
+
+
+@pytest.mark.case("k12-share-of-persons-at-risk")
+@pytest.mark.parametrize("missing", ["category", "wildcard"])
+def test_a_person_is_as_much_at_risk_as_in_its_smallest_class(case, missing):
+    ran = case("run", edited(case, "p.yaml", ("share: 0.5}", f"share: 0.5}}, missing: {missing}")))
+    assert ran.code == 1
+    assert "records at risk              100 % (limit 50 %) fails" in ran.out
+    after = case.threat("t")["after"]
+    assert after["at_risk"]["exact"] == "1"
+    assert after["average"]["exact"] == "1"
+
+
+@pytest.mark.case("k12-share-of-persons-at-risk")
+def test_more_rows_never_lower_the_risk_of_persons(case):
+    (case.folder / "input.csv").write_text("person,place\nP1,own1\nP2,own2\n", encoding="utf-8")
+    assert case("run", edited(case, "p.yaml")).code == 1
+    rows = [f"P{person},c{row}" for person in (1, 2) for row in range(8)]
+    (case.folder / "input.csv").write_text("\n".join(["person,place", "P1,own1", "P2,own2", *rows]) + "\n", encoding="utf-8")
+    assert case("run", "p.yaml").code == 1

@@ -59,11 +59,13 @@ class SizeHistogram:
     """Records by the number of records that each cannot be told from, itself included.
 
     ``sizes``: (s,) int64, distinct and ascending. ``records``: (s,) int64. ``residual``: records left out of all other figures.
+    ``least``: where persons are counted and some person is in several classes, each person once, by the smallest of them: as much at risk as there.
     """
 
     sizes: NDArray[np.int64]
     records: NDArray[np.int64]
     residual: int = 0
+    least: SizeHistogram | None = None
 
     @property
     def n_records(self) -> int:

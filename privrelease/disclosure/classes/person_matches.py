@@ -7,6 +7,7 @@ v to v, and v meets another value to a mark that only a missing cell matches.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from privrelease.disclosure.classes.class_sizes import MatchSizes
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
-from privrelease.disclosure.classes.persons import members
+from privrelease.disclosure.classes.persons import least_sizes, members
 from privrelease.disclosure.classes.wildcard import match_sizes
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def person_match_sizes(
     rows = np.arange(len(shown) + len(meets))
     matches = compatible_sums(trie, rows[: len(shown)], rows[len(shown) :], signs).astype(np.int64)
     at_least = np.maximum(matches, held[shown])  # those who hold the tuple itself match it, looked at or not
-    return MatchSizes.of(at_least, held[shown], residual=int(held[lost].sum()))
+    of_tuple = np.zeros(len(distinct), np.int64)
+    of_tuple[shown] = at_least
+    found = MatchSizes.of(at_least, held[shown], residual=int(held[lost].sum()))
+    return replace(found, least=least_sizes(persons[kept], of_tuple[tuples[kept]]))
 
 
 def _meets(

@@ -7,11 +7,12 @@ persons with the same *set* of distinct tuples, or the same *multiset* for an at
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
-__all__ = ["linkable_class_sizes", "members", "person_class_sizes"]
+__all__ = ["least_sizes", "linkable_class_sizes", "members", "person_class_sizes"]
 
 Residual = Literal["lost", "class"]
 
@@ -41,6 +42,20 @@ def members(table: ClassTable, group: NDArray[np.intp]) -> tuple[NDArray[np.int6
     distinct, where = np.unique(keys, return_inverse=True)
     persons, groups = np.divmod(distinct, max(n_groups, 1))
     return persons, groups, where.astype(np.int64)
+
+
+def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64]) -> MatchSizes | None:
+    """Persons by the smallest size of their pairs; None where every person has one pair. ``persons``: (m,) ascending; ``sizes``: (m,) of pairs.
+
+    >>> found = least_sizes(np.array([0, 0, 1]), np.array([2, 1, 2]))
+    >>> (found.sizes.tolist(), found.records.tolist())
+    ([1, 2], [1, 1])
+    """
+    starts = np.flatnonzero(np.diff(persons, prepend=-1))
+    if len(starts) == len(persons):
+        return None
+    least = np.minimum.reduceat(sizes, starts)
+    return MatchSizes.of(least, np.ones(len(least), np.int64))
 
 
 def person_class_sizes(
@@ -65,10 +80,12 @@ def person_class_sizes(
         return ClassSizes.from_table(table, columns, residual=residual)
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)
-    _, groups, _ = members(table, grouping.group)
+    persons, groups, _ = members(table, grouping.group)
     counts = np.bincount(groups, minlength=grouping.n_groups).astype(np.int64)
     lost = is_residual(codes[grouping.first]) if residual == "lost" else np.zeros(grouping.n_groups, np.bool_)
-    return ClassSizes.from_counts(counts[~lost], residual=int(counts[lost].sum()))
+    kept = ~lost[groups]
+    found = ClassSizes.from_counts(counts[~lost], residual=int(counts[lost].sum()))
+    return replace(found, least=least_sizes(persons[kept], counts[groups[kept]]))
 
 
 def linkable_class_sizes(

@@ -25,6 +25,7 @@ __all__ = ["prosecutor_risk", "prosecutor_verdict"]
 def prosecutor_risk(sizes: SizeHistogram, *, above: Fraction | None = None) -> RiskMeasures:
     """Measure prosecutor risk on class sizes, or on match sizes where missing matches anything.
 
+    Where persons are in several classes, average and share are of persons, each as much at risk as in the smallest: more rows never lower them.
     ``above``: the level for records at risk, if any. Without a record, highest and average are None.
 
     >>> risk = prosecutor_risk(ClassSizes.from_arrays([2, 3], [2, 1]), above=Fraction("0.4"))
@@ -32,15 +33,17 @@ def prosecutor_risk(sizes: SizeHistogram, *, above: Fraction | None = None) -> R
     (Fraction(1, 2), Fraction(3, 7), 4)
     """
     n_records = sizes.n_records
-    at_risk = None if above is None else sizes.records_at_risk(above)
+    own = sizes if sizes.least is None else sizes.least
+    at_risk = None if above is None else own.records_at_risk(above)
     if sizes.smallest is None:
         return RiskMeasures("prosecutor", 0, None, None, above=above, records_at_risk=at_risk)
-    if isinstance(sizes, ClassSizes):
+    if isinstance(own, ClassSizes):
         average = RatioSum(Fraction(sizes.n_classes, n_records), rounded_up=False)
     else:
-        total = sum_of_ratios(sizes.records.tolist(), [size * n_records for size in sizes.sizes.tolist()])
+        total = sum_of_ratios(own.records.tolist(), [size * own.n_records for size in own.sizes.tolist()])
         average = total
-    return RiskMeasures("prosecutor", n_records, Fraction(1, sizes.smallest), average.value, average.rounded_up, above, at_risk)
+    highest, among = Fraction(1, sizes.smallest), None if own is sizes else own.n_records
+    return RiskMeasures("prosecutor", n_records, highest, average.value, average.rounded_up, above, at_risk, among=among)
 
 
 def prosecutor_verdict(sizes: SizeHistogram, thresholds: Thresholds) -> Verdict:

@@ -22,6 +22,7 @@ class RiskMeasures:
     ``highest``, ``average``: exact, or None where undefined: there is no record, or the attacker has no such measure.
     ``average_rounded_up``: the average is rounded up to 40 decimals (see :mod:`privrelease.disclosure.risk.ratios`).
     ``above``, ``records_at_risk``: number of records with risk strictly above a level, where a level was asked for.
+    ``among``: of how many, where that is not ``n_records``: persons, who may be in several classes.
     ``population_short``: classes for which the population had fewer than the sample itself shows; they count as many as the sample.
     """
 
@@ -33,13 +34,14 @@ class RiskMeasures:
     above: Fraction | None = None
     records_at_risk: int | None = None
     population_short: int = 0
+    among: int | None = None
 
     @property
     def share_at_risk(self) -> Fraction | None:
         """Share of records at risk; None where no level was asked for or there is no record."""
         if self.records_at_risk is None or not self.n_records:
             return None
-        return Fraction(self.records_at_risk, self.n_records)
+        return Fraction(self.records_at_risk, self.n_records if self.among is None else self.among)
 
 
 @dataclass(frozen=True, slots=True)

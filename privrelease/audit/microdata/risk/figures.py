@@ -93,7 +93,9 @@ def risk_facts(
         uniques=audience.count(sizes.uniques, n),
         highest=Figure.of(main.highest, "risk", shown, note if main.highest is None else None),
         average=Figure.of(main.average, "risk", shown, _rounded(main) if n else note),
-        at_risk=None if at_risk is None else audience.share(at_risk, n, main.share_at_risk),
+        at_risk=None
+        if at_risk is None
+        else audience.share(at_risk, n if main.among is None else main.among, main.share_at_risk),
         records_below_k=None if k == 1 else audience.count(below, n),
         classes_below_k=None
         if k == 1 or wildcard or not isinstance(sizes, ClassSizes)
