@@ -25,6 +25,7 @@ from privrelease.plan.model import (
 from privrelease.plan.publications import PublicationsPlan
 from privrelease.policy.language.approvals import same_person
 from privrelease.policy.publications import DEFAULT_LOG, IN_LEDGER
+from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
@@ -356,6 +357,7 @@ def _format(spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> ColumnForma
         aliases=tuple(own.aliases.items()) if own is not None else (),
         normalise=own.normalise if own is not None else (),
         date=date,
+        pivot=(own.pivot if own is not None and own.pivot is not None else form.pivot) if two_digit_years(date) else None,
         decimal=own.decimal if own is not None and own.decimal is not None else form.decimal,
         thousands=own.thousands if own is not None and own.thousands is not None else form.thousands,
     )

@@ -101,7 +101,8 @@ class ColumnFormat:
 
     ``missing``: exact texts that mean a missing value. ``suppression_mark``: a text that means a suppressed value (missing
     too, but counted apart). ``aliases``: (text, replacement) pairs applied before anything else. ``normalise``: ``nfc``
-    and/or ``trim``, applied in that order before aliases, missing marks and types.
+    and/or ``trim``, applied in that order before aliases, missing marks and types. ``pivot``: first of the hundred years in which years
+    written with two digits are read.
     """
 
     missing: tuple[str, ...] = ("",)
@@ -109,6 +110,7 @@ class ColumnFormat:
     aliases: tuple[tuple[str, str], ...] = ()
     normalise: tuple[Literal["nfc", "trim"], ...] = ()
     date: str | None = None
+    pivot: int | None = None
     decimal: str = "."
     thousands: str | None = None
 

@@ -297,3 +297,79 @@ def test_a_quoted_empty_cell_is_missing_in_an_audited_file_as_in_the_source(case
     assert f"k {k} (before: {k})" in ran.out
     assert "values not in the source" not in ran.out + ran.err
     assert "cannot be read" not in ran.out + ran.err
+
+
+TWO_DIGITS = 'format: {date: "%d.%m.%y"}'
+
+
+def _births(case, pivot: str, *edits: tuple[str, str]):
+    text = (case.expected.parent / "policy.yaml").read_text(encoding="utf-8")
+    for old, new in ((TWO_DIGITS, TWO_DIGITS.replace("}", f"{pivot}}}")), *edits):
+        assert old in text
+        text = text.replace(old, new)
+    (case.folder / "policy.yaml").write_text(text, encoding="utf-8")
+    return case("run", "policy.yaml")
+
+
+def _born(case) -> list[str]:
+    lines = (case.folder / "out/rows.csv").read_text(encoding="utf-8").splitlines()[1:]
+    return sorted({line.split(",")[0] for line in lines})
+
+
+@pytest.mark.case("w04-two-digit-birth-years")
+def test_years_of_two_digits_need_a_century(case):
+    ran = _births(case, "")
+    assert ran.code == 2
+    assert "P530 born has years of two digits (%y)" in ran.err
+    assert "pivot" in ran.err
+
+
+@pytest.mark.case("w04-two-digit-birth-years")
+@pytest.mark.parametrize(
+    ("pivot", "years"),
+    [
+        (1926, ["1964", "1968", "1969", "2025"]),
+        (1900, ["1925", "1964", "1968", "1969"]),
+        (1968, ["1968", "1969", "2025", "2064"]),
+        (1969, ["1969", "2025", "2064", "2068"]),
+    ],
+)
+def test_years_of_two_digits_are_those_from_the_pivot_on(case, pivot, years):
+    ran = _births(case, f", pivot: {pivot}")
+    assert ran.code == 0, ran.err
+    assert [day[:4] for day in _born(case)] == years
+    assert [day[5:] for day in _born(case) if day[2:4] == "68"] == ["07-16"]
+
+
+@pytest.mark.case("w04-two-digit-birth-years")
+def test_the_29_february_of_a_year_that_has_none_is_refused(case):
+    (case.folder / "input.csv").write_text("born,ward\n29.02.00,a\n29.02.00,b\n", encoding="utf-8")
+    assert _births(case, ", pivot: 1900").code == 3
+    ran = _births(case, ", pivot: 1901")
+    assert ran.code == 0, ran.err
+    assert _born(case) == ["2000-02-29"]
+
+
+@pytest.mark.case("w04-two-digit-birth-years")
+@pytest.mark.parametrize(
+    ("pivot", "domain", "code"),
+    [
+        (", pivot: 2030", "[1900-01-01, 2026-11-28]", "P532"),
+        (", pivot: 1700", "[1900-01-01, 2026-11-28]", "P532"),
+        (", pivot: 64", "[1900-01-01, 2026-11-28]", "P531"),
+        (", pivot: 1950", "[1900-01-01, 2026-11-28]", None),
+        (", pivot: 1960", "[1900-01-01, 2026-11-28]", None),
+        (", pivot: 1969", "[1900-01-01, 2026-11-28]", "D209"),
+    ],
+)
+def test_a_pivot_outside_the_domain_is_told(case, pivot, domain, code):
+    ran = _births(case, pivot, ("type: date}", f"type: date, domain: {domain}}}"))
+    assert (ran.code == 0) is (code is None), ran.err
+    assert code is None or code in ran.err
+
+
+@pytest.mark.case("w04-two-digit-birth-years")
+def test_a_pivot_of_dates_with_four_digits_says_nothing(case):
+    ran = _births(case, ", pivot: 1930", ("%y", "%Y"))
+    assert ran.code == 2
+    assert "P401" in ran.err

@@ -81,6 +81,8 @@ class FormatSpec(Frozen):
     """Format of the date columns; ISO 8601 (`%Y-%m-%d`) where it is not given."""
     datetime: Annotated[DateFormat | None, RECODES] = None
     """Format of the datetime columns; ISO 8601 where it is not given."""
+    pivot: Annotated[Count | None, RECODES] = None
+    """The first of the hundred years in which two-digit years (`%y`) are read: with 1930, 29 is 2029 and 30 is 1930."""
     missing: Annotated[Texts | None, RECODES] = None
     """Exact texts that mean a missing value; where not given, the empty text of a CSV source and none of another."""
     suppression_mark: Annotated[Text | None, RECODES] = None
@@ -115,6 +117,8 @@ class ColumnFormatSpec(Frozen):
     """Format of a date column."""
     datetime: Annotated[DateFormat | None, RECODES] = None
     """Format of a datetime column."""
+    pivot: Annotated[Count | None, RECODES] = None
+    """The first of the hundred years in which two-digit years (`%y`) are read."""
     missing: Annotated[Texts | None, RECODES] = None
     """Exact texts that mean a missing value."""
     suppression_mark: Annotated[Text | None, RECODES] = None

@@ -23,13 +23,26 @@ if TYPE_CHECKING:
     from privrelease.policy.language.datasets import ColumnSpec, Dataset
     from privrelease.policy.rules.rule_context import RuleContext
 
-__all__ = ["dataset_rules"]
+__all__ = ["dataset_rules", "two_digit_years"]
+
+_YEARS = range(1000, 9901)
+
+
+def two_digit_years(form: str | None) -> bool:
+    """Tell whether a date format writes years with two digits, and nowhere with four.
+
+    >>> two_digit_years("%d.%m.%y"), two_digit_years("%d.%m.%Y"), two_digit_years("%%y %Y"), two_digit_years(None)
+    (True, False, False, False)
+    """
+    used = re.findall(r"%(.)", form or "")
+    return "y" in used and "Y" not in used
 
 
 def dataset_rules(reading: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with datasets."""
     for name, dataset in reading.policy.datasets.items():
         yield from _source(reading, name, dataset)
+        yield from _pivots(reading, name, dataset)
         for column, spec in dataset.columns.items():
             yield from _column(reading, ("datasets", name, "columns", column), spec)
 
@@ -39,6 +52,51 @@ def _source(reading: RuleContext, name: str, dataset: Dataset) -> Iterator[Findi
         reading.roots.source(dataset)
     except PathFault as fault:
         yield reading.error(fault.code, fault.message, "datasets", name, "source", hint=fault.hint)
+
+
+def _pivots(reading: RuleContext, name: str, dataset: Dataset) -> Iterator[Finding]:
+    """Two-digit years are read in declared hundred years: 64 may be 1964 or 2064, and a date of birth in the future is none."""
+    used = False
+    for column, spec in dataset.columns.items():
+        path = ("datasets", name, "columns", column)
+        own, whole = spec.format, dataset.format
+        key = {ColumnType.DATE: "date", ColumnType.DATETIME: "datetime"}.get(spec.type)
+        form = None if key is None else (own and getattr(own, key)) or getattr(whole, key)
+        pivot = own.pivot if own is not None and own.pivot is not None else whole.pivot
+        if not two_digit_years(form):
+            if own is not None and own.pivot is not None:
+                message = f"{shown(column)} has no two-digit years: pivot says nothing about it"
+                yield reading.error(
+                    "P401", message, *path, "format", "pivot", hint="remove it, or write `%y` in the date format"
+                )
+            continue
+        used = True
+        place = (
+            (*path, "format", "pivot") if own is not None and own.pivot is not None else ("datasets", name, "format", "pivot")
+        )
+        if pivot is None:
+            where = (*path, "format", key) if own is not None and getattr(own, str(key)) else ("datasets", name, "format", key)
+            message = f"{shown(column)} has years of two digits (%y), and nothing says of which century"
+            hint = "write `pivot: …` beside the date format: the first of the hundred years that they lie in, such as 1930"
+            yield reading.error("P530", message, *(str(part) for part in where), hint=hint)
+        elif pivot not in _YEARS:
+            hint = "write the first of the hundred years, such as 1930"
+            yield reading.error("P531", f"pivot {pivot} is no year from 1000 to 9900", *place, hint=hint)
+        elif _beyond(spec, pivot):
+            message = f"years from {pivot} to {pivot + 99} are all outside the domain of {shown(column)}"
+            yield reading.error("P532", message, *place, hint="write another `pivot`, or correct the domain")
+    if dataset.format.pivot is not None and not used:
+        message = f"dataset {name} has no two-digit years: pivot says nothing about it"
+        yield reading.error(
+            "P401", message, "datasets", name, "format", "pivot", hint="remove it, or write `%y` in the date format"
+        )
+
+
+def _beyond(spec: ColumnSpec, pivot: int) -> bool:
+    if spec.domain is None or spec.domain.range is None:
+        return False
+    years = [text[:4] for text in spec.domain.range]
+    return all(year.isdecimal() for year in years) and (int(years[1]) < pivot or int(years[0]) > pivot + 99)
 
 
 def _column(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec) -> Iterator[Finding]:

@@ -83,11 +83,26 @@ def _thresholds(reading: RuleContext, number: int, release: TableRelease) -> Ite
 
 
 def _names(reading: RuleContext, number: int, release: TableRelease) -> Iterator[Finding]:
+    from privrelease.policy.kind_table import figure_name  # the kind names these rules
+
     path = ("releases", number)
     for index, name in duplicates(release.by):
         yield reading.error("P446", f"{shown(name)} stands twice", *path, "by", index, hint="remove one")
     for index, _ in duplicates(repr((one.count, one.weight, one.sum, one.mean)) for one in release.measures):
         yield reading.error("P446", "this figure stands twice", *path, "measures", index, hint="remove one")
+    own = {"total_over", "status", *(figure_name(one) for one in release.measures)}
+    folded = {name.casefold(): name for name in sorted(own)}
+    for index, name in enumerate(release.by):
+        if name.casefold() in folded:
+            yield reading.error(
+                "P533",
+                f"{shown(name)} is called like the output's column {shown(folded[name.casefold()])}: a header with one name twice cannot be read",
+                *path,
+                "by",
+                index,
+                hint="give the column another name in the source: the table adds the columns "
+                f"{', '.join(shown(one) for one in sorted(own))}, and capitals do not tell names apart",
+            )
     for index, output in enumerate(release.output):
         if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
             yield reading.error(

@@ -94,6 +94,14 @@ FORMATS: list[Row] = [
         f"{P}.format.date", '"%d.%m.%Y"', '"%m.%d.%Y"', "added B altered B removed B", given=((f"{P}.format.delimiter", "','"),)
     ),
     *data(
+        f"{P}.format.pivot",
+        "1930",
+        "1940",
+        "added B raised B lowered B removed B",
+        # the column has a pivot of its own, since two-digit years need one
+        given=((f"{P}.format.date", "'%d.%m.%y'"), (f"{P}.columns.town.type", "date"), (f"{TOWN}.format.pivot", "1950")),
+    ),
+    *data(
         f"{P}.format.datetime",
         '"%d.%m.%Y"',
         '"%m.%d.%Y"',
@@ -136,6 +144,13 @@ FORMATS: list[Row] = [
         '"%m.%d.%Y"',
         "added B altered B removed B",
         given=(*TRIMMED, (f"{TOWN}.type", "date")),
+    ),
+    *data(
+        f"{TOWN}.format.pivot",
+        "1930",
+        "1940",
+        "added B raised B lowered B removed B",
+        given=(*TRIMMED, (f"{TOWN}.type", "date"), (f"{TOWN}.format.date", "'%d.%m.%y'"), (f"{P}.format.pivot", "1950")),
     ),
     *data(
         f"{TOWN}.format.datetime",

@@ -98,10 +98,10 @@ def test_a_key_that_says_how_cells_are_read_is_known_alone_and_in_its_section():
     assert declared((*section, "aliases", "x")).recodes
     assert not declared(("datasets", "d", "format", "delimiter")).recodes
     assert set(declared(("datasets", "d", "format")).recoding) == {
-        *("quote", "encoding", "decimal", "thousands", "date", "datetime", "missing", "suppression_mark")
+        *("quote", "encoding", "decimal", "thousands", "date", "datetime", "pivot", "missing", "suppression_mark")
     }
     assert set(declared(section).recoding) == {
-        *("decimal", "thousands", "date", "datetime", "missing", "suppression_mark", "aliases", "normalise")
+        *("decimal", "thousands", "date", "datetime", "pivot", "missing", "suppression_mark", "aliases", "normalise")
     }
 
 

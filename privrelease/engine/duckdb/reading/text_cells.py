@@ -158,7 +158,7 @@ def _text_date(found: Expr, form: ColumnFormat) -> tuple[Expr, tuple[Fault, ...]
         typed = sql.try_cast(found.copy(), "DATE")
         iso = _matches(found, "[0-9]{4}-[0-9]{2}-[0-9]{2}")
         return sql.when((exp.and_(iso, _no_year_zero(found)), typed)), (no_date("D206", "date", exp.true(), form),)
-    stamp = sql.call("try_strptime", found.copy(), sql.text(form.date))
+    stamp = _in_century(sql.call("try_strptime", found.copy(), sql.text(form.date)), form)
     typed = sql.cast(stamp, "DATE")
     whole = exp.EQ(this=sql.cast(typed.copy(), "TIMESTAMP"), expression=stamp.copy())
     return sql.when((exp.and_(whole, _four_digit_year(stamp)), typed)), (no_date("D206", "date", exp.true(), form),)
@@ -169,8 +169,21 @@ def _text_datetime(found: Expr, form: ColumnFormat) -> tuple[Expr, tuple[Fault, 
         typed = sql.try_cast(found.copy(), "TIMESTAMP")
         iso = _matches(found, r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?")
         return sql.when((exp.and_(iso, _no_year_zero(found)), typed)), (no_date("D207", "datetime", exp.true(), form),)
-    stamp = sql.call("try_strptime", found.copy(), sql.text(form.date))
+    stamp = _in_century(sql.call("try_strptime", found.copy(), sql.text(form.date)), form)
     return sql.when((_four_digit_year(stamp), stamp)), (no_date("D207", "datetime", exp.true(), form),)
+
+
+def _in_century(stamp: Expr, form: ColumnFormat) -> Expr:
+    """Move a time with a two-digit year into the hundred years that begin with the pivot; missing where that year lacks its 29 February."""
+    if form.pivot is None:
+        return stamp
+    year = sql.call("year", stamp)
+    first, hundred = sql.integer(form.pivot), sql.integer(100)
+    beyond = exp.Mod(this=exp.Paren(this=exp.Sub(this=year, expression=sql.integer(form.pivot % 100))), expression=hundred)
+    shift = exp.Sub(this=exp.Add(this=first, expression=beyond), expression=year.copy())
+    moved = exp.Add(this=stamp.copy(), expression=sql.call("to_years", sql.cast(shift, "INTEGER")))
+    same_day = exp.EQ(this=sql.call("day", moved.copy()), expression=sql.call("day", stamp.copy()))
+    return sql.when((same_day, moved))
 
 
 def _no_year_zero(found: Expr) -> Expr:
