@@ -15,6 +15,7 @@ from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of
 from privrelease.pipeline.publication_log import unknown_publications
 from privrelease.pipeline.settings import chosen
 from privrelease.plan.model import releases_of
+from privrelease.relational.treatments import CellRelation, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -256,7 +257,7 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
 
 
 def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:
-    return frozenset(column.name for column in columns if column.treatment == "pseudonym")
+    return frozenset(column.name for column in columns if relation_of(column.treatment) is CellRelation.KEYED_TOKEN)
 
 
 def _named_kind(kind: Kind[Any]) -> EarlierKind:

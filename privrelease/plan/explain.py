@@ -12,6 +12,7 @@ from privrelease.plan.microdata.attacks import attack_words
 from privrelease.plan.model import named
 from privrelease.plan.statistics.explain import explain_statistics
 from privrelease.plan.tables.explain import explain_table
+from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,9 +231,9 @@ def _steps(release: MicrodataPlan) -> list[str]:
     if withheld:
         steps.append(f"leave out {', '.join(withheld)}")
     steps += [
-        f"replace {column.name} by a pseudonym, keyed by the environment variable {column.key}"
+        f"replace {column.name} by a pseudonym, keyed by the environment variable {column.treatment.key}"
         for column in release.columns
-        if column.treatment == "pseudonym"
+        if isinstance(column.treatment, Pseudonym)
     ]
     if release.suppress is not None and release.threats:
         limit = release.suppress.limit

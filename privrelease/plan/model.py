@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import AS_IS, CellRelation, Suppressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType, ListFile, Sink, TableSource
+    from privrelease.relational.treatments import Treatment
 
 __all__ = [
     "CheckPlan",
@@ -90,13 +92,12 @@ class ThreatPlan:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedColumn:
-    """A released column: as it is, or as a keyed pseudonym (HMAC with the key in environment variable ``key``)."""
+    """A column that is released, with the type it has then, and its treatment."""
 
     name: str
     type: ColumnType
     role: Role
-    treatment: Literal["as_is", "pseudonym"] = "as_is"
-    key: str | None = None
+    treatment: Treatment = AS_IS
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,16 @@ class MicrodataPlan:
         """The union of the protected threats' columns, in the order of the output."""
         known = {column for threat in self.threats for column in threat.columns}
         return tuple(column.name for column in self.columns if column.name in known)
+
+    @property
+    def lossy(self) -> frozenset[str]:
+        """The columns of which single cells may be suppressed."""
+        return frozenset(self.quasi_identifiers if self.suppress is not None else ())
+
+    def treatment_of(self, column: ReleasedColumn) -> Treatment:
+        """Return the treatment of a column in this release: its own, or suppression of cells where those may be suppressed."""
+        equal = column.treatment.relation is CellRelation.EQUAL
+        return Suppressed() if equal and column.name in self.lossy else column.treatment
 
 
 #: One release of any kind.

@@ -9,10 +9,11 @@ from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
 from privrelease.policy.rules.approvals import frontier_rules
 from privrelease.policy.rules.releases import release_rules
 from privrelease.policy.rules.rule_context import leaving
-from privrelease.relational.schema import ColumnType
+from privrelease.relational.treatments import AS_IS, Pseudonym
 
 if TYPE_CHECKING:
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.relational.schema import ColumnType
 
 __all__ = ["MICRODATA"]
 
@@ -20,9 +21,9 @@ _Path = tuple[str | int, ...]
 
 
 def _columns(release: MicrodataRelease, dataset: Dataset) -> dict[str, ColumnType]:
-    """A pseudonym is a text, whatever the type of its column."""
     out = leaving(release, dataset)
-    return {name: ColumnType.STRING if name in out.pseudonyms else dataset.columns[name].type for name in out.columns}
+    tokens = {name: Pseudonym(key) for name, key in out.pseudonyms.items()}
+    return {name: tokens.get(name, AS_IS).released_type(dataset.columns[name].type) for name in out.columns}
 
 
 def _compared(release: MicrodataRelease, values: dict[str, object]) -> dict[str, object]:

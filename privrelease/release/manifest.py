@@ -19,6 +19,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError, mode
 
 from privrelease.documents import Document
 from privrelease.errors import InputError
+from privrelease.relational.treatments import AS_IS, TreatmentCode
 from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
@@ -135,7 +136,7 @@ class ManifestColumn(Document):
 
     name: str
     type: str
-    treatment: Literal["as_is", "pseudonym"] = "as_is"
+    treatment: TreatmentCode = AS_IS.code
     """``pseudonym``: a keyed pseudonym, by which rows of one person can still be brought together."""
 
 

@@ -21,6 +21,7 @@ from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLimit, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import Pseudonym
 
 COLUMNS = ("a", "b", "c")
 NUMBER = count()
@@ -62,7 +63,7 @@ def released_by(engine, folder, rows, threat, *, unit, linkable, suppress):
     category = ColumnType.CATEGORY
     columns = (Column("u", ColumnType.STRING, Role.DIRECT), *(Column(column, category, Role.QUASI) for column in COLUMNS))
     source = TableSource("d", SourceKind.CSV, str(folder / f"{name}.csv"), f"{name}.csv", columns)
-    tokens = (ReleasedColumn("u", ColumnType.STRING, Role.DIRECT, "pseudonym", "KEY"),) if linkable else ()
+    tokens = (ReleasedColumn("u", ColumnType.STRING, Role.DIRECT, Pseudonym("KEY")),) if linkable else ()
     leaving = (*tokens, *(ReleasedColumn(column, category, Role.QUASI) for column in COLUMNS))
     sink = Sink(SinkKind.PARQUET, folder / f"{name}.parquet", f"{name}.parquet")
     plan = MicrodataPlan(

@@ -22,6 +22,7 @@ from privrelease.execute.common.scope import engine_settings, release_name
 from privrelease.execute.microdata.run import run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import Pseudonym
 from privrelease.release.store import ReleaseStore
 
 QUASI = ("a", "b", "c")
@@ -67,7 +68,7 @@ def released(folder, rows, specified, leaving, residual):
         "microdata",
         TableSource("data", SourceKind.PARQUET, str(folder / "data.parquet"), "data.parquet", columns),
         (
-            *(ReleasedColumn(name, ColumnType.STRING, Role.DIRECT, "pseudonym", "KEY") for name in leaving),
+            *(ReleasedColumn(name, ColumnType.STRING, Role.DIRECT, Pseudonym("KEY")) for name in leaving),
             *(ReleasedColumn(name, ColumnType.CATEGORY, Role.QUASI) for name in QUASI),
         ),
         tuple(

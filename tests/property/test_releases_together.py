@@ -28,6 +28,7 @@ from privrelease.engine.protocol.audit import UnitFacts
 from privrelease.engine.protocol.base import EngineSettings, RowMapFaults
 from privrelease.plan.model import MicrodataPlan, ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import AsIs, Pseudonym
 from privrelease.release.manifest import Claims, InputDigest, InternalManifest, RowMapDigest
 
 QUASI, OTHERS = ("qa", "qb", "qc"), ("s", "x")
@@ -272,7 +273,8 @@ def audited(engine, made, k, n):
     sink, row_map = put(folder, "new", last)
     threat = ThreatPlan("t", tuple(last.known), Thresholds(highest=Fraction(1, k)), absent=tuple(set(QUASI) - set(last.known)))
     columns = tuple(
-        ReleasedColumn(name, ColumnType.STRING, ROLES[name], "pseudonym" if name == "pid" else "as_is") for name in last.columns
+        ReleasedColumn(name, ColumnType.STRING, ROLES[name], Pseudonym("KEY") if name == "pid" else AsIs())
+        for name in last.columns
     )
     plan = MicrodataPlan("new", SOURCE, columns, (threat,), (sink,), unit=UnitPlan("pid", 1), suppress=SuppressStep())
     claims = Claims(

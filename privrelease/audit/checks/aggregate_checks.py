@@ -9,10 +9,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from privrelease.audit.checks.facts import domain_words
+from privrelease.audit.checks.facts import column_facts
 from privrelease.audit.document.model import (
-    TREATMENT_WORDS,
-    ColumnFacts,
     DataFacts,
     Figure,
     Outcome,
@@ -21,12 +19,13 @@ from privrelease.audit.document.model import (
     check_unmade,
 )
 from privrelease.relational.schema import SinkKind
+from privrelease.relational.treatments import REMOVED, Withheld
 from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from privrelease.audit.document.model import CheckResult, Treatment
+    from privrelease.audit.document.model import CheckResult
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import Sink
@@ -97,7 +96,7 @@ def output_facts(files: Sequence[Sink], tables: Sequence[Sequence[Any] | None]) 
 
 
 def data_of(
-    plan: StatisticsPlan | TablePlan, population: str | None, used: Collection[str | None], treated: Treatment, figures: int
+    plan: StatisticsPlan | TablePlan, population: str | None, used: Collection[str | None], treated: Withheld, figures: int
 ) -> DataFacts:
     """Describe the inputs of the figures: the source's columns, of which ``used`` went into them. No column is released."""
     return DataFacts(
@@ -109,17 +108,7 @@ def data_of(
         source_persons=None,
         released_rows=Figure.of(figures, "count", Visibility.RECIPIENT),
         columns=tuple(
-            ColumnFacts(
-                name=column.name,
-                role=column.role.value,
-                type=column.type.value,
-                leaves=False,
-                treated=(mine := treated if column.name in used else "removed"),
-                treatment=TREATMENT_WORDS[mine],
-                domain=domain_words(column),
-                category=column.category,
-            )
-            for column in plan.source.declared
+            column_facts(column, (treated if column.name in used else REMOVED).words) for column in plan.source.declared
         ),
         order="policy",
     )

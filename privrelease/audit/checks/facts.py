@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from privrelease.audit.document.model import (
+    ColumnFacts,
     Identity,
     LegalFacts,
     OutputFacts,
 )
+from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from privrelease.plan.model import Plan
+    from privrelease.plan.model import Plan, ReleasedColumn
     from privrelease.relational.schema import Column
     from privrelease.release.manifest import InternalPart
 
 __all__ = [
+    "column_facts",
     "context_facts",
     "domain_words",
     "identity_of",
@@ -30,6 +33,20 @@ __all__ = [
 
 #: Declared values of a column that are written out.
 _MOST_VALUES = 8
+
+
+def column_facts(column: Column, words: str, released: ReleasedColumn | None = None) -> ColumnFacts:
+    """Describe a column of the source, what became of it by the code of its ``words``, and as what it is ``released``."""
+    return ColumnFacts(
+        name=column.name,
+        role=column.role.value,
+        type=(released or column).type.value,
+        leaves=released is not None,
+        treated=words,
+        treatment=english().plain(f"treatment.{words}"),
+        domain=domain_words(column),
+        category=column.category,
+    )
 
 
 def domain_words(column: Column) -> str | None:

@@ -73,13 +73,15 @@ def _files(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
 
 
 def _columns(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
-    """Compare which columns are released, and how each is treated. Each further released column discloses more."""
-    before = {column.name: column.treatment for column in old.data.columns if column.leaves}
-    after = {column.name: column.treatment for column in new.data.columns if column.leaves}
+    """Compare which columns leave, and how each is treated; one more that leaves tells more."""
+    before = {column.name: column for column in old.data.columns if column.leaves}
+    after = {column.name: column for column in new.data.columns if column.leaves}
     for name in dict.fromkeys((*before, *after)):
         one, other = before.get(name), after.get(name)
         effect: Judged = "worse" if one is None else "better" if other is None else "changed"
-        yield from texts("column", one, other, effect, name)
+        if one is None or other is None or one.treated != other.treated:
+            words, now = (None if column is None else column.treatment for column in (one, other))
+            yield from texts("column", words, now, effect, name)
 
 
 def _threats(old: AuditResult, new: AuditResult) -> Iterator[Difference]:

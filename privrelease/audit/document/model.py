@@ -25,9 +25,9 @@ from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydan
 from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
 from privrelease.documents import Document
+from privrelease.relational.treatments import TreatmentWords  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 
 __all__ = [
-    "TREATMENT_WORDS",
     "AuditResult",
     "CheckResult",
     "ClassBucket",
@@ -47,7 +47,6 @@ __all__ = [
     "SubsetFacts",
     "ThreatResult",
     "ThresholdVerdict",
-    "Treatment",
     "UtilityFacts",
     "Visibility",
     "WorstFigure",
@@ -135,19 +134,6 @@ class LegalFacts(Document):
     missing: tuple[str, ...]
 
 
-Treatment: TypeAlias = Literal["unchanged", "removed", "pseudonym", "local_suppression", "aggregated", "noisy"]
-
-#: The words of each treatment, with its family as in ISO/IEC 20889.
-TREATMENT_WORDS: dict[Treatment, str] = {
-    "unchanged": "unchanged",
-    "removed": "removed (attribute suppression)",
-    "pseudonym": "pseudonymised (keyed hash)",
-    "local_suppression": "single cells suppressed (local suppression)",
-    "aggregated": "aggregated in a table",
-    "noisy": "aggregated with noise",
-}
-
-
 class ColumnFacts(Document):
     """A column: its role and type, whether it is released, and how it was treated on the way: by code, and in words."""
 
@@ -155,7 +141,7 @@ class ColumnFacts(Document):
     role: Literal["direct", "quasi", "sensitive", "insensitive"]
     type: str
     leaves: bool
-    treated: Treatment
+    treated: TreatmentWords
     treatment: str
     domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
     """Values that the policy declares, in words; for those inside."""

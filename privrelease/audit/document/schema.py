@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.document.model import TREATMENT_WORDS, AuditResult
+from privrelease.audit.document.model import AuditResult
+from privrelease.relational.treatments import AS_IS
 from privrelease.release.files import canonical_json
 
 if TYPE_CHECKING:
@@ -58,7 +59,14 @@ _FIELDS: Final = {
 }
 
 
-_TREATED: Final = {words: code for code, words in TREATMENT_WORDS.items()}
+#: The codes of treatments by the words in which they alone were written.
+_TREATED: Final = {
+    "removed (attribute suppression)": "removed",
+    "pseudonymised (keyed hash)": "pseudonym",
+    "single cells suppressed (local suppression)": "local_suppression",
+    "aggregated in a table": "aggregated",
+    "aggregated with noise": "noisy",
+}
 
 
 def _migrated(content: bytes) -> bytes:
@@ -80,7 +88,7 @@ def _migrated(content: bytes) -> bytes:
     noisy = "10" in sections or any(str(name).startswith("AUDIT-DP-") for name in ids)
     for column in (data.get("columns") or ()) if isinstance(data, dict) else ():
         if isinstance(column, dict) and "treated" not in column:
-            column["treated"] = _TREATED.get(str(column.get("treatment")), "unchanged")
+            column["treated"] = _TREATED.get(str(column.get("treatment")), AS_IS.words)
     document["kind"] = "statistics" if noisy else "table" if figures or "11" in sections else "microdata"
     document |= {_FIELDS[number]: section for number, section in sections.items()}
     return json.dumps(document).encode()

@@ -135,7 +135,9 @@ def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
         return ()
     kinds = dict(main.columns)
     direct = [column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT]
-    kept = [column.name for column in evidence.usable if column.treatment == "as_is" and kinds[column.name] in _COMPARED]
+    kept = [
+        column.name for column in evidence.usable if column.treatment.relation.own_values and kinds[column.name] in _COMPARED
+    ]
     pairs = [(one, name) for one in direct for name in kept if one != name]
     found = []
     for own in engine.own_identifiers(source, pairs, FORMS[1:]):

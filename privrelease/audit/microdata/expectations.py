@@ -116,7 +116,7 @@ def _missing_cells(asked: _Asked) -> Fraction | None:
 def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, ClassTable] | None:
     """Class tables of source and release on columns that are released as they are, in one coding."""
     evidence = asked.evidence
-    plain = {column.name for column in evidence.usable if column.treatment == "as_is"}
+    plain = {column.name for column in evidence.usable if column.treatment.relation.own_values}
     if evidence.source is None or evidence.main is None or not set(columns) <= plain:
         return None
     if evidence.before is not None and evidence.after is not None and set(columns) <= set(evidence.before.columns):

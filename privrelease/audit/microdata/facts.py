@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.checks.codes import kind_of
-from privrelease.audit.checks.facts import domain_words, identity_of, input_digest
+from privrelease.audit.checks.facts import column_facts, identity_of, input_digest
 from privrelease.audit.document.model import (
-    TREATMENT_WORDS,
     ColumnFacts,
     ColumnLoss,
     DataFacts,
@@ -21,11 +20,11 @@ from privrelease.audit.document.model import (
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.findings import Finding, Severity, pluralise
+from privrelease.relational.treatments import REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from privrelease.audit.document.model import Treatment
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
@@ -38,21 +37,15 @@ def _rows(rows: int | None) -> Figure:
     return Figure.of(rows, "count", Visibility.RECIPIENT, None if rows is not None else "the file cannot be read")
 
 
-def _treated(plan: MicrodataPlan, column: Column) -> Treatment:
+def _column_of_rows(plan: MicrodataPlan, column: Column) -> ColumnFacts:
     released = next((other for other in plan.columns if other.name == column.name), None)
-    if released is None:
-        return "removed"
-    if released.treatment == "pseudonym":
-        return "pseudonym"
-    if plan.suppress is not None and column.name in plan.quasi_identifiers:
-        return "local_suppression"
-    return "unchanged"
+    words = REMOVED.words if released is None else plan.treatment_of(released).words
+    return column_facts(column, words, released)
 
 
 def data_facts(evidence: Evidence) -> DataFacts:
     """Describe columns, roles, types, subjects. Counts of the source are internal."""
     plan, source, persons = evidence.plan, evidence.source, evidence.persons
-    leaving = {column.name: column for column in plan.columns}
     return DataFacts(
         dataset=plan.source.dataset,
         snapshot=plan.snapshot,
@@ -61,19 +54,7 @@ def data_facts(evidence: Evidence) -> DataFacts:
         source_rows=None if source is None else count(source.n_rows),
         source_persons=None if persons is None else count(persons.persons),
         released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
-        columns=tuple(
-            ColumnFacts(
-                name=column.name,
-                role=column.role.value,
-                type=leaving[column.name].type.value if column.name in leaving else column.type.value,
-                leaves=column.name in leaving,
-                treated=(treated := _treated(plan, column)),
-                treatment=TREATMENT_WORDS[treated],
-                domain=domain_words(column),
-                category=column.category,
-            )
-            for column in plan.source.columns
-        ),
+        columns=tuple(_column_of_rows(plan, column) for column in plan.source.columns),
         order=plan.order,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +44,10 @@ class Repeats:
 
 
 def naming_columns(plan: MicrodataPlan) -> tuple[ReleasedColumn, ...]:
-    """Return the columns of the plan whose values name somebody: pseudonyms, and direct identifiers in any released form."""
-    return tuple(column for column in plan.columns if column.treatment == "pseudonym" or column.role is Role.DIRECT)
+    """Return the columns of the plan whose values name somebody: pseudonyms, and direct identifiers however they leave."""
+    return tuple(
+        column for column in plan.columns if column.treatment.relation is CellRelation.KEYED_TOKEN or column.role is Role.DIRECT
+    )
 
 
 def repeats_of(

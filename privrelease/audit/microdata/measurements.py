@@ -16,6 +16,7 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.engine.protocol.audit import LeftRows
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,8 +108,8 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
             evidence = replace(evidence, explained=explain(evidence, engine))
         return _with_values(evidence, engine)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
-    plain = [column.name for column in evidence.usable if column.treatment == "as_is"]
-    tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym"]
+    plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]
+    tokens = [column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN]
     return replace(
         evidence,
         left=_left(evidence, engine, row_map, unit),

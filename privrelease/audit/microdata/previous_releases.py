@@ -32,6 +32,7 @@ from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.errors import PrivreleaseError
 from privrelease.findings import pluralise
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +150,9 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
         why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
-    tokens = {column.name for column in evidence.usable if column.treatment == "pseudonym"} | one.pseudonyms
+    tokens = {
+        column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN
+    } | one.pseudonyms
     alike = [column.name for column in evidence.usable if types.get(column.name) is column.type and column.name not in tokens]
     shared = (*engine.same_coding(first, main, alike), *_one_key(evidence, main, one, first, engine))
     links, by = _links(evidence, main, one, first, shared, engine)
@@ -229,7 +232,7 @@ def _links(
 
 def _lossy(evidence: Evidence, one: EarlierRelease) -> frozenset[str]:
     """Columns of which cells may have been suppressed in either release."""
-    return one.lossy | (frozenset(evidence.plan.quasi_identifiers) if evidence.plan.suppress is not None else frozenset())
+    return one.lossy | evidence.plan.lossy
 
 
 def _one_key(
@@ -240,7 +243,11 @@ def _one_key(
     Of a file without a manifest nothing says which columns are pseudonyms: any may be.
     """
     theirs = one.pseudonyms if one.manifest is not None else {name for name, _ in first.columns}
-    tokens = [column.name for column in evidence.usable if column.treatment == "pseudonym" and column.name in theirs]
+    tokens = [
+        column.name
+        for column in evidence.usable
+        if column.treatment.relation is CellRelation.KEYED_TOKEN and column.name in theirs
+    ]
     found = engine.shared_values(first, main, [(name, name) for name in tokens])
     return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
 

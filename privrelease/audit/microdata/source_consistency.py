@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from privrelease.relational.treatments import CellRelation
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,12 +75,12 @@ def nested(sets: Sequence[Sequence[str]]) -> bool:
 def explain(evidence: Evidence, engine: BesideEngine) -> SourceConsistency | None:
     """Ask the conditions of the file that is measured; None where no column of it can be compared with the source."""
     plan, source, main = evidence.plan, evidence.source, evidence.main
-    columns = tuple(column.name for column in evidence.usable if column.treatment == "as_is")
+    columns = tuple(column.name for column in evidence.usable if column.treatment.relation.own_values)
     if source is None or main is None or not columns:
         return None
-    tokens = {column.name for column in evidence.usable if column.treatment == "pseudonym"}
+    tokens = {column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN}
     persons = (plan.unit.column, plan.unit.column) if plan.unit is not None and plan.unit.column in tokens else None
-    loose = frozenset(plan.quasi_identifiers if plan.suppress is not None else ())
+    loose = plan.lossy
     question = _Question(engine, engine.beside_source(source, main, columns, persons), columns, loose)
     return question.answer(tuple(column.name for column in plan.columns if column.name not in columns))
 

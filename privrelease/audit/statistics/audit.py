@@ -29,6 +29,7 @@ from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+from privrelease.relational.treatments import NOISY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -134,7 +135,7 @@ def audit_statistics(
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_of(plan, plan.population, used, "noisy", len(evidence.rows)),
+        data=data_of(plan, plan.population, used, NOISY, len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,

@@ -26,6 +26,7 @@ from privrelease.audit.tables.evidence import TableEvidence, TableTarget, agrees
 from privrelease.audit.tables.previous_releases import beside_tables
 from privrelease.audit.tables.table_without_source import blanks_below_minimum, printed_below_minimum
 from privrelease.relational.schema import ColumnType
+from privrelease.relational.treatments import AGGREGATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,7 @@ def audit_table(
         identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_of(plan, plan.population_id, used, "aggregated", len(evidence.rows)),
+        data=data_of(plan, plan.population_id, used, AGGREGATED, len(evidence.rows)),
         threats=(),
         union=None,
         utility=None,

@@ -38,7 +38,7 @@ def prosecutor_risk(sizes: SizeHistogram, *, above: Fraction | None = None) -> R
     if sizes.smallest is None:
         return RiskMeasures("prosecutor", 0, None, None, above=above, records_at_risk=at_risk)
     if isinstance(own, ClassSizes):
-        average = RatioSum(Fraction(sizes.n_classes, n_records), rounded_up=False)
+        average = RatioSum(Fraction(own.n_classes, own.n_records), rounded_up=False)
     else:
         total = sum_of_ratios(own.records.tolist(), [size * own.n_records for size in own.sizes.tolist()])
         average = total

@@ -10,6 +10,7 @@ import numpy as np
 from privrelease.errors import InputError, InternalError
 from privrelease.findings import Finding, pluralise
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Engine, Staged
@@ -53,7 +54,7 @@ def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Person
 
 
 def _names_persons(column: ReleasedColumn) -> bool:
-    return column.treatment == "pseudonym" or column.role is Role.DIRECT
+    return column.treatment.relation is CellRelation.KEYED_TOKEN or column.role is Role.DIRECT
 
 
 def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], engine: Engine, staged: Staged) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
 from privrelease.findings import Finding
+from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +32,9 @@ def pseudonym_keys(plan: MicrodataPlan, environment: Mapping[str, str]) -> dict[
     keys: dict[str, bytes] = {}
     faults: dict[str, Finding] = {}
     for column in plan.columns:
-        if column.treatment != "pseudonym":
+        if not isinstance(column.treatment, Pseudonym):
             continue
-        variable = column.key or ""
+        variable = column.treatment.key
         secret = environment.get(variable, "").encode("utf-8", "surrogateescape") if variable else b""
         subject = f"releases.{plan.id}"
         if not secret:

@@ -142,7 +142,7 @@ def _claims(plan: MicrodataPlan, protected: Protected, n_dropped: int) -> Claims
 
 def _manifest(plan: MicrodataPlan, policy: Plan, run: RunFolder, written: WrittenOutput) -> Manifest:
     columns = tuple(
-        ManifestColumn(name=column.name, type=column.type.value, treatment=column.treatment) for column in plan.columns
+        ManifestColumn(name=column.name, type=column.type.value, treatment=column.treatment.code) for column in plan.columns
     )
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, written.paths, strict=True))
     return manifest_of(plan.id, policy, run, sinks, columns, written.rows, order=plan.order, libraries=("duckdb",))

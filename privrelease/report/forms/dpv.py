@@ -11,6 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from privrelease.relational.treatments import Family, family_of
 from privrelease.report.view.edition import Edition, for_edition
 
 if TYPE_CHECKING:
@@ -205,14 +206,15 @@ def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
     for column in audit.data.columns:
         if column.leaves:
             kind = "dpv:SpecialCategoryPersonalData" if column.category == "special" else "dpv:PersonalData"
-            yield _named("dpv:PseudonymisedData" if column.treated == "pseudonym" else kind, column.name)
+            yield _named("dpv:PseudonymisedData" if family_of(column.treated) is Family.PSEUDONYMISATION else kind, column.name)
 
 
 def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
     """Say which measures were taken, and never that the result is anonymous: that is for a person to assess."""
-    if any(column.leaves and column.treated == "pseudonym" for column in audit.data.columns):
+    families = {family_of(column.treated) for column in audit.data.columns}
+    if Family.PSEUDONYMISATION in families:
         yield {"@id": "dpv:Pseudonymisation"}
-    if any(column.treated in {"removed", "local_suppression"} for column in audit.data.columns) or audit.threats:
+    if Family.SUPPRESSION in families or audit.threats:
         yield {"@id": "dpv:Deidentification"}
     if audit.kind == "statistics":
         yield {"@id": "dpv:DifferentialPrivacy"}

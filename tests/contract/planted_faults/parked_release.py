@@ -27,6 +27,7 @@ from privrelease.execute.common.scope import release_name
 from privrelease.execute.microdata.run import run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import Pseudonym
 from privrelease.release.store import ReleaseStore
 
 K = 5
@@ -57,7 +58,7 @@ def plan_for(folder: Path) -> MicrodataPlan:
         Column("note", category, Role.INSENSITIVE),
     )
     released = (
-        ReleasedColumn("id", ColumnType.STRING, Role.DIRECT, "pseudonym", "MADE_UP_KEY"),
+        ReleasedColumn("id", ColumnType.STRING, Role.DIRECT, Pseudonym("MADE_UP_KEY")),
         *(ReleasedColumn(column.name, column.type, column.role) for column in columns[1:]),
     )
     threats = (

@@ -19,6 +19,7 @@ from privrelease.engine.protocol.audit import LeftRows, SameCells, TokenFacts
 from privrelease.engine.protocol.base import ColumnChange, ReleasedFile, RowMapFaults, Staged
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import Pseudonym
 from privrelease.release.manifest import (
     Claims,
     InputDigest,
@@ -51,7 +52,7 @@ def source_of(mark: str | None = None) -> TableSource:
 
 def plan_of(*threats: ThreatPlan, **changes: object) -> MicrodataPlan:
     columns = (
-        ReleasedColumn("id", ColumnType.STRING, Role.DIRECT, "pseudonym", "KEY"),
+        ReleasedColumn("id", ColumnType.STRING, Role.DIRECT, Pseudonym("KEY")),
         ReleasedColumn("sex", ColumnType.CATEGORY, Role.QUASI),
         ReleasedColumn("region", ColumnType.CATEGORY, Role.QUASI),
         ReleasedColumn("score", ColumnType.INTEGER, Role.SENSITIVE),

@@ -15,6 +15,7 @@ from privrelease.audit.microdata.source_consistency import explain
 from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.treatments import AsIs
 
 NAMES = ("a", "b", "c", "d")
 LOOSE = ("a", "b", "c")
@@ -36,8 +37,8 @@ def stored(path, rows):
 @pytest.fixture
 def explained(tmp_path):
     columns = tuple(Column(name, ColumnType.INTEGER, Role.QUASI) for name in NAMES)
-    usable = tuple(SimpleNamespace(name=name, treatment="as_is") for name in NAMES)
-    plan = SimpleNamespace(unit=None, suppress=True, quasi_identifiers=LOOSE, columns=usable)
+    usable = tuple(SimpleNamespace(name=name, treatment=AsIs()) for name in NAMES)
+    plan = SimpleNamespace(unit=None, lossy=frozenset(LOOSE), columns=usable)
     number = iter(range(10**6))
     with DuckDBEngine(EngineSettings(readable=(tmp_path,), threads=1)) as engine:
 

@@ -15,6 +15,7 @@ from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells
 from privrelease.engine.protocol.base import ColumnChange, RowMapFaults
 from privrelease.plan.model import SuppressStep, ThreatPlan
 from privrelease.relational.schema import ColumnType
+from privrelease.relational.treatments import AsIs
 
 
 def unsound(evidence):
@@ -190,7 +191,7 @@ def test_rows_out_of_order_fail_and_the_order_of_the_source_warns(made):
 
 def test_a_direct_identifier_in_a_file_fails(made):
     plan = made.plan()
-    plain = replace(plan, columns=(replace(plan.columns[0], treatment="as_is"), *plan.columns[1:]))
+    plain = replace(plan, columns=(replace(plan.columns[0], treatment=AsIs()), *plan.columns[1:]))
     assert "AUDIT-DIRECT" in unsound(made.evidence(plain))
 
 

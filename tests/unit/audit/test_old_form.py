@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from privrelease.audit.document.model import TREATMENT_WORDS
 from privrelease.audit.document.schema import audit_bytes, audit_of, read_audit
+from privrelease.texts.catalogue import english
 
 ROOT = Path(__file__).parents[3]
 NUMBERS = {
@@ -59,7 +59,7 @@ def test_the_edition_of_a_table_for_recipients_has_no_section_and_is_still_a_tab
 def test_treatments_are_read_from_the_words_that_were_written():
     audit = read_audit(ROOT / "reports" / "diabetes-microdata" / "audit.json")
     assert {column.treated for column in audit.data.columns} > {"removed", "local_suppression"}
-    assert all(column.treatment == TREATMENT_WORDS[column.treated] for column in audit.data.columns)
+    assert all(column.treatment == english().plain(f"treatment.{column.treated}") for column in audit.data.columns)
 
 
 @pytest.mark.parametrize("sections", [{"99": {}}, {"10": {"epsilon": 1}}, {"9": "x"}, [], "x"])

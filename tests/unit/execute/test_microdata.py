@@ -15,6 +15,7 @@ from privrelease.execute.common.scope import engine_settings
 from privrelease.execute.microdata.forecast import forecast
 from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.treatments import Pseudonym
 from privrelease.release.runs import RunState
 
 COLUMNS = (
@@ -33,7 +34,7 @@ KEY = {"PSEUDONYM_KEY": "0123456789abcdef0123456789abcdef"}
 
 
 def pseudonym(name="id"):
-    return ReleasedColumn(name, ColumnType.STRING, Role.DIRECT, "pseudonym", "PSEUDONYM_KEY")
+    return ReleasedColumn(name, ColumnType.STRING, Role.DIRECT, Pseudonym("PSEUDONYM_KEY"))
 
 
 def test_cells_are_suppressed_until_the_threshold_holds_and_nothing_else_changes(desk):

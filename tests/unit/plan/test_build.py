@@ -11,6 +11,7 @@ from privrelease.plan.build import build_plan
 from privrelease.plan.model import CheckPlan, PopulationPlan, ReleasedColumn, SubsetLimit, UnitPlan
 from privrelease.policy.loader import load_policy
 from privrelease.relational.schema import ColumnFormat, ColumnType, Domain, FileFormat, Role, SinkKind, SourceKind
+from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +148,7 @@ def test_columns_leave_in_the_order_of_the_policy_and_direct_ones_only_as_pseudo
     selected, whole = plan.releases
     assert selected.columns == (
         ReleasedColumn("sex", ColumnType.CATEGORY, Role.QUASI),
-        ReleasedColumn("patient_id", ColumnType.STRING, Role.DIRECT, "pseudonym", "PSEUDONYM_KEY"),
+        ReleasedColumn("patient_id", ColumnType.STRING, Role.DIRECT, Pseudonym("PSEUDONYM_KEY")),
         ReleasedColumn("age", ColumnType.INTEGER, Role.QUASI),
         ReleasedColumn("glucose", ColumnType.NUMBER, Role.SENSITIVE),
     )

@@ -11,12 +11,15 @@ from privrelease.report.view.page import released_words
 from privrelease.texts.catalogue import english
 
 ROOT = Path(privrelease.report.__file__).parent
+FACTS = ROOT.parent / "audit" / "checks" / "facts.py"
 SOURCES = {
     path: path.read_text(encoding="utf-8")
     for pattern in ("**/*.py", "**/*.j2")
     for path in ROOT.glob(pattern)
     if not path.name.startswith("english")
 }
+#: The audit writes the words of what became of a column beside their code.
+SOURCES[FACTS] = FACTS.read_text(encoding="utf-8")
 #: Beginnings of keys that are put together from a name of the audit.
 COMPOSED = re.compile(r"f\"([a-z_]+\.(?:[a-z_]+\.)?)\{|\"([a-z_]+\.)\" ~|\"([a-z]+\.[a-z]+\.)\" ~")
 

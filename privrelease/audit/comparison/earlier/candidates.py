@@ -25,6 +25,7 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
 from privrelease.findings import pluralise
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,9 @@ def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: Audi
     """Return True if the rows that both row maps lead to one source row agree wherever both releases keep a column as it is."""
     theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
     columns = [
-        column.name for column in evidence.usable if column.treatment == "as_is" and theirs.get(column.name) is column.type
+        column.name
+        for column in evidence.usable
+        if column.treatment.relation.own_values and theirs.get(column.name) is column.type
     ]
     assert one.release.row_map is not None
     assert evidence.target.row_map is not None
@@ -143,8 +146,8 @@ def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) ->
         columns = frozenset(name for name, _ in one.file.columns)
         found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns))
     assert row_map is not None
-    ours = frozenset(column.name for column in evidence.usable if column.treatment == "pseudonym")
-    lossy = frozenset(plan.quasi_identifiers) if plan.suppress is not None else frozenset()
+    ours = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
+    lossy = plan.lossy
     usable = frozenset(column.name for column in evidence.usable)
     return (*found, _Side(main, row_map, ours, lossy, plan.order, usable))
 

@@ -51,7 +51,7 @@ def missing_only_where_planned(evidence: Evidence) -> CheckOutcome:
     """Cells became missing only in columns that a suppression step protects."""
     if evidence.changes is None:
         return untraced(evidence)
-    allowed = set(evidence.plan.quasi_identifiers) if evidence.plan.suppress is not None else set()
+    allowed = evidence.plan.lossy
     nulled = [(change.column, change.nulled) for change in evidence.changes if change.nulled and change.column not in allowed]
     if nulled:
         total = sum(amount for _, amount in nulled)

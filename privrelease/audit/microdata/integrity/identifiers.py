@@ -8,6 +8,7 @@ from privrelease.audit.check import CheckOutcome, failed, not_asked, passed, une
 from privrelease.audit.microdata.integrity.cells import untraced
 from privrelease.findings import pluralise
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
@@ -20,7 +21,7 @@ def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
     if evidence.main is None:
         return unevaluated("no file can be read")
     direct = {column.name for column in evidence.plan.source.columns if column.role is Role.DIRECT}
-    pseudonyms = {column.name for column in evidence.plan.columns if column.treatment == "pseudonym"}
+    pseudonyms = {column.name for column in evidence.plan.columns if column.treatment.relation is CellRelation.KEYED_TOKEN}
     for file in evidence.files:
         if file.released is not None:
             left = [name for name, _ in file.released.columns if name in direct - pseudonyms]
@@ -31,7 +32,7 @@ def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
 
 def pseudonyms_keyed(evidence: Evidence) -> CheckOutcome:
     """Every pseudonym stands for one value and one only, is not the value, and is no plain hash of it."""
-    planned = [column.name for column in evidence.plan.columns if column.treatment == "pseudonym"]
+    planned = [column.name for column in evidence.plan.columns if column.treatment.relation is CellRelation.KEYED_TOKEN]
     if not planned:
         return not_asked("the release has no pseudonyms")
     if evidence.tokens is None or len(evidence.tokens) < len(planned):

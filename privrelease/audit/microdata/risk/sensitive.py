@@ -32,7 +32,9 @@ def sensitive_values(evidence: Evidence, engine: AuditEngine) -> SensitiveFacts 
     """
     if evidence.main is None or evidence.person_after is not None:
         return None
-    sensitive = [column for column in evidence.plan.columns if column.role is Role.SENSITIVE and column.treatment == "as_is"]
+    sensitive = [
+        column for column in evidence.plan.columns if column.role is Role.SENSITIVE and column.treatment.relation.own_values
+    ]
     pairs = [
         (threat, column)
         for threat in evidence.plan.threats

@@ -54,7 +54,7 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> U
     """
     if evidence.before is None or evidence.after is None or evidence.source is None or evidence.main is None:
         return None
-    plain = [column.name for column in evidence.usable if column.treatment == "as_is"]
+    plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]
     before, after = (_of_columns(table, plain) for table in (evidence.before, evidence.after))
     minimum = minimum_of(evidence.plan.threats)
     columns = column_counts(before, after)

@@ -60,8 +60,8 @@ _NO_ROWS = "released rows cannot be led back to the source"
 
 
 def number_shifts(evidence: Evidence, engine: AuditEngine, minimum: int) -> NumberShifts:
-    """Measure every numeric column that is released as it is and of which a cell was lost or changed, the first fifty."""
-    names = [column.name for column in evidence.usable if column.treatment == "as_is" and column.type in _NUMERIC]
+    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty."""
+    names = [column.name for column in evidence.usable if column.treatment.relation.own_values and column.type in _NUMERIC]
     untouched = tuple(name for name in names if _untouched(evidence, name))
     touched = [name for name in names if name not in untouched]
     found = [_shift(evidence, engine, name, minimum) for name in touched[:MOST_COLUMNS]]
