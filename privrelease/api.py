@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from privrelease.errors import InputError, UsageError
+from privrelease.pipeline.kinds import KINDS
 from privrelease.pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
     from privrelease.execute.common.progress import Progress
     from privrelease.findings import Finding
+    from privrelease.pipeline.kinds import Kind
     from privrelease.pipeline.results import ReleaseResult, RunResult
     from privrelease.plan.explain import Explanation
     from privrelease.plan.model import Plan
@@ -54,6 +56,8 @@ class Policy:
     planned: Plan
     content: bytes | None = None
     """What a mapping said, as YAML; None where the policy is a file."""
+    kinds: tuple[Kind[Any], ...] = KINDS
+    """The kinds of release that it may have."""
 
     @property
     def id(self) -> str:
@@ -91,32 +95,36 @@ def load(
     env: str | None = None,
     data_root: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
+    kinds: Sequence[Kind[Any]] | None = None,
 ) -> Policy:
     """Return a policy: from a file, from mappings that say what a file would say, or one that is loaded already.
 
     ``env``: the environment that is laid over it. ``data_root``: a folder below which sources may be, too. ``folder``: of a policy that is
-    given as a mapping (default: the working folder). Of a loaded policy each counts in place of its own. Raises PolicyError with every error.
+    given as a mapping (default: the working folder). ``kinds``: of release that it may have (default: those of this package). Of a loaded
+    policy each counts in place of its own. Raises PolicyError with every error.
     """
     root = None if data_root is None else Path(data_root)
     if isinstance(policy, Policy):
         own = policy.settings
         settings = replace(own, environment=env or own.environment, data_root=root or own.data_root)
-        return policy if settings == own else _loaded(policy.path, settings, policy.content)
+        known = policy.kinds if kinds is None else tuple(kinds)
+        same = settings == own and known == policy.kinds
+        return policy if same else _loaded(policy.path, settings, policy.content, known)
     settings = Settings(environment=env, data_root=root)
+    known = KINDS if kinds is None else tuple(kinds)
     if isinstance(policy, Mapping):
         from privrelease.policy.output.dump import yaml_of
 
-        return _loaded(Path(folder or "") / _MAPPING, settings, yaml_of(policy).encode())
-    return _loaded(Path(policy), settings, None)
+        return _loaded(Path(folder or "") / _MAPPING, settings, yaml_of(policy).encode(), known)
+    return _loaded(Path(policy), settings, None, known)
 
 
 def plan(policy: PolicyLike, *, env: str | None = None, data_root: str | os.PathLike[str] | None = None) -> Explanation:
     """Return what the releases of a policy will do, in words; ``str`` of it is the text of ``privrelease plan``. Reads no row."""
-    from privrelease.pipeline.kinds import KINDS
     from privrelease.plan.explain import explain
 
-    planned = load(policy, env=env, data_root=data_root).planned
-    return explain(planned, explainers=tuple((kind.name, kind.explain) for kind in KINDS))
+    found = load(policy, env=env, data_root=data_root)
+    return explain(found.planned, explainers=tuple((kind.name, kind.explain) for kind in found.kinds))
 
 
 def run(
@@ -150,7 +158,9 @@ def run(
         threads=threads,
         test_noise=test_noise,
     )
-    world = World(settings) if progress is None else World(settings, progress=lambda _: progress)
+    world = World(settings, kinds=found.kinds)
+    if progress is not None:
+        world = replace(world, progress=lambda _: progress)
     ids = (release,) if isinstance(release, str) else tuple(release or ())
     work = pipeline.prepare(found.loaded, found.planned, ids, world, stop_at_warnings=stop_at_warnings)
     pipeline.tidy(work)
@@ -186,7 +196,7 @@ def audit(
     files = tuple(map(Path, file)) if isinstance(file, Sequence) and not isinstance(file, str) else (Path(file),)
     named = chosen(found.planned, (_release_of(found.planned, files) if release is None else release,))[0]
     settings = replace(found.settings, state=None if state is None else Path(state), memory_limit=memory_limit, threads=threads)
-    return audited(named, found.planned, AuditedFiles(files, source, tuple(against)), World(settings))
+    return audited(named, found.planned, AuditedFiles(files, source, tuple(against)), World(settings, kinds=found.kinds))
 
 
 def diff(old: PolicyLike | AuditLike, new: PolicyLike | AuditLike) -> tuple[PolicyChange, ...] | tuple[Difference, ...]:
@@ -239,20 +249,24 @@ def report(
     return FORMS[form](_audited(result, release), Edition(edition)).decode()
 
 
-def _loaded(path: Path, settings: Settings, content: bytes | None) -> Policy:
+def _loaded(path: Path, settings: Settings, content: bytes | None, kinds: tuple[Kind[Any], ...]) -> Policy:
     from privrelease.pipeline.settings import commit_of
     from privrelease.plan.build import build_plan
     from privrelease.policy.loader import load_policy
 
-    loaded = load_policy(path, env=settings.environment, data_root=settings.data_root, content=content)
+    specs = tuple(kind.spec() for kind in kinds)
+    loaded = load_policy(path, env=settings.environment, data_root=settings.data_root, content=content, kinds=specs)
     commit = commit_of(loaded.path) if content is None else None
-    return Policy(path, settings, loaded, build_plan(loaded, commit=commit), content)
+    planned = build_plan(loaded, commit=commit, builders=tuple((kind.name, kind.build) for kind in kinds))
+    return Policy(path, settings, loaded, planned, content, kinds)
 
 
 def _in_environment(policy: Policy, *, env: str | None) -> LoadedPolicy:
     from privrelease.policy.loader import load_policy
 
-    return load_policy(policy.path, env=env, data_root=policy.settings.data_root, content=policy.content)
+    return load_policy(
+        policy.path, env=env, data_root=policy.settings.data_root, content=policy.content, kinds=policy.loaded.kinds
+    )
 
 
 def _release_of(planned: Plan, files: tuple[Path, ...]) -> str:

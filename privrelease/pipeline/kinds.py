@@ -7,7 +7,7 @@ asking for a kind loads nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from privrelease.pipeline import microdata, statistics, tables
 from privrelease.plan.model import named
@@ -25,13 +25,41 @@ if TYPE_CHECKING:
     from privrelease.plan.build import Build
     from privrelease.plan.explain import Explain
     from privrelease.plan.model import Plan, ReleasePlan
+    from privrelease.policy.release_kind import ReleaseKind
     from privrelease.release.manifest import InputDigest, Manifest
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["KINDS", "Kind", "kind_named", "kind_of", "kind_of_manifest"]
+__all__ = ["KINDS", "Kind", "PlainForecast", "kind_named", "kind_of", "kind_of_manifest"]
 
 P = TypeVar("P")
+
+
+class PlainForecast(Protocol):
+    """A forecast that says itself how it is shown. ``release``: its id. ``fails``: a run would fail as the data is."""
+
+    @property
+    def release(self) -> str:
+        """The release."""
+        ...
+
+    @property
+    def fails(self) -> bool:
+        """Whether a run would fail as the data is."""
+        ...
+
+    def as_lines(self) -> tuple[str, ...]:
+        """Return it as lines of text."""
+        ...
+
+    def as_data(self) -> dict[str, object]:
+        """Return it for JSON."""
+        ...
+
+
+def _never(manifest: Manifest) -> bool:
+    del manifest
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +67,8 @@ class Kind(Generic[P]):
     """A kind of release; ``P``: the class of its plans, whose ``kind`` is the kind's ``name``."""
 
     name: str
+    spec: Callable[[], ReleaseKind[Any]]
+    """Return what the policy says of the kind: its keys and rules."""
     build: Build
     """Plan a release of a policy."""
     explain: Explain
@@ -47,8 +77,6 @@ class Kind(Generic[P]):
     """Run a release in the folder of a run, park it there and audit what was parked."""
     audit: Callable[[P, Plan, AuditedFiles, World], AuditResult]
     """Audit files that exist already against a release."""
-    made: Callable[[Manifest], bool]
-    """Return whether a manifest describes a release of this kind."""
     inputs: Callable[[RunFolder], tuple[InputDigest, ...]]
     """Return the digests of what a run read, its source first."""
     previous: Callable[[EarlierRelease, RunFolder], EarlierRelease]
@@ -57,7 +85,9 @@ class Kind(Generic[P]):
     """Complete a previous release of unknown origin by what the plan of its counterpart declares."""
     lossy: Callable[[P], frozenset[str]]
     """Return the columns of which single cells may have been suppressed."""
-    forecast: Callable[[P, Plan, World], Forecast | TableForecast] | None = None
+    made: Callable[[Manifest], bool] = _never
+    """Return whether a manifest that does not name its kind describes a release of this one."""
+    forecast: Callable[[P, Plan, World], Forecast | TableForecast | PlainForecast] | None = None
     """Compute what a run would find and suppress; None where nothing is read beforehand."""
     accounted: bool = False
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
@@ -65,6 +95,15 @@ class Kind(Generic[P]):
     """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
+
+
+def _spec(kind: str) -> Callable[[], ReleaseKind[Any]]:
+    def spec() -> ReleaseKind[Any]:
+        from privrelease.policy.language.kinds import KINDS
+
+        return named(kind, ((one.name, one) for one in KINDS))
+
+    return spec
 
 
 def _build(kind: str) -> Build:
@@ -89,6 +128,7 @@ def _explain(kind: str) -> Explain:
 KINDS: tuple[Kind[Any], ...] = (
     Kind(
         name="microdata",
+        spec=_spec("microdata"),
         build=_build("microdata"),
         explain=_explain("microdata"),
         execute=microdata.audited_microdata,
@@ -103,6 +143,7 @@ KINDS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         name="statistics",
+        spec=_spec("statistics"),
         build=_build("statistics"),
         explain=_explain("statistics"),
         execute=statistics.audited_statistics,
@@ -116,6 +157,7 @@ KINDS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         name="table",
+        spec=_spec("table"),
         build=_build("table"),
         explain=_explain("table"),
         execute=tables.audited_table,
@@ -143,6 +185,8 @@ def kind_named(name: str, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
 
 def kind_of_manifest(manifest: Manifest, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:
     """Return the kind of a release from its manifest. Raises LookupError where no kind makes such manifests."""
+    if manifest.kind is not None:
+        return kind_named(manifest.kind, kinds)
     for kind in kinds:
         if kind.made(manifest):
             return kind

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.audit.comparison.combine import named
 from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
@@ -20,7 +20,6 @@ from privrelease.relational.treatments import CellRelation, relation_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.comparison.previous_release import EarlierKind
     from privrelease.audit.document.model import AuditResult
     from privrelease.engine.protocol.base import EngineSettings
     from privrelease.pipeline.settings import Settings
@@ -243,7 +242,7 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
     kind = kind_of_manifest(manifest, kinds)
     earlier = EarlierRelease(
         name=f"{manifest.release} (run {run.id})",
-        kind=_named_kind(kind),
+        kind=kind.name,
         file=_sink(path, output.kind, output.label, table),
         columns=tuple(_column(column) for column in output.columns),
         order=manifest.order,
@@ -258,10 +257,6 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
 
 def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:
     return frozenset(column.name for column in columns if relation_of(column.treatment) is CellRelation.KEYED_TOKEN)
-
-
-def _named_kind(kind: Kind[Any]) -> EarlierKind:
-    return cast("EarlierKind", kind.name)
 
 
 def _sink(path: Path, kind: str, label: str, table: str = "data") -> Sink:
@@ -292,7 +287,7 @@ def named_releases(
 def _named(text: str, asked: _Asked) -> EarlierRelease:
     policy, mark, name = text.rpartition("#")
     if mark and Path(policy).is_file():
-        _, plan = asked.settings.load(Path(policy))
+        _, plan = asked.settings.load(Path(policy), asked.kinds)
         asked = replace(asked, plan=plan, release=_counterpart(plan, asked.release))
     else:
         name = text
@@ -351,7 +346,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     output = manifest.outputs[0]
     return EarlierRelease(
         name=f"{manifest.release} (run {manifest.run})",
-        kind=_named_kind(kind_of_manifest(manifest, asked.kinds)),
+        kind=kind_of_manifest(manifest, asked.kinds).name,
         file=_sink(folder / output.file, output.kind, output.label),
         columns=tuple(_column(column) for column in output.columns),
         lossy=kind_of(asked.release, asked.kinds).lossy(asked.release),
@@ -383,5 +378,5 @@ def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
             if sha256_of(sink.path) in made.digests:
                 return made
     planned = kind_of(asked.release, asked.kinds)
-    earlier = EarlierRelease(str(file), _named_kind(planned), sink, digests=frozenset({sha256_of(sink.path)}))
+    earlier = EarlierRelease(str(file), planned.name, sink, digests=frozenset({sha256_of(sink.path)}))
     return planned.external(earlier, asked.release)

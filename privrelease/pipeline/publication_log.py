@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.errors import InputError, PrivreleaseError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from privrelease.audit.comparison.previous_release import EarlierKind
     from privrelease.ledger.database import DatabaseLedger
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.release.publication_log import Appending, LoggedLine, PublicationLog
@@ -330,7 +329,7 @@ def _maker(
 
     manifest = run.manifest()
     data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
-    kind = cast("EarlierKind", kind_of_manifest(manifest, kinds).name)
+    kind = kind_of_manifest(manifest, kinds).name
     inputs = inputs_of(run, kinds)[:1]
     columns = dict.fromkeys(column.name for output in manifest.outputs for column in output.columns)
 

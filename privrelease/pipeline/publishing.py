@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from privrelease.pipeline.kinds import KINDS
 from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.document.signoff import WaiverRecord
     from privrelease.errors import PrivreleaseError, UsageError
     from privrelease.findings import Finding
+    from privrelease.pipeline.kinds import Kind
     from privrelease.pipeline.settings import Settings
     from privrelease.plan.approvals import ApprovalsPlan
     from privrelease.plan.model import Plan
@@ -47,6 +50,7 @@ class _Parked:
     store: ReleaseStore
     run: RunFolder
     audit: AuditResult
+    kinds: Sequence[Kind[Any]] = KINDS
 
     @property
     def waivers(self) -> tuple[WaiverRecord, ...]:
@@ -60,15 +64,15 @@ class _Parked:
         return tuple(one.owner for one in self.waivers)
 
 
-def _parked(policy: Path, settings: Settings, run_id: str) -> _Parked:
+def _parked(policy: Path, settings: Settings, run_id: str, kinds: Sequence[Kind[Any]]) -> _Parked:
     from privrelease.release.store import ReleaseStore
     from privrelease.report.forms.json_report import read_audit
 
     store = ReleaseStore.beside(policy) if settings.state is None else ReleaseStore(settings.state)
     store.recover()
     run = store.folder(run_id)
-    _, plan = replace(settings, environment=run.record().environment).load(policy)
-    return _Parked(plan, store, run, read_audit(run.audit, run.audit.name))
+    _, plan = replace(settings, environment=run.record().environment).load(policy, kinds)
+    return _Parked(plan, store, run, read_audit(run.audit, run.audit.name), kinds)
 
 
 def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
@@ -117,7 +121,15 @@ class Approved:
     changed: tuple[Finding, ...] = ()
 
 
-def approve(policy: Path, settings: Settings, run_id: str, role: str, key: tuple[Path | None, str | None]) -> Approved:
+def approve(
+    policy: Path,
+    settings: Settings,
+    run_id: str,
+    role: str,
+    key: tuple[Path | None, str | None],
+    *,
+    kinds: Sequence[Kind[Any]] = KINDS,
+) -> Approved:
     """Sign the digests of a parked release in a role. Publishes nothing."""
     from privrelease.errors import InputError
     from privrelease.pipeline.signing import signing_key
@@ -126,7 +138,7 @@ def approve(policy: Path, settings: Settings, run_id: str, role: str, key: tuple
     from privrelease.release.runs import RunState
     from privrelease.release.store import now
 
-    parked = _parked(policy, settings, run_id)
+    parked = _parked(policy, settings, run_id, kinds)
     approvals = parked.plan.approvals
     record = parked.run.record()
     if approvals is None:
@@ -198,7 +210,7 @@ class Published:
     kept: tuple[tuple[str, str], ...] = ()
 
 
-def publishable(policy: Path, settings: Settings, run_id: str) -> Publishable:
+def publishable(policy: Path, settings: Settings, run_id: str, *, kinds: Sequence[Kind[Any]] = KINDS) -> Publishable:
     """Verify digests and signatures of a parked release, and that its publication can be recorded. Publishes nothing.
 
     Raises InputError (R190 to R195): the log of publications cannot be written, or is not what was written.
@@ -206,7 +218,7 @@ def publishable(policy: Path, settings: Settings, run_id: str) -> Publishable:
     from privrelease.release.approvals import approvals_of
     from privrelease.release.store import now
 
-    parked = _parked(policy, settings, run_id)
+    parked = _parked(policy, settings, run_id, kinds)
     require_log(parked.plan, parked.store)
     record, approvals = parked.run.record(), parked.plan.approvals
     findings = _changed(parked)
@@ -235,7 +247,7 @@ def publish(found: Publishable) -> Published:
     if parked.plan.approvals is not None and found.approvals is not None:
         _record_signoff(parked, parked.plan.approvals, found.approvals)
     release = chosen(parked.plan, (found.release,))[0]
-    guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit)
+    guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit, parked.kinds)
     announce = announcer(parked.plan, parked.store, guard)
     kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard, announce=announce))
     return Published(found.release, tuple(sink.label for sink in release.sinks), kept)
@@ -251,7 +263,9 @@ def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str],
     )
 
 
-def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> tuple[RunRecord, PrivreleaseError | None]:
+def withdraw(
+    policy: Path, settings: Settings, release: str, reason: str, *, kinds: Sequence[Kind[Any]] = KINDS
+) -> tuple[RunRecord, PrivreleaseError | None]:
     """Take the current release back; its output paths show nothing any more.
 
     Return its run, and why the log of publications could not record it (None: it did): a fault of the log does not keep a release published.
@@ -261,7 +275,7 @@ def withdraw(policy: Path, settings: Settings, release: str, reason: str) -> tup
 
     if not reason.strip():
         raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")
-    _, plan = settings.load(policy)
+    _, plan = settings.load(policy, kinds)
     store = settings.store(plan)
     store.recover()
     record = store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from privrelease.policy.rules.rule_context import Leaving
     from privrelease.policy.statistics.queries import Statistics
 
-__all__ = ["BUILDERS", "Build", "build_plan"]
+__all__ = ["BUILDERS", "Build", "build_plan", "release_sinks", "release_source"]
 
 #: What plans a release of one kind, from the policy, the release's place in it, and the release.
 Build: TypeAlias = "Callable[[LoadedPolicy, int, Any], ReleasePlan]"
@@ -192,9 +192,9 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
     from privrelease.plan.tables.plan import table_plan
 
     dataset = loaded.policy.datasets[release.from_]
-    source = _source(loaded, release.from_, dataset, dataset.columns)
+    source = release_source(loaded, release.from_)
     place = loaded.location("releases", number)
-    sinks, checks = tuple(_sinks(loaded, release)), check_plans(loaded, release)
+    sinks, checks = release_sinks(loaded, release), check_plans(loaded, release)
     return table_plan(release, dataset, loaded.policy.tables, source, sinks, place, loaded.roots, checks)
 
 
@@ -301,6 +301,17 @@ def _suppress(loaded: LoadedPolicy, number: int, out: Leaving) -> SuppressStep |
     weights = tuple((name, Fraction(weight)) for name, weight in step.weights.items() if name in out.columns)
     place = loaded.location("releases", number, "transform", out.suppress_step)
     return SuppressStep(_exact(step.limit), weights, step.residual, place)
+
+
+def release_source(loaded: LoadedPolicy, dataset: str) -> TableSource:
+    """Return where a dataset of the policy is read, with all of its columns."""
+    found = loaded.policy.datasets[dataset]
+    return _source(loaded, dataset, found, found.columns)
+
+
+def release_sinks(loaded: LoadedPolicy, release: Any) -> tuple[Sink, ...]:  # noqa: ANN401 -- a release of any kind
+    """Return the output files of a release, in the policy's order."""
+    return tuple(_sinks(loaded, release))
 
 
 def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease | TableRelease) -> Iterable[Sink]:

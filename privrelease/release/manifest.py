@@ -182,6 +182,8 @@ class Manifest(_Saved):
     versions: dict[str, str]
     privacy: PrivacyClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
     """What a release with differential privacy promises, and how."""
+    kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
+    """The kind of the release. Microdata, statistics and tables do not name it: they are told apart by what the rest says."""
 
     @model_validator(mode="after")
     def _one_name_each(self) -> Self:

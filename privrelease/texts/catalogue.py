@@ -56,6 +56,15 @@ class Catalogue:
         isolated = {name: Markup("<bdi>{}</bdi>").format(value) for name, value in values.items()}
         return Markup(escape(self.texts[key])).format(**isolated)  # noqa: S704 -- the text was escaped just now
 
+    def of_kind(self, key: str, kind: str) -> str:
+        """Return the text of that key for a kind of release; where none is written for the kind, that for any.
+
+        >>> english().of_kind("decision.released", "table"), english().of_kind("decision.released", "chart")
+        ('Cells in the table', 'Lines released')
+        """
+        own = f"{key}.{kind}"
+        return self.text(own if self.has(own) else key)
+
     def has(self, key: str) -> bool:
         """Return whether there is a text of that key (for names that come from outside, e.g. of further measures)."""
         return key in self.texts

@@ -14,7 +14,7 @@ from privrelease.findings import pluralise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privrelease.audit.comparison.previous_release import EarlierKind, EarlierRelease, EarlierReleases, UnreadableRelease
+    from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure
     from privrelease.plan.model import ReleasePlan
 
@@ -185,7 +185,7 @@ def named(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def set_aside(one: EarlierRelease, kind: EarlierKind) -> tuple[ComparedRelease, list[str]] | None:
+def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str]] | None:
     """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
     if not one.held:
         why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
 
-__all__ = ["EarlierKind", "EarlierRelease", "EarlierReleases", "EarlierThreat", "UnreadableRelease"]
-
-EarlierKind = Literal["microdata", "statistics", "table"]
+__all__ = ["EarlierRelease", "EarlierReleases", "EarlierThreat", "UnreadableRelease"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class EarlierRelease:
     """
 
     name: str
-    kind: EarlierKind
+    kind: str
     file: Sink
     columns: tuple[Column, ...] = ()
     lossy: frozenset[str] = frozenset()

@@ -8,7 +8,7 @@ Shares and risks are exact: ``exact`` holds the fraction as text (``"1/5"``), ``
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -55,7 +55,8 @@ __all__ = [
 
 VERSION: Literal[1] = 1
 
-Kind: TypeAlias = Literal["microdata", "statistics", "table"]
+#: The name of a kind of release, as a policy writes it.
+Kind: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
 
 
 class FindingRecord(Document):

@@ -130,7 +130,7 @@ def audit_statistics(
     outputs = output_facts(target.files, evidence.tables)
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
     audit = AuditResult(
-        kind="statistics",
+        kind=plan.kind,
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,

@@ -79,7 +79,7 @@ def audit_table(
     used = {*plan.by, *(one.column for one in plan.measures)}
     named = identity_of(policy, plan.id, target.run, outputs, audited_at, versions)
     audit = AuditResult(
-        kind="table",
+        kind=plan.kind,
         decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
         identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,

@@ -185,7 +185,7 @@ def table_evidence(
         beside=tuple(other.id for other, _ in every[1:] if other in listed),
         linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
         unlinked=unlinked,
-        changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == "table" and one.held]),
+        changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
     )
 
 

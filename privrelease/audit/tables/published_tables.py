@@ -47,7 +47,7 @@ def others_out(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease])
     known = {one.id: one for one in tables_of_same_rows(plan, policy)}
     found = []
     for one in earlier:
-        if one.kind != "table":
+        if one.kind != plan.kind:
             continue
         listed = None if one.manifest is None else known.get(one.manifest.release)
         if listed is plan and not one.held:

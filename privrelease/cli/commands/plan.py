@@ -13,7 +13,7 @@ from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import finding_value
 from privrelease.cli.progress import world_of
 from privrelease.findings import Severity
-from privrelease.pipeline.kinds import kind_of
+from privrelease.pipeline.kinds import KINDS, kind_of
 from privrelease.pipeline.settings import chosen
 from privrelease.pipeline.spending import spendings
 from privrelease.pipeline.sweep import sweep
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.tables.forecast import TableForecast
+    from privrelease.pipeline.kinds import Kind, PlainForecast
     from privrelease.pipeline.settings import Settings
 
 __all__ = ["plan", "table"]
@@ -44,6 +45,7 @@ def plan(
     chart: Path | None = None,
     *,
     force: bool = False,
+    kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Ending:
     """Explain every release, and forecast it on its data where that was asked for."""
     from dataclasses import replace
@@ -54,13 +56,13 @@ def plan(
     epsilons = () if sweeping is None else read_sweep(sweeping)
     check_chart(chart, epsilons)
     with stopped_in_form("plan", policy, console):
-        loaded, planned = settings.load(policy)
+        loaded, planned = settings.load(policy, kinds)
     for finding in loaded.warnings:
         console.log(str(finding))
     writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)
     writer.check(chart)
     releases = chosen(planned, ids)
-    explained = explain(replace(planned, releases=releases))
+    explained = explain(replace(planned, releases=releases), explainers=tuple((kind.name, kind.explain) for kind in kinds))
     if not console.json:
         console.data("\n".join(explained.as_lines()))
     spent = spendings(planned, releases, settings)
@@ -78,11 +80,14 @@ def plan(
         draw(swept, epsilons, chart, writer)
     forecasts: list[tuple[_Printed, Any]] = []
     for release in releases if data else ():
-        forecast = kind_of(release).forecast
+        forecast = kind_of(release, kinds).forecast
         if forecast is None:
             console.log(f"release {release.id}: nothing is read beforehand; its forecast is printed above")
             continue
-        printed, found = named(release.kind, _PRINTED), forecast(release, planned, world_of(settings, console))
+        printed, found = (
+            named(release.kind, (*_PRINTED, (release.kind, _PLAIN))),
+            forecast(release, planned, world_of(settings, console)),
+        )
         forecasts.append((printed, found))
         printed.tell(found, console)
     if console.json:
@@ -252,5 +257,13 @@ def _passes(_: TableForecast) -> bool:
     return False
 
 
-#: Kinds whose releases are forecast on their data.
+def _tell_plainly(found: PlainForecast, console: Console) -> None:
+    if not console.json:
+        console.data("\n".join(("", *found.as_lines())))
+
+
+#: A forecast of a kind that says itself how it is shown.
+_PLAIN: Final = _Printed(_tell_plainly, lambda found: found.as_data(), lambda found: found.fails)
+
+#: Kinds whose releases are forecast on their data, and shown in forms of their own.
 _PRINTED: Final = (("microdata", _Printed(_tell, _value, _would_fail)), ("table", _Printed(_tell_table, asdict, _passes)))

@@ -35,11 +35,12 @@ def manifest_of(
     order: Literal["values", "source", "policy"],
     libraries: Sequence[str],
     privacy: PrivacyClaim | None = None,
+    kind: str | None = None,
 ) -> Manifest:
     """Describe what a run wrote.
 
     ``sinks``: as the policy labels them, each with the path of the file that was written in the run's folder. ``rows``: of every file.
-    ``libraries``: distributions whose versions matter for the content. Reads the files for their digests; InputError where it cannot.
+    ``libraries``: distributions whose versions matter for the content. ``kind``: of a release that the rest does not tell. Reads the files for their digests; InputError where it cannot.
     """
     with os_errors("digesting the files of the release"):
         outputs = tuple(
@@ -74,4 +75,5 @@ def manifest_of(
             **{name: version(name) for name in libraries},
         },
         privacy=privacy,
+        kind=kind,
     )

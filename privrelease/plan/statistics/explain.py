@@ -137,7 +137,7 @@ def explain_statistics(plan: StatisticsPlan) -> StatisticsExplanation:
     cost = plan.cost
     return StatisticsExplanation(
         id=plan.id,
-        kind="statistics",
+        kind=plan.kind,
         source=f"{plan.source.dataset}: {plan.source.label} ({kind})",
         population=plan.population,
         snapshot=plan.snapshot,

@@ -51,7 +51,7 @@ def explain_table(plan: TablePlan) -> TableExplanation:
     """Return what the table will hold and what protects it. Reads no row."""
     return TableExplanation(
         id=plan.id,
-        kind="table",
+        kind=plan.kind,
         source=f"{plan.source.dataset}: {plan.source.label} ({plan.source.kind.value})",
         unit="every row is a person of its own" if plan.unit is None else f"persons by {plan.unit.column}",
         by=plan.by,

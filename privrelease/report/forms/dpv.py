@@ -216,5 +216,5 @@ def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
         yield {"@id": "dpv:Pseudonymisation"}
     if Family.SUPPRESSION in families or audit.threats:
         yield {"@id": "dpv:Deidentification"}
-    if audit.kind == "statistics":
+    if audit.statistics is not None:
         yield {"@id": "dpv:DifferentialPrivacy"}

@@ -85,7 +85,7 @@ def build(context: Context) -> AttacksBody | Absent:
     texts = context.catalogue
     facts = context.audit.attacks
     if facts is None:
-        return Absent(texts.text("attacks.figures" if context.audit.kind != "microdata" else "attacks.absent"))
+        return Absent(texts.of_kind("attacks.absent", context.audit.kind))
     return AttacksBody(
         said=_sentences(facts, context.edition),
         rows=tuple(_row(one, texts) for one in facts.attacks),

@@ -12,7 +12,6 @@ from privrelease.report.view import numbers
 from privrelease.report.view.page import Absent, Fact, exact
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.model import Kind
     from privrelease.audit.document.privacy import (
         ApartFacts,
         BudgetFacts,
@@ -91,15 +90,12 @@ class PrivacyBody:
     earlier: EarlierBody | None
 
 
-_ABSENT: dict[Kind, str] = {"microdata": "dp.absent", "statistics": "dp.claimed", "table": "dp.absent_table"}
-
-
 def build(context: Context) -> PrivacyBody | Absent:
     """Show the claim; say that there is none where there is none: epsilon does not cover microdata (DESIGN, semantics 11)."""
     texts = context.catalogue
     facts = context.audit.statistics
     if facts is None:
-        return Absent(texts.text(_ABSENT[context.audit.kind]))
+        return Absent(texts.of_kind("dp.absent", context.audit.kind))
     return PrivacyBody(
         warning=None if facts.noise == "secret" else (f"dp.noise.{facts.noise}", {}),
         facts=tuple(_claim(facts, texts)),

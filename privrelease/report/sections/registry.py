@@ -44,7 +44,7 @@ SECTIONS = (
     SectionSpec(8, "evidence", evidence.build),
     SectionSpec(9, "attacks", attacks.build),
     SectionSpec(10, "dp", privacy.build),
-    SectionSpec(11, "tables", tables.build),
+    SectionSpec(11, "tables", tables.build, kind="table"),
     SectionSpec(12, "synthesis", _build_synthesis),
     SectionSpec(13, "utility", utility.build),
     SectionSpec(14, "waivers", waivers.build),

@@ -42,11 +42,11 @@ class TablesBody:
     earlier: EarlierBody | None
 
 
-def build(context: Context) -> TablesBody | None:
-    """Show rules and intervals of a table; left out where the release is no table, and where nothing of it may be shown."""
+def build(context: Context) -> TablesBody:
+    """Show rules and intervals of a table, as far as they may be shown."""
     earlier, facts = earlier_body(context), context.audit.table
     if facts is None:
-        return TablesBody((), (), (), earlier) if context.audit.kind == "table" else None
+        return TablesBody((), (), (), earlier)
     texts = context.catalogue
     return TablesBody(
         rules=(*_rules(facts, texts), *_beside(facts, context)),

@@ -62,7 +62,7 @@ def build(context: Context) -> UtilityBody | Absent:
     if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
         return _measured(measures, utility, context)
     if utility is None:
-        return Absent(catalogue.text("utility.figures" if context.audit.kind != "microdata" else "utility.absent"))
+        return Absent(catalogue.of_kind("utility.absent", context.audit.kind))
     share, limit = shown(utility.cells_share, catalogue), None
     if utility.limit is not None:
         share, limit = shown_beside(utility.cells_share, utility.limit, catalogue)

@@ -16,7 +16,7 @@ from privrelease.report.view.edition import for_edition, is_withheld
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from privrelease.audit.document.model import AuditResult, Figure, Kind
+    from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.report.view.edition import Edition
     from privrelease.texts.catalogue import Catalogue
 
@@ -81,12 +81,13 @@ class SectionSpec:
     """A slot of the report: its place in REPORT.md's order, its name, and what builds it.
 
     ``build`` returns the body that the template ``sections/<name>.html.j2`` shows, an :class:`Absent` with the reason to show
-    instead, or None where the section does not apply and is left out.
+    instead, or None where the section does not apply and is left out. ``kind``: of the releases whose reports have it; None: of all.
     """
 
     number: int
     name: str
     build: Callable[[Context], object | None]
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, secti
     context = Context(kept, edition, catalogue)
     built: list[Section] = []
     for spec in sections:
-        body = spec.build(context)
+        body = spec.build(context) if spec.kind in {None, audit.kind} else None
         if body is None:
             continue
         reason = body.reason if isinstance(body, Absent) else None
@@ -151,16 +152,9 @@ def exact(figure: Figure | None) -> Fraction | None:
     return Fraction(figure.value) if isfinite(figure.value) else None
 
 
-_RELEASED: dict[Kind, str] = {
-    "microdata": "decision.records",
-    "statistics": "decision.figures_released",
-    "table": "decision.cells_released",
-}
-
-
 def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
     """Return what the number of released rows counts: figures of statistics, cells of a table, or records."""
-    return catalogue.text(_RELEASED[audit.kind])
+    return catalogue.of_kind("decision.released", audit.kind)
 
 
 def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:

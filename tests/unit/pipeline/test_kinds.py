@@ -29,7 +29,7 @@ NAMES = ("microdata", "statistics", "table")
 
 def manifest(*, privacy: object, columns: tuple[str, ...]) -> SimpleNamespace:
     output = SimpleNamespace(columns=tuple(SimpleNamespace(name=name) for name in columns))
-    return SimpleNamespace(privacy=privacy, outputs=(output,))
+    return SimpleNamespace(privacy=privacy, outputs=(output,), kind=None)
 
 
 def test_every_kind_of_the_policy_is_planned_explained_and_worked_on_in_one_order():
@@ -71,6 +71,15 @@ def test_only_what_spends_is_accounted_for_and_only_rows_are_led_back_and_foreca
     assert [kind.name for kind in KINDS if kind.accounted] == ["statistics"]
     assert [kind.name for kind in KINDS if kind.row_map] == ["microdata"]
     assert [kind.name for kind in KINDS if kind.forecast is not None] == ["microdata", "table"]
+
+
+def test_a_manifest_that_names_its_kind_is_of_that_whatever_else_fits_it():
+    toy = replace(KINDS[0], name="toy")
+    found = manifest(privacy=None, columns=("a",))
+    found.kind = "toy"
+    assert kind_of_manifest(found, (*KINDS, toy)) is toy
+    with pytest.raises(LookupError):
+        kind_of_manifest(found)
 
 
 def test_asking_for_kinds_loads_no_library_and_nothing_that_computes():
