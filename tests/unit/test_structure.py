@@ -1,0 +1,143 @@
+"""Ratchets of structure: numbers over the package that may only fall. Who lowers one lowers its ceiling here too."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from privrelease.pipeline.kinds import KINDS
+from privrelease.policy.language.kinds import KINDS as POLICY_KINDS
+
+ROOT = Path(__file__).resolve().parents[2] / "privrelease"
+NAMES = {kind.name for kind in KINDS}
+
+#: Files of one folder, and lines below which a file is small.
+MOST_FILES, FEWEST_LINES = 24, 60
+
+Site = tuple[str, int]
+
+
+def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [one for one in found if isinstance(one.func, ast.Name) and one.func.id in names]
+
+
+def mentions(node: ast.AST) -> set[str]:
+    """Names that an expression is made of, whether read from a module or not."""
+    named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return named | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+
+
+def texts(node: ast.AST) -> set[object]:
+    return {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def asked_by_class(tree: ast.AST) -> list[int]:
+    """``isinstance`` on classes of releases, plans and explanations."""
+    of_kind = re.compile(r"(Microdata|Statistics|Table|Synthetic)(Plan|Release|Explanation)|Release(Plan|Explanation)")
+    asked = [one for one in calls(tree, "isinstance", "issubclass") if len(one.args) > 1]
+    return [one.lineno for one in asked if any(map(of_kind.fullmatch, mentions(one.args[1])))]
+
+
+def is_kind(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "kind") or (isinstance(node, ast.Name) and node.id == "kind")
+
+
+def compared_by_name(tree: ast.AST) -> list[int]:
+    """Comparisons of a ``kind`` with the name of one, and matches of it."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(map(is_kind, sides)) and any(texts(side) & NAMES for side in sides):
+                found.append(node.lineno)
+        if isinstance(node, ast.Match) and is_kind(node.subject) and any(texts(case.pattern) & NAMES for case in node.cases):
+            found.append(node.lineno)
+    return found
+
+
+def keyed_by_name(tree: ast.AST) -> list[int]:
+    """Dictionaries with the names of two kinds or more as keys."""
+    dictionaries = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    return [one.lineno for one in dictionaries if len(set().union(*(texts(key) for key in one.keys if key)) & NAMES) > 1]
+
+
+def asked_by_attribute(tree: ast.AST) -> list[int]:
+    return [one.lineno for one in calls(tree, "hasattr")]
+
+
+def dispatched(tree: ast.AST) -> list[int]:
+    """Uses of ``singledispatch`` and ``singledispatchmethod``, however they are imported."""
+    wanted = {"singledispatch", "singledispatchmethod"}
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    used = [node.lineno for node in named if (node.id if isinstance(node, ast.Name) else node.attr) in wanted]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return used + [one.lineno for one in imports if wanted & {name.name for name in one.names}]
+
+
+#: What is counted, its ceiling, and a line in which it must be found.
+RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...] = (
+    (
+        asked_by_class,
+        0,
+        ("isinstance(a, TablePlan)", "issubclass(a, (model.MicrodataRelease, X))", "isinstance(a, B | StatisticsPlan)"),
+    ),
+    (
+        compared_by_name,
+        0,
+        ("a.kind == 'table'", "kind in {'microdata', b}", "match a.kind:\n    case 'statistics':\n        pass"),
+    ),
+    (keyed_by_name, 0, ("a = {'microdata': 1, 'table': 2}",)),
+    (asked_by_attribute, 5, ("hasattr(a, 'b')",)),
+    (dispatched, 0, ("from functools import singledispatch", "@functools.singledispatch\ndef a(): ...")),
+)
+NAMED = [pytest.param(*one, id=one[0].__name__) for one in RATCHETS]
+
+
+@cache
+def trees() -> tuple[tuple[str, ast.AST], ...]:
+    paths = sorted(ROOT.rglob("*.py"))
+    return tuple((path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+
+
+@pytest.mark.parametrize(("count", "ceiling", "lines"), NAMED)
+def test_a_number_of_places_only_falls(count, ceiling, lines):
+    del lines
+    found: list[Site] = [(path, line) for path, tree in trees() for line in count(tree)]
+    assert len(found) <= ceiling, found
+
+
+@pytest.mark.parametrize(("count", "ceiling", "lines"), NAMED)
+def test_each_is_found_where_it_stands(count, ceiling, lines):
+    del ceiling
+    assert [bool(count(ast.parse(line))) for line in lines] == [True] * len(lines)
+    assert count(ast.parse("isinstance(a, Mapping); a.kind == b.kind; {'table': 1}; a.kind == 'csv'")) == []
+
+
+def test_both_tuples_name_the_same_kinds():
+    assert [kind.name for kind in KINDS] == [kind.name for kind in POLICY_KINDS]
+    assert [kind.spec() for kind in KINDS] == list(POLICY_KINDS)
+
+
+def test_no_folder_is_long():
+    folders = {path.parent for path in ROOT.rglob("*.py")}
+    long = {folder.relative_to(ROOT).as_posix(): n for folder in folders if (n := len(list(folder.glob("*.py")))) > MOST_FILES}
+    assert long == {}
+
+
+def test_small_files_become_fewer():
+    small = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.rglob("*.py"))
+        if path.name != "__init__.py" and len(path.read_text(encoding="utf-8").splitlines()) < FEWEST_LINES
+    ]
+    assert len(small) <= SMALL_FILES, small
+
+
+#: Files under 60 lines, ``__init__.py`` apart. The end is 40.
+SMALL_FILES = 82
