@@ -37,8 +37,8 @@ def prosecutor_risk(sizes: SizeHistogram, *, above: Fraction | None = None) -> R
     at_risk = None if above is None else own.records_at_risk(above)
     if sizes.smallest is None:
         return RiskMeasures("prosecutor", 0, None, None, above=above, records_at_risk=at_risk)
-    if isinstance(own, ClassSizes):
-        average = RatioSum(Fraction(own.n_classes, own.n_records), rounded_up=False)
+    if own is sizes and isinstance(sizes, ClassSizes):
+        average = RatioSum(Fraction(sizes.n_classes, n_records), rounded_up=False)
     else:
         total = sum_of_ratios(own.records.tolist(), [size * own.n_records for size in own.sizes.tolist()])
         average = total
