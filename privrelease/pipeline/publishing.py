@@ -219,7 +219,7 @@ def publishable(policy: Path, settings: Settings, run_id: str, *, kinds: Sequenc
     from privrelease.release.store import now
 
     parked = _parked(policy, settings, run_id, kinds)
-    require_log(parked.plan, parked.store)
+    require_log(parked.plan, parked.store, parked.kinds)
     record, approvals = parked.run.record(), parked.plan.approvals
     findings = _changed(parked)
     if findings:
@@ -248,7 +248,7 @@ def publish(found: Publishable) -> Published:
         _record_signoff(parked, parked.plan.approvals, found.approvals)
     release = chosen(parked.plan, (found.release,))[0]
     guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit, parked.kinds)
-    announce = announcer(parked.plan, parked.store, guard)
+    announce = announcer(parked.plan, parked.store, guard, parked.kinds)
     kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard, announce=announce))
     return Published(found.release, tuple(sink.label for sink in release.sinks), kept)
 
@@ -280,7 +280,7 @@ def withdraw(
     store.recover()
     record = store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
     try:
-        require_log(plan, store)
+        require_log(plan, store, kinds)
     except PrivreleaseError as error:
         return record, error
     return record, None

@@ -75,7 +75,7 @@ class PublicationLine(Document):
     policy: str
     environment: str | None
     release: str
-    kind: Literal["microdata", "statistics", "table"]
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
     population: str | None
     dataset: str
     files: tuple[Sha256, ...]

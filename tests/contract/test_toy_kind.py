@@ -423,7 +423,7 @@ def test_it_is_parked_published_by_a_person_and_withdrawn(policy):
     published = publish(replace(ready, unreviewed=False))
     assert published.release == "size"
     assert (policy.parent / "out" / "size.csv").is_file()
-    assert withdraw(policy, Settings(), "size", "made up", kinds=TOYS).run == one.run
+    assert withdraw(policy, Settings(), "size", "made up", kinds=TOYS)[0].run == one.run
 
 
 def test_it_spends_no_budget(policy):
