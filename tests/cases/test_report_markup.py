@@ -68,7 +68,7 @@ def test_a_report_on_markup_has_the_elements_of_a_report_on_harmless_names_and_s
     assert case.threat("t")["after"]["k"]["value"] == 2
     odd = reports(case)
 
-    for path in (".privrelease", "out"):
+    for path in (".privrelease", "out", "publications.jsonl"):
         (case.folder / path).rename(case.folder / f"odd-{path.strip('.')}")
     data = (case.folder / "input.csv").read_text(encoding="utf-8")
     script = "</script><script>window.pwn=1</script>"

@@ -232,6 +232,7 @@ class Registry:
             "a.parquet.yaml",
             "b.parquet.yaml",
             "out",
+            "publications.jsonl",
             ".privrelease",
         }
 

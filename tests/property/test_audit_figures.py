@@ -21,7 +21,7 @@ from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLimit, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
-from privrelease.relational.treatments import Pseudonym
+from privrelease.relational.treatments import CellRelation, Pseudonym
 
 COLUMNS = ("a", "b", "c")
 NUMBER = count()
@@ -74,7 +74,10 @@ def released_by(engine, folder, rows, threat, *, unit, linkable, suppress):
     row_map = folder / f"{name}.map"
     masks = np.array([[mask if suppress else 0] for _, _, mask, _ in rows], np.uint64)
     dropped = np.array([gone and suppress for _, _, _, gone in rows])
-    output = tuple(OutputColumn(column.name, column.type, b"k" * 16 if column.key else None) for column in leaving)
+    output = tuple(
+        OutputColumn(column.name, column.type, b"k" * 16 if column.treatment.relation is CellRelation.KEYED_TOKEN else None)
+        for column in leaving
+    )
     engine.write(staged, OutputTable(output, COLUMNS, masks, dropped, (sink,), row_map))
     target = AuditTarget((sink,), row_map, staged, run="r1")
     policy = Plan("p", "1", folder / "p.yaml", "0" * 64, "P", (plan,))
