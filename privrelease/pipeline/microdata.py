@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from privrelease.relational.treatments import relation_of
+
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
     from privrelease.audit.document.model import AuditResult
@@ -49,18 +51,29 @@ def _audited(
 ) -> AuditResult:
     from privrelease.audit.microdata.audit import audit_microdata
     from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.audit.tables.beside_rows import table_judge
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
     files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, parked.run.data, strict=True))
     target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-    return audit_microdata(release, policy, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
+    return audit_microdata(
+        release,
+        policy,
+        target,
+        engine=engine,
+        audited_at=moment,
+        versions=versions(),
+        earlier=earlier,
+        judge_table=table_judge(policy),
+    )
 
 
 def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
     """Audit files as a release of microdata."""
     from privrelease.audit.microdata.audit import audit_microdata
+    from privrelease.audit.tables.beside_rows import table_judge
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.previous_releases import named_releases, readable_too
     from privrelease.pipeline.settings import versions
@@ -76,7 +89,16 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
     world.log(f"auditing {', '.join(sink.label for sink in target.files)}")
     with world.engine(limits) as engine:
         moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-        return audit_microdata(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
+        return audit_microdata(
+            release,
+            plan,
+            target,
+            engine=engine,
+            audited_at=moment,
+            versions=versions(),
+            earlier=earlier,
+            judge_table=table_judge(plan),
+        )
 
 
 def _target(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditTarget:
@@ -125,7 +147,20 @@ def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
     internal = run.internal_manifest()
     suppressed = frozenset(name for name, cells in internal.claims.suppressed.items() if cells)
     row_map = run.row_map if run.row_map.is_file() else None
-    return replace(earlier, lossy=suppressed, inputs=internal.inputs, row_map=row_map, threats=_threats(run))
+    own = frozenset(
+        column.name
+        for column in (() if earlier.manifest is None else earlier.manifest.outputs[0].columns)
+        if relation_of(column.treatment).own_values
+    )
+    return replace(
+        earlier,
+        lossy=suppressed,
+        inputs=internal.inputs,
+        row_map=row_map,
+        threats=_threats(run),
+        content="rows",
+        own=own,
+    )
 
 
 def _threats(run: RunFolder) -> tuple[EarlierThreat, ...]:
@@ -145,7 +180,8 @@ def external(earlier: EarlierRelease, release: MicrodataPlan) -> EarlierRelease:
     """Read a file of unknown origin under the release's rules."""
     from privrelease.audit.checks.release_files import planned_columns
 
-    return replace(earlier, columns=planned_columns(release), lossy=lossy(release), marked=True)
+    own = frozenset(column.name for column in release.columns if column.treatment.relation.own_values)
+    return replace(earlier, columns=planned_columns(release), lossy=lossy(release), marked=True, content="rows", own=own)
 
 
 def lossy(release: MicrodataPlan) -> frozenset[str]:

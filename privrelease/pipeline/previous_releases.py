@@ -93,7 +93,7 @@ def require_audited_together(
     facts = audit.earlier
     seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
     out = _published(store, release, policy, run.id, kinds, files=False)
-    others = [one for one in out.releases if one.kind == kind.name and one.run not in seen]
+    others = [one for one in out.releases if not kind_named(one.kind, kinds).accounted and one.run not in seen]
     if others:
         known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
         others = [one for one in others if not one.digests & known]

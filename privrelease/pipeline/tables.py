@@ -69,7 +69,7 @@ def audit_files(release: TablePlan, plan: Plan, asked: AuditedFiles, world: Worl
     from privrelease.audit.tables.audit import TableTarget, audit_table
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.audit import origin_of_files, sinks_of
-    from privrelease.pipeline.previous_releases import named_releases
+    from privrelease.pipeline.previous_releases import named_releases, readable_too
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
@@ -86,7 +86,7 @@ def audit_files(release: TablePlan, plan: Plan, asked: AuditedFiles, world: Worl
     limits = replace(limits, readable=(*limits.readable, *folders))
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
-    with world.engine(limits) as engine:
+    with world.engine(readable_too(limits, earlier)) as engine:
         return audit_table(release, plan, target, engine=engine, audited_at=moment, versions=versions(), earlier=earlier)
 
 
@@ -112,13 +112,13 @@ def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
 
 def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
     """Add the inputs."""
-    return replace(earlier, inputs=inputs(run))
+    return replace(earlier, inputs=inputs(run), content="cells")
 
 
 def external(earlier: EarlierRelease, release: TablePlan) -> EarlierRelease:
     """Take a file of unknown origin as it is."""
     del release
-    return earlier
+    return replace(earlier, content="cells")
 
 
 def lossy(release: TablePlan) -> frozenset[str]:

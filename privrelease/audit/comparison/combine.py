@@ -14,6 +14,7 @@ from privrelease.findings import pluralise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure
     from privrelease.plan.model import ReleasePlan
@@ -23,6 +24,7 @@ __all__ = [
     "NO_COLUMN",
     "Compared",
     "PreviousReleaseFindings",
+    "across_kinds",
     "earlier_check",
     "named",
     "set_aside",
@@ -33,6 +35,9 @@ __all__ = [
 _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 _KNOWN: Final = "AUDIT-EARLIER-KNOWN"
+_ROWS: Final = "AUDIT-EARLIER-ROWS"
+_OTHER_STATE: Final = "they are not of one state of the data"
+_NOT_READ: Final = "a file cannot be read, or too many rows show too little"
 
 #: Why a file that can be read, but is not known as an earlier release, cannot be compared.
 NO_COLUMN: Final = "it has no column of this release"
@@ -127,6 +132,14 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
         _unknown,
         unmade=("A291", _BRING),
     ),
+    Check(
+        "A294",
+        "AUDIT-EARLIER-ROWS",
+        "Rows and tables give no suppressed cell back",
+        "leave a group column of the table out of the rows, group the table more coarsely, or give rows and table to different recipients and say "
+        f"so on both (`recipients`); {_NOT_HELD}",
+        _compared,
+    ),
 )
 _BY_ID: Final = {check.id: check for check in EARLIER_CHECKS}
 
@@ -194,6 +207,23 @@ def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str
         why = f"What {one.name} tells beside this release: releases of different kinds were not compared."
         return ComparedRelease(release=one.name, run=one.run, looked="other_kind"), [why]
     return None
+
+
+def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: str) -> PreviousReleaseFindings:
+    """Put together what came of rows beside tables, or of a table beside rows. ``what``: the release that is audited, in words."""
+    looked, remaining, faults = [], [], []
+    for one, verdict in judged:
+        note = "" if verdict.agree else _OTHER_STATE if verdict.agree is False else _NOT_READ
+        seen: Literal["combined", "unreadable"] = "unreadable" if verdict.agree is None else "combined"
+        looked.append(ComparedRelease(release=one.name, run=one.run, looked=seen, note=note))
+        faults += [f"with {one.name}: {fault}" for fault in verdict.faults]
+        if note:
+            remaining.append(f"What {one.name} and {what} tell of suppressed cells together: {note}.")
+    names = [one.name for one, verdict in judged if verdict.agree]
+    checks = (
+        (earlier_check(_ROWS, faults, f"no suppressed cell follows from rows and cells of {named(names)}"),) if names else ()
+    )
+    return PreviousReleaseFindings(tuple(looked), checks, tuple(remaining))
 
 
 def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure | None = None) -> CheckResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -33,7 +33,8 @@ class EarlierRelease:
     ``digests``: SHA-256 of its files. ``marked``: declared marks of missing values are missing in it, as in external files.
     ``snapshot``: of the data it was made of. ``held``: who gets the release that is audited may hold this one. ``state``: the
     file that a table was made of, as it was; None where it was removed or replaced. ``pseudonyms``: columns of it that are
-    keyed pseudonyms. ``threats``: those that it was protected against, as far as known.
+    keyed pseudonyms. ``threats``: those that it was protected against, as far as known. ``content``: what its file holds: rows of
+    persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none.
     """
 
     name: str
@@ -53,6 +54,8 @@ class EarlierRelease:
     state: Path | None = None
     pseudonyms: frozenset[str] = frozenset()
     threats: tuple[EarlierThreat, ...] = ()
+    content: Literal["rows", "cells", "other"] = "other"
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from privrelease.audit.threat_checks import threat_findings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
     from privrelease.audit.comparison.previous_release import EarlierReleases
     from privrelease.audit.document.attacks import AttacksFacts
     from privrelease.audit.document.model import CheckResult, ThreatResult
@@ -50,11 +51,13 @@ def audit_microdata(
     audited_at: str,
     versions: Mapping[str, str],
     earlier: EarlierReleases | None = None,
+    judge_table: TableJudge | None = None,
 ) -> AuditResult:
     """Recompute every guarantee of ``plan`` from the files of ``target`` and decide.
 
     ``audited_at``: the moment to write down (the audit reads no clock). ``versions``: of tool and libraries. Raises InputError where the
-    source cannot be read; everything wrong with the release itself is a finding, not an exception. ``earlier``: releases of the same persons.
+    source cannot be read; everything wrong with the release itself is a finding, not an exception. ``earlier``: releases of the same persons; ``judge_table`` tells of a
+    table among them which of its suppressed cells these rows give back.
     """
     evidence = gather(plan, target, engine)
     threats = threat_results(evidence)
@@ -81,7 +84,7 @@ def audit_microdata(
         attacks=attacked,
         utility_measures=measures,
     )
-    return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine), plan)
+    return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
 
 
 def _attacked(evidence: Evidence, policy: Plan, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:

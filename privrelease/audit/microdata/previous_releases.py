@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.combine import NO_COLUMN, across_kinds, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.candidates import (
     Opened,
     by_source,
@@ -26,6 +26,7 @@ from privrelease.audit.comparison.earlier.candidates import (
     maps_agree,
     shared_columns,
 )
+from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
+    from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult, Figure
     from privrelease.audit.microdata.evidence import Evidence
@@ -69,12 +71,17 @@ class _Found:
     """Where it is of the same source."""
 
 
-def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine) -> PreviousReleaseFindings:
-    """Compare the measured file with every earlier release."""
+def beside_microdata(
+    evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine, judge_table: TableJudge | None = None
+) -> PreviousReleaseFindings:
+    """Compare the measured file with every earlier release. ``judge_table``: tells what these rows give back of an earlier table."""
     if evidence.main is None:
         return together((), (), (), earlier)
-    found = [_compared(evidence, evidence.main, one, engine) for one in earlier.releases]
-    together_faults = _all_together(evidence, evidence.main, found, engine)
+    main = evidence.main
+    tables = [] if judge_table is None else [one for one in earlier.releases if one.content == "cells" and one.held]
+    judged = [(one, judge_table(one, _rows_out(evidence, main, one), engine)) for one in tables if judge_table is not None]
+    found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in tables]
+    together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
     if combined:
@@ -87,7 +94,22 @@ def beside_microdata(evidence: Evidence, earlier: EarlierReleases, engine: Audit
             earlier_check(_INTERSECT, intersect, f"classes stay large for who combines this release with {names}{again}"),
             earlier_check(_DIFFERENCE, difference, f"no small group of records is only in one of this release and {names}"),
         )
-    return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
+    beside_tables = across_kinds(judged, "these rows")
+    return together(
+        [*(one.beside for one in found), *beside_tables.looked],
+        (*checks, *beside_tables.checks),
+        [*(text for one in found for text in one.remaining), *beside_tables.remaining],
+        earlier,
+    )
+
+
+def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease) -> RowsOut:
+    """The measured rows, as someone reads them who has a table too."""
+    own = frozenset(column.name for column in evidence.usable if column.treatment.relation.own_values)
+    inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
+    known = evidence.source is not None and same_source(inputs, table.inputs)
+    left_out = max(0, evidence.source.n_rows - main.n_rows) if known and evidence.source is not None else None
+    return RowsOut(main, own, evidence.plan.lossy, left_out)
 
 
 def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: AuditEngine) -> list[str]:

@@ -22,6 +22,7 @@ from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.model import AuditResult, Figure, Outcome, Visibility
 from privrelease.audit.document.tables import IntervalFacts, TableFacts
+from privrelease.audit.tables.beside_rows import table_beside_rows
 from privrelease.audit.tables.evidence import TableEvidence, TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables.previous_releases import beside_tables
 from privrelease.audit.tables.table_without_source import blanks_below_minimum, printed_below_minimum
@@ -30,11 +31,9 @@ from privrelease.relational.treatments import AGGREGATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from privrelease.audit.check import Need
     from privrelease.audit.comparison.previous_release import EarlierReleases
-    from privrelease.audit.tables.previous_releases import CellKeys
     from privrelease.audit.tables.rows import TableRow
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import Plan
@@ -97,20 +96,16 @@ def audit_table(
     blind = tuple(UnreadableRelease(name, None, _TOO_MANY) for name in evidence.unlinked)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
     beside = beside_tables(
-        plan, _printed(evidence), evidence.judged, evidence.suppressed, earlier, evidence.linked, evidence.changes
+        plan,
+        evidence.printed,
+        evidence.judged,
+        evidence.suppressed,
+        earlier,
+        evidence.linked,
+        evidence.changes,
+        table_beside_rows(evidence, earlier.releases, engine),
     )
     return with_earlier(audit, beside, plan)
-
-
-def _printed(evidence: TableEvidence) -> dict[CellKeys, dict[str, Fraction | None]]:
-    """The cells of the file by what they are of, in their order."""
-    names = [one.name for one in evidence.plan.measures]
-    found = {}
-    for row in evidence.rows:
-        totals = row.over.split(" ")
-        keys = frozenset((name, key) for name, key in zip(evidence.plan.by, row.keys, strict=True) if name not in totals)
-        found[keys] = dict(zip(names, row.figures, strict=True))
-    return found
 
 
 # ----------------------------------------------------------------------------------------------------------------------- checks

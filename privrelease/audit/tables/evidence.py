@@ -89,6 +89,17 @@ class TableEvidence:
         return next((table for table in self.tables if table is not None), ())
 
     @property
+    def printed(self) -> dict[frozenset[tuple[str, str]], dict[str, Fraction | None]]:
+        """The cells of the file by what they are of, in their order."""
+        names = [one.name for one in self.plan.measures]
+        found = {}
+        for row in self.rows:
+            totals = row.over.split(" ")
+            keys = frozenset((name, key) for name, key in zip(self.plan.by, row.keys, strict=True) if name not in totals)
+            found[keys] = dict(zip(names, row.figures, strict=True))
+        return found
+
+    @property
     def places(self) -> list[tuple[tuple[str, ...], str]]:
         """Keys and totals of every cell, in order."""
         return places_of(self.plan)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file
-from privrelease.audit.comparison.combine import NO_COLUMN, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.combine import NO_COLUMN, across_kinds, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
+    from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import Sink
 
-__all__ = ["CellKeys", "PrintedCells", "beside_tables", "printed_in"]
+__all__ = ["CellKeys", "PrintedCells", "beside_tables", "given_back", "printed_in"]
 
 #: What a cell is of: (column, key) pairs; a column that is summed over has none.
 CellKeys: TypeAlias = "frozenset[tuple[str, str]]"
@@ -85,6 +86,7 @@ def beside_tables(
     earlier: EarlierReleases,
     linked: Collection[str] = (),
     changes: Mapping[str, Changes] | None = None,
+    rows: Sequence[tuple[EarlierRelease, TableVerdict]] = (),
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -92,12 +94,14 @@ def beside_tables(
     not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
     those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare, and their differences
     were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
-    by their names.
+    by their names. ``rows``: earlier releases of rows, and what each gives back.
     """
     known = changes or {}
+    apart = [one for one, _ in rows]
     found = [
         _compared(plan, printed, judged, suppressed, one, known.get(one.name), linked=one.name in linked)
         for one in earlier.releases
+        if one not in apart
     ]
     combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
     checks: tuple[CheckResult, ...] = ()
@@ -109,7 +113,13 @@ def beside_tables(
             earlier_check(_CELLS, given, f"no suppressed cell follows from {names}"),
             earlier_check(_DIFFERENCE, small, f"no small group is the difference to {names}"),
         )
-    return together([one.beside for one in found], checks, [text for one in found for text in one.remaining], earlier)
+    by_rows = across_kinds(rows, "this table")
+    return together(
+        [*(one.beside for one in found), *by_rows.looked],
+        (*checks, *by_rows.checks),
+        [*(text for one in found for text in one.remaining), *by_rows.remaining],
+        earlier,
+    )
 
 
 def _compared(
@@ -147,7 +157,7 @@ def _compared(
         why = f"What {one.name} tells beside this release: they have no cell in common."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
-    given = tuple(_given(plan, list(printed), known, judged, suppressed)) if agree else ()
+    given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
     faults: tuple[str, ...] = ()
     if differ:
         whose = (
@@ -202,20 +212,23 @@ def _known(
     return known
 
 
-def _given(
+def given_back(
     plan: TablePlan,
     cells: Sequence[CellKeys],
-    known: Mapping[CellKeys, Mapping[str, Fraction]],
+    known: Mapping[CellKeys, Collection[str]],
     judged: ProtectedTable | None,
     suppressed: NDArray[np.bool_] | None,
+    words: tuple[str, str] = ("it prints suppressed cells", "what it prints gives suppressed cells back"),
 ) -> Iterator[str]:
-    """Say which suppressed cells the earlier table gives: those it prints where they are unsafe, and those that follow from what it prints."""
+    """Say which suppressed cells an earlier release gives: those of which it shows figures (``known``, by name) and that are unsafe, and those that
+    follow from what it shows. ``words``: for either.
+    """
     if judged is None or suppressed is None:
         return
     every = [one.name for one in plan.measures]
     primary = judged.primaries()
     counted = np.array([_COUNT in known[cell] for cell in cells], np.bool_)
-    summed = np.array([bool(known[cell].keys() - {_COUNT}) for cell in cells], np.bool_)
+    summed = np.array([bool(set(known[cell]) - {_COUNT}) for cell in cells], np.bool_)
     printed = {"min_count": counted | summed}
     direct = [
         int(cell)
@@ -223,7 +236,7 @@ def _given(
         for cell in np.flatnonzero(unsafe & suppressed & printed.get(rule, summed))
     ]
     if direct:
-        yield f"it prints suppressed cells: {_named(plan, [cells[cell] for cell in dict.fromkeys(direct)])}"
+        yield f"{words[0]}: {_named(plan, [cells[cell] for cell in dict.fromkeys(direct)])}"
     whole = np.array([all(name in known[cell] for name in every) for cell in cells], np.bool_)
     for table, seen in ((judged, whole), (replace(judged, sums=()), counted)):
         learnt = suppressed & ~seen
@@ -233,7 +246,7 @@ def _given(
         more = [weak.cells for weak in weaknesses(table, learnt) if weak.cells not in alone]
         if more:
             names = _named(plan, [cells[cell] for cell in dict.fromkeys(cell for weak in more for cell in weak)])
-            yield f"what it prints gives suppressed cells back: {names}"
+            yield f"{words[1]}: {names}"
             return
 
 

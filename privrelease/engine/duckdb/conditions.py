@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -13,10 +13,22 @@ from privrelease.relational.filters import Among, Both, Comparison, Either, Miss
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.relational.filters import Filter, Value
 
-__all__ = ["condition"]
+__all__ = ["NumberedColumns", "condition"]
+
+
+class NumberedColumns(Protocol):
+    """Rows whose columns are called ``c0``, ``c1`` and so on: a staged source, or released rows that a query has renamed."""
+
+    def ordinal(self, name: str) -> int:
+        """Return the number of a column."""
+        ...
+
+    def type_of(self, name: str) -> ColumnType:
+        """Return the type of a column."""
+        ...
+
 
 _NODES: dict[str, type[exp.Expr]] = {
     "=": exp.EQ,
@@ -28,7 +40,7 @@ _NODES: dict[str, type[exp.Expr]] = {
 }
 
 
-def condition(of: Filter, table: StagedTable) -> exp.Expr:
+def condition(of: Filter, table: NumberedColumns) -> exp.Expr:
     """Return the filter over the staged columns; a comparison with a missing value is neither true nor false."""
     match of:
         case Both(left, right):
@@ -45,11 +57,9 @@ def condition(of: Filter, table: StagedTable) -> exp.Expr:
             return _NODES[operator](this=_compared(column, value, table), expression=_literal(value))
 
 
-def _compared(column: str, value: Value, table: StagedTable) -> exp.Expr:
+def _compared(column: str, value: Value, table: NumberedColumns) -> exp.Expr:
     """The column as it is compared: texts as texts, never as an enumeration that another text would not fit; numbers as doubles."""
-    place = table.ordinal(column)
-    cell = sql.column(f"c{place}")
-    kind = table.columns[place].type
+    cell, kind = sql.column(f"c{table.ordinal(column)}"), table.type_of(column)
     if isinstance(value, str):
         return sql.cast(cell, "VARCHAR")
     return sql.cast(cell, "DOUBLE") if kind is ColumnType.NUMBER else cell

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.protocol.base import ReleasedFile, Staged
+    from privrelease.relational.filters import Filter
 
-__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links", "SharedValues"]
+__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links", "PatternQuery", "RowPattern", "SharedValues"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,30 @@ class SharedValues:
     first: int
     second: int
     both: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatternQuery:
+    """``by``: columns of a released file whose values are wanted; ``sums``: columns of which the known values are counted; ``where``: a filter
+    over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known.
+    """
+
+    by: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    where: Filter | None = None
+    lossy: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RowPattern:
+    """Released rows that look alike. ``keys``: as texts, None where missing. ``inside``: whether the filter holds, None where that is not known.
+    ``rows``: how many; ``known``: how many of them have a value of each column that was asked for.
+    """
+
+    keys: tuple[str | None, ...]
+    inside: bool | None
+    rows: int
+    known: tuple[int, ...] = ()
 
 
 class AcrossEngine(Protocol):
@@ -130,4 +155,8 @@ class AcrossEngine(Protocol):
 
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns whose values are written alike: at least half of the values of the poorer side are in the other."""
+        ...
+
+    def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
+        """Group the rows of a released file by what they show of the cells of a table."""
         ...

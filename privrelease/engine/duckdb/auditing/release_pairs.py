@@ -12,6 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.row_patterns import row_patterns
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, SharedValues
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
     from privrelease.engine.protocol.base import ReleasedFile, Staged
-    from privrelease.engine.protocol.release_pairs import LinkedPersons
+    from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery, RowPattern
 
 __all__ = ["AcrossQueries"]
 
@@ -418,3 +419,7 @@ class AcrossQueries(ABC):
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns whose values are written alike."""
         return same_coding(self._connection, self._opened(first), self._opened(second), columns)
+
+    def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
+        """Group rows by what they show."""
+        return row_patterns(self._connection, self._opened(released), dict(released.columns), asked)

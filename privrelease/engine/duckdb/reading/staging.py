@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.reading.converted import Conversion
     from privrelease.engine.duckdb.reading.raw_source import Raw
-    from privrelease.relational.schema import Column, TableSource
+    from privrelease.relational.schema import Column, ColumnType, TableSource
 
 __all__ = ["StagedTable", "stage"]
 
@@ -68,6 +68,10 @@ class StagedTable:
             if column.name == name:
                 return place
         raise KeyError(name)
+
+    def type_of(self, name: str) -> ColumnType:
+        """Return the type of the column of that exact name; KeyError where there is none."""
+        return self.columns[self.ordinal(name)].type
 
 
 def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:

@@ -1,0 +1,258 @@
+"""Rows and a table of the same persons: what who has both learns of the cells that the table suppresses.
+
+The attacker reads of every released row in which cells of the table it can be: one cell where it shows all group columns as they are, several
+where a cell was suppressed or a column was not released, and perhaps none where the table has a filter of which the row does not show whether it
+holds. Rows that were left out of the file can be anywhere. Of every way in which the rows can be put into cells, so that what the table prints
+is right, he keeps all. A suppressed count that is the same in all of them is given back. Bounds are those of :class:`Polytope`, whole
+numbers. Where no way is right, rows and table are not of one state of the data, and nothing follows.
+
+A sum follows from rows that show its column and can be in one cell only. How many are in a cell is no figure of a table of sums alone: that is a
+matter of the rows, which have threats of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from privrelease.disclosure.tables.attacker import Knowledge, Polytope
+from privrelease.disclosure.tables.layout import Relation
+from privrelease.engine.protocol.release_pairs import PatternQuery
+from privrelease.relational.filters import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import ReleasedFile
+    from privrelease.engine.protocol.release_pairs import RowPattern
+    from privrelease.relational.filters import Filter
+    from privrelease.release.manifest import InputDigest
+
+__all__ = ["MOST_PLACES", "CellsByRows", "RowsOut", "TableJudge", "TableShown", "TableVerdict", "cells_by_rows", "same_source"]
+
+#: Places of kinds of rows in cells that are looked at; where there are more, rows that show too little count as known to be in no cell yet.
+MOST_PLACES: Final = 200_000
+_COUNT: Final = "count"
+
+#: Keys of a cell by column; a column that is summed over has none.
+Cell: TypeAlias = "frozenset[tuple[str, str]]"
+#: Numbers of inner cells, or a figure of each.
+Cells: TypeAlias = "NDArray[np.int64]"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOut:
+    """Released rows, opened. ``own``: columns whose cells hold the values of the source. ``lossy``: columns of which a cell may have been
+    suppressed. ``left_out``: rows of the source that are not in the file; None: not known.
+    """
+
+    file: ReleasedFile
+    own: frozenset[str]
+    lossy: frozenset[str]
+    left_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableShown:
+    """A table as its file shows it. ``keys``: of every group column. ``printed``: figures by cell, None where suppressed. ``added``: figures that
+    add up a column, by name. ``where``: the rows that it is made of. ``round_up``: printed counts are rounded up to its multiples. ``granted``: bounds of counts that the attacker has by the table's rules;
+    ``widths``: how uncertain a count must stay, 1 where nothing is said.
+    """
+
+    by: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    printed: Mapping[Cell, Mapping[str, Fraction | None]]
+    added: Mapping[str, str] = field(default_factory=dict)
+    where: Filter | None = None
+    round_up: int = 1
+    granted: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
+    widths: Mapping[Cell, float] = field(default_factory=dict)
+
+    def hides(self, cell: Cell) -> bool:
+        """Return True if a figure of the cell is suppressed."""
+        return any(figure is None for figure in self.printed[cell].values())
+
+
+@dataclass(frozen=True, slots=True)
+class CellsByRows:
+    """Figures of cells that follow from rows and table together, by cell. ``agree``: False where no rows fit what the table prints, None
+    where too much is open to be looked at; nothing is known then.
+    """
+
+    known: Mapping[Cell, frozenset[str]] = field(default_factory=dict)
+    agree: bool | None = True
+
+
+@dataclass(frozen=True, slots=True)
+class TableVerdict:
+    """What rows give back of a table: ``faults`` in words. ``agree``: False where both are of other states of the data; None: there is no table to
+    judge, since its file cannot be read or too much is open.
+    """
+
+    faults: tuple[str, ...] = ()
+    agree: bool | None = True
+
+
+#: Judges an earlier table beside the rows that are audited.
+TableJudge: TypeAlias = "Callable[[EarlierRelease, RowsOut, AuditEngine], TableVerdict]"
+
+
+def same_source(ours: Sequence[InputDigest], theirs: Sequence[InputDigest]) -> bool:
+    """Return True if the first files that two runs read, their sources, are the same, by their keyed digests."""
+    return bool(ours and theirs) and (ours[0].hmac_sha256, ours[0].key_id) == (theirs[0].hmac_sha256, theirs[0].key_id)
+
+
+def cells_by_rows(table: TableShown, rows: RowsOut, engine: AuditEngine) -> CellsByRows:
+    """Return what follows from both."""
+    types = dict(rows.file.columns)
+    shown = tuple(name for name in table.by if name in rows.own and name in types)
+    readable = table.where is not None and columns_of(table.where) <= rows.own & types.keys()
+    sums = {figure: column for figure, column in table.added.items() if column in rows.own and column in types}
+    asked = PatternQuery(shown, tuple(dict.fromkeys(sums.values())), table.where if readable else None, rows.lossy)
+    ways = _Ways(table, rows, asked, decided=readable or table.where is None)
+    return ways.read(engine.row_patterns(rows.file, asked), sums)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Loose:
+    """Rows that can be in several cells, ``outside`` of all of them too; ``rows`` inf: nobody knows how many."""
+
+    cells: Cells
+    rows: float
+    outside: bool
+
+
+class _Ways:
+    """Every way in which the rows can be in the cells. ``decided``: each row shows whether the table is made of it, or could, were no cell suppressed."""
+
+    def __init__(self, table: TableShown, rows: RowsOut, asked: PatternQuery, *, decided: bool) -> None:
+        self._table, self._rows, self._asked, self._decided = table, rows, asked, decided
+        shape = tuple(map(len, table.keys))
+        self._grid = np.indices(shape).reshape(len(shape), -1)
+        self._inner: list[Cell] = [
+            frozenset((name, keys[place]) for name, keys, place in zip(table.by, table.keys, cell, strict=True))
+            for cell in self._grid.T.tolist()
+        ]
+        self._keys = {name: {key: i for i, key in enumerate(keys)} for name, keys in zip(table.by, table.keys, strict=True)}
+
+    def read(self, patterns: Sequence[RowPattern], sums: Mapping[str, str]) -> CellsByRows:
+        """Return what follows. ``sums``: the columns of figures that rows show."""
+        size = len(self._inner)
+        certain, lacking = np.zeros(size, np.int64), np.zeros((len(self._asked.sums), size), np.int64)
+        loose = []
+        for pattern in patterns:
+            cells, outside = self._places(pattern)
+            if len(cells) == 1 and not outside:
+                certain[cells[0]] += pattern.rows
+                lacking[:, cells[0]] += pattern.rows - np.array(pattern.known, np.int64)
+            elif len(cells):
+                loose.append(_Loose(cells, float(pattern.rows), outside))
+        if self._rows.left_out != 0:
+            left_out = float("inf") if self._rows.left_out is None else float(self._rows.left_out)
+            loose.append(_Loose(np.arange(size), left_out, outside=True))
+        if sum(len(one.cells) for one in loose) > MOST_PLACES:
+            return CellsByRows(agree=None)
+        whole = {
+            figure: (lacking[self._asked.sums.index(column)] == 0) | (column not in self._rows.lossy)
+            for figure, column in sums.items()
+        }
+        return _Attack(self._table, self._inner, certain, loose).learnt(whole)
+
+    def _places(self, pattern: RowPattern) -> tuple[Cells, bool]:
+        """The inner cells in which such a row can be, and whether it can be in none."""
+        there = np.full(self._grid.shape[1], pattern.inside is not False)
+        outside = pattern.inside is None or not self._decided
+        for side, name in enumerate(self._table.by):
+            key = pattern.keys[self._asked.by.index(name)] if name in self._asked.by else None
+            if name not in self._asked.by or (key is None and name in self._rows.lossy):
+                outside = True  # what is not shown may be missing in the source, or a key that the table does not list
+            else:
+                there &= self._grid[side] == self._keys[name].get("" if key is None else key, -1)
+        return np.flatnonzero(there), outside
+
+
+class _Attack:
+    """The attacker's unknowns: inner cells first, then what may be in each of the rows that show too little, then totals."""
+
+    def __init__(self, table: TableShown, inner: Sequence[Cell], certain: Cells, loose: Sequence[_Loose]) -> None:
+        self._table, self._inner = table, inner
+        self._open = np.zeros(len(inner), np.bool_)
+        for one in loose:
+            self._open[one.cells] = True
+        self._low = certain.astype(np.float64).tolist()
+        self._high = np.where(self._open, np.inf, certain).tolist()
+        self._relations: list[Relation] = []
+        self._spread(certain, loose)
+        self._numbers = self._printed()
+        #: In nothing: a search for it alone tells whether anything fits.
+        self._idle = self._unknown(0.0, 1.0)
+
+    def _unknown(self, low: float, high: float) -> int:
+        self._low.append(low)
+        self._high.append(high)
+        return len(self._low) - 1
+
+    def _spread(self, certain: Cells, loose: Sequence[_Loose]) -> None:
+        parts: dict[int, list[int]] = {}
+        for one in loose:
+            places = [self._unknown(0.0, one.rows) for _ in one.cells]
+            for place, cell in zip(places, one.cells.tolist(), strict=True):
+                parts.setdefault(cell, []).append(place)
+            if np.isfinite(one.rows):
+                rest = [self._unknown(0.0, one.rows)] if one.outside else []
+                self._relations.append(Relation(self._unknown(one.rows, one.rows), (*places, *rest)))
+        for cell, own in parts.items():
+            fixed = float(certain[cell])
+            self._relations.append(Relation(cell, (self._unknown(fixed, fixed), *own)))
+
+    def _printed(self) -> dict[Cell, int]:
+        """Number every cell of the table, say what it is the total of, and take what is printed and granted as known."""
+        numbers = {cell: place for place, cell in enumerate(self._inner)}
+        found = {}
+        for cell, figures in self._table.printed.items():
+            place = numbers.get(cell)
+            if place is None:
+                place = self._unknown(0.0, float("inf"))
+                self._relations.append(Relation(place, self._within(cell)))
+            found[cell] = place
+            count = figures.get(_COUNT)
+            low, high = self._table.granted.get(cell, (0.0, float("inf")))
+            if count is not None:
+                low, high = max(low, float(count) - self._table.round_up + 1 if count else 0.0), min(high, float(count))
+            self._low[place], self._high[place] = max(self._low[place], low), min(self._high[place], high)
+        return found
+
+    def _within(self, cell: Cell) -> tuple[int, ...]:
+        return tuple(place for place, one in enumerate(self._inner) if cell <= one)
+
+    def learnt(self, summed: Mapping[str, NDArray[np.bool_]]) -> CellsByRows:
+        """Return what is known of hidden cells. ``summed``: inner cells whose certain rows all show the figure's column."""
+        low, high = np.array(self._low), np.array(self._high)
+        if (low > high).any():
+            return CellsByRows(agree=False)
+        hidden = {cell: place for cell, place in self._numbers.items() if self._table.hides(cell)}
+        widths = {cell: max(1.0, self._table.widths.get(cell, 1.0)) for cell in hidden}
+        try:
+            attack = Polytope(self._relations, Knowledge(low, high, integral=True))
+            attack.interval((self._idle,))
+            if hidden:
+                attack.explore(np.array(list(hidden.values())), np.array(list(widths.values())))
+            ends = {cell: attack.enough(place, widths[cell]) for cell, place in hidden.items()}
+        except ValueError:
+            return CellsByRows(agree=False)
+        known = {}
+        for cell in self._table.printed:
+            inner = list(self._within(cell))
+            closed = not self._open[inner].any()
+            figures = {figure for figure, whole in summed.items() if closed and whole[inner].all()}
+            if _COUNT in self._table.printed[cell] and cell in ends and ends[cell][1] - ends[cell][0] < widths[cell]:
+                figures.add(_COUNT)
+            known[cell] = frozenset(figures)
+        return CellsByRows(known)

@@ -1,0 +1,121 @@
+"""A table and released rows of the same persons: which suppressed cells the rows give back, whichever of both was published first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableShown, TableVerdict, cells_by_rows, same_source
+from privrelease.audit.tables.evidence import TableTarget, agrees, cell_value, table_evidence
+from privrelease.audit.tables.previous_releases import given_back, printed_in
+from privrelease.disclosure.tables.figures import known_of, needs
+from privrelease.errors import PrivreleaseError
+from privrelease.findings import pluralise
+from privrelease.plan.model import releases_of
+from privrelease.plan.tables.plan import TablePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.tables.evidence import TableEvidence
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import Plan
+
+__all__ = ["table_beside_rows", "table_judge"]
+
+_WORDS = ("rows count suppressed cells", "rows and printed cells give suppressed cells back")
+
+
+def table_beside_rows(
+    evidence: TableEvidence, earlier: Sequence[EarlierRelease], engine: AuditEngine
+) -> list[tuple[EarlierRelease, TableVerdict]]:
+    """Judge a table beside every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
+    inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
+    found = []
+    for one in earlier:
+        if one.content != "rows" or not one.held:
+            continue
+        try:
+            file = engine.open_release(one.file, one.columns, marked=one.marked)
+        except PrivreleaseError:
+            found.append((one, TableVerdict(agree=None)))
+            continue
+        known = evidence.source_rows is not None and same_source(inputs, one.inputs)
+        left_out = max(0, evidence.source_rows - file.n_rows) if known and evidence.source_rows is not None else None
+        found.append((one, _verdict(evidence, RowsOut(file, one.own, one.lossy, left_out), engine)))
+    return found
+
+
+def table_judge(policy: Plan) -> TableJudge:
+    """Return a judge of published tables: by the plan of the policy that made them where it still describes them, else by their files alone."""
+
+    def judge(table: EarlierRelease, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+        name = None if table.manifest is None else table.manifest.release
+        plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
+        try:
+            if plan is not None:
+                evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
+                if evidence.suppressed is not None and _holds(evidence):
+                    return _verdict(evidence, rows, engine)
+            return _by_file(table, rows, engine)
+        except (OSError, ValueError, PrivreleaseError):
+            return TableVerdict(agree=None)
+
+    return judge
+
+
+def _holds(evidence: TableEvidence) -> bool:
+    """Return True if what the file prints is what the source gives now, so that its cells can be judged by it."""
+    plan, cells = evidence.plan, evidence.cells
+    return cells is not None and all(
+        figure is None or agrees(figure, cell_value(plan, one, plan.query.sums, cells, place))
+        for place, row in enumerate(evidence.rows)
+        for one, figure in zip(plan.measures, row.figures, strict=True)
+    )
+
+
+def _verdict(evidence: TableEvidence, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+    plan, judged, suppressed, printed = evidence.plan, evidence.judged, evidence.suppressed, evidence.printed
+    if judged is None or suppressed is None:
+        shown = TableShown(plan.by, plan.keys, printed, _added(plan), plan.where, round_up=plan.round_up)
+        return _any_hidden(shown, rows, engine)
+    counts, cells = known_of(judged, -1, suppressed), list(printed)
+    hidden = np.flatnonzero(suppressed).tolist()
+    shown = TableShown(
+        plan.by,
+        plan.keys,
+        printed,
+        _added(plan),
+        plan.where,
+        round_up=plan.round_up,
+        granted={cells[place]: (float(counts.low[place]), float(counts.high[place])) for place in hidden},
+        widths={cells[place]: float(needs(judged, -1, place)[0]) for place in hidden},
+    )
+    learnt = cells_by_rows(shown, rows, engine)
+    if not learnt.agree:
+        return TableVerdict(agree=learnt.agree)
+    return TableVerdict(tuple(given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)))
+
+
+def _added(plan: TablePlan) -> dict[str, str]:
+    return {one.name: one.column for one in plan.measures if one.column is not None}
+
+
+def _by_file(table: EarlierRelease, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+    """Judge a table of which only the file is known: any suppressed cell counts as unsafe, and it is taken to be made of
+    all rows, which shows in what it prints.
+    """
+    by, printed = printed_in(table.file)
+    keys = tuple(tuple(dict.fromkeys(key for cell in printed for column, key in cell if column == name)) for name in by)
+    return _any_hidden(TableShown(by, keys, printed), rows, engine)
+
+
+def _any_hidden(shown: TableShown, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+    learnt = cells_by_rows(shown, rows, engine)
+    if not learnt.agree:
+        return TableVerdict(agree=learnt.agree)
+    given = sum(bool(learnt.known[cell]) for cell in shown.printed if shown.hides(cell))
+    return TableVerdict((f"{_WORDS[0]}: {pluralise(given, 'cell', 'cells')}",) if given else ())

@@ -1,0 +1,94 @@
+"""Released rows by what they show of the cells of a table: their keys as texts, whether the table's filter holds, and how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.conditions import condition
+from privrelease.engine.protocol.release_pairs import RowPattern
+from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.measuring.opening import Opened
+    from privrelease.engine.protocol.release_pairs import PatternQuery
+    from privrelease.relational.filters import Filter
+    from privrelease.relational.schema import ColumnType
+
+__all__ = ["row_patterns"]
+
+_INSIDE = {0: False, 1: True, 2: None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    """Released columns under the names that conditions use."""
+
+    names: tuple[str, ...]
+    types: Mapping[str, ColumnType]
+
+    def ordinal(self, name: str) -> int:
+        return self.names.index(name)
+
+    def type_of(self, name: str) -> ColumnType:
+        return self.types[name]
+
+
+def row_patterns(
+    connection: Connection, of: Opened, types: Mapping[str, ColumnType], asked: PatternQuery
+) -> tuple[RowPattern, ...]:
+    """Return every group of rows. Columns that the file lacks must not be asked for."""
+    filtered = () if asked.where is None else tuple(sorted(columns_of(asked.where)))
+    names = tuple(dict.fromkeys((*asked.by, *asked.sums, *filtered)))
+    cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)]
+    renamed = exp.select(*(cells or [sql.aliased(sql.integer(0), "c0")])).from_(of.rows("t", False)).subquery("p")
+    table = _Renamed(names, types)
+    keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
+    keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked.lossy))
+    named = [sql.aliased(key, f"k{place}") for place, key in enumerate(keys)]
+    values = [sql.aliased(sql.column(f"c{table.ordinal(name)}"), f"v{place}") for place, name in enumerate(asked.sums)]
+    shown = exp.select(*named, *values).from_(renamed).subquery("s")
+    groups = [sql.column(f"k{place}") for place in range(len(keys))]
+    known = [exp.Count(this=sql.column(f"v{place}")) for place in range(len(values))]
+    counted = [sql.aliased(one, name) for one, name in zip((sql.count_all(), *known), _names(len(values)), strict=True)]
+    found = connection.rows(exp.select(*groups, *counted).from_(shown).group_by(*(one.copy() for one in groups)))
+    width = len(asked.by)
+    return tuple(
+        RowPattern(tuple(line[:width]), _INSIDE[line[width]], line[width + 1], tuple(line[width + 2 :])) for line in found
+    )
+
+
+def _names(values: int) -> list[str]:
+    return ["n", *(f"n{place}" for place in range(values))]
+
+
+def _state(where: Filter, table: _Renamed, lossy: frozenset[str]) -> exp.Expr:
+    """1 where the filter holds, 0 where it does not, 2 where a cell that may have been suppressed leaves that open."""
+    holds = condition(where, table)
+    decided = sql.when((holds.copy(), sql.integer(1)), otherwise=sql.integer(0))
+    gone = [
+        exp.Is(this=sql.column(f"c{table.ordinal(name)}"), expression=exp.null()) for name in sorted(columns_of(where) & lossy)
+    ]
+    if not gone:
+        return decided
+    # of a filter that asks for missing values a suppressed cell says nothing; any other is open only where it is neither true nor false
+    open_ = sql.any_of(gone)
+    if not _asks_for_missing(where):
+        open_ = exp.and_(exp.paren(open_), exp.Is(this=exp.paren(holds.copy()), expression=exp.null()))
+    return sql.when((open_, sql.integer(2)), otherwise=decided)
+
+
+def _asks_for_missing(of: Filter) -> bool:
+    match of:
+        case Both(left, right) | Either(left, right):
+            return _asks_for_missing(left) or _asks_for_missing(right)
+        case Negated(inner):
+            return _asks_for_missing(inner)
+        case _:
+            return isinstance(of, Missing)
