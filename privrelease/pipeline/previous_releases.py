@@ -93,7 +93,7 @@ def require_audited_together(
     facts = audit.earlier
     seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
     out = _published(store, release, policy, run.id, kinds, files=False)
-    others = [one for one in out.releases if not kind_named(one.kind, kinds).accounted and one.run not in seen]
+    others = [one for one in out.releases if one.held and not kind_named(one.kind, kinds).accounted and one.run not in seen]
     if others:
         known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
         others = [one for one in others if not one.digests & known]
@@ -133,7 +133,7 @@ def _published(
             folder = store.folder(record.run)
             if not (_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
                 continue
-            one = replace(_of_run(folder, release, kinds), held=release.recipients_hold_previous)
+            one = _given_to(_of_run(folder, release, kinds), folder, release, policy)
             if files:
                 _check_files(folder, one)
                 one = replace(one, state=_state(store, release, one, kinds))
@@ -253,6 +253,18 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
         pseudonyms=_pseudonyms(output.columns),
     )
     return kind.previous(earlier, run)
+
+
+def _given_to(one: EarlierRelease, folder: RunFolder, release: ReleasePlan, policy: Plan) -> EarlierRelease:
+    """Add who got an earlier release, and whether recipients of the new one may hold it: not where both name theirs and none is in both.
+
+    Ids are those of one policy: another one may call the same recipient otherwise.
+    """
+    written = json.loads(folder.audit.read_text(encoding="utf-8"))["data"].get("recipients")
+    theirs = None if written is None else tuple(str(name) for name in written)
+    of_policy = one.manifest is not None and one.manifest.policy.id == policy.policy_id
+    apart = of_policy and theirs is not None and release.recipients is not None and not set(theirs) & set(release.recipients)
+    return replace(one, recipients=theirs, apart=apart, held=release.recipients_hold_previous and not apart)
 
 
 def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:

@@ -243,6 +243,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         rows_are_persons=dataset.unit == "rows",
         suppress=_suppress(loaded, number, out),
         order=release.order,
+        recipients=release.recipients,
         recipients_hold_previous=release.recipients_hold_previous,
         frontier=release.frontier,
         checks=check_plans(loaded, release),

@@ -150,6 +150,7 @@ class MicrodataPlan:
     rows_are_persons: bool = False
     suppress: SuppressStep | None = None
     order: Literal["values", "source"] = "values"
+    recipients: tuple[str, ...] | None = None
     recipients_hold_previous: bool = True
     frontier: tuple[int, ...] = ()
     checks: tuple[CheckPlan, ...] = ()

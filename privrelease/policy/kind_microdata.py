@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from privrelease.policy.language.releases import STEPS, DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
 from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
 from privrelease.policy.rules.approvals import frontier_rules
+from privrelease.policy.rules.recipients import recipient_rules, rows_and_table_rules
 from privrelease.policy.rules.releases import release_rules
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.treatments import AS_IS, Pseudonym
@@ -75,7 +76,7 @@ def _orders(release: MicrodataRelease, dataset: Dataset | None) -> tuple[FileOrd
 MICRODATA = ReleaseKind(
     name="microdata",
     model=MicrodataRelease,
-    rules=(release_rules, frontier_rules),
+    rules=(release_rules, frontier_rules, recipient_rules, rows_and_table_rules),
     columns=_columns,
     source_checks="decides",
     steps=STEPS,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.language.tables import TableMeasure, TableRelease
 from privrelease.policy.release_kind import ReleaseKind
+from privrelease.policy.rules.recipients import recipient_rules
 from privrelease.policy.rules.table_cycles import ring_rules
 from privrelease.policy.rules.tables import table_rules
 from privrelease.relational.schema import ColumnType
@@ -45,7 +46,7 @@ def _figure_type(measure: TableMeasure, dataset: Dataset) -> ColumnType:
 TABLE = ReleaseKind(
     name="table",
     model=TableRelease,
-    rules=(table_rules, ring_rules),
+    rules=(table_rules, ring_rules, recipient_rules),
     columns=_columns,
     source_checks="never",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
@@ -196,3 +197,89 @@ def _given_back(rows, table, left_out):
             fits = [way for way in fits if (1 <= way[cell] <= 9 if few_there else way[cell] >= 10)]
     assert truth in fits
     return any(len({way[cell] for way in fits}) == 1 for cell, n in truth.items() if n < 10)
+
+
+LEGAL = "legal: {recipients: [{id: lab, name: A laboratory}, {id: press, name: The press}, {id: all_of_us, name: All, access: public}]}\n"
+
+
+def given(rows, cells, legal=LEGAL):
+    return policy(
+        "" if rows is None else f", recipients: {rows}", "" if cells is None else f", recipients: {cells}", extra=legal
+    ).replace("class_disclosure: false", "class_disclosure: true")
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_releases_for_nobody_in_common_are_named_and_not_combined(case, first):
+    source(case, few())
+    case.policy(given("[lab]", "[press]"))
+    assert case("run", "policy.yaml", "--release", first).code == 0
+    ran = case("run", "policy.yaml", "--release", "cells" if first == "rows" else "rows")
+    assert ran.code == 0, ran.err
+    audit = case.audit()
+    assert audit["earlier"]["releases"][0]["looked"] == "not_held"
+    assert any("Whether nobody gets both" in text for text in audit["decision"]["assessment_remaining"])
+    assert GIVEN not in {check["id"] for check in audit["checks"]}
+
+
+@pytest.mark.parametrize(("rows", "cells"), [("[lab]", None), (None, "[press]"), ("[lab, press]", "[press]"), (None, None)])
+def test_releases_that_somebody_may_have_both_of_are_combined(case, rows, cells):
+    source(case, few())
+    case.policy(given(rows, cells))
+    valid = case("validate", "policy.yaml")
+    assert valid.code == 0
+    assert "P550" in valid.out + valid.err
+    assert case("run", "policy.yaml").code == 1
+    assert outcome(case) == "fail"
+
+
+def test_no_warning_where_recipients_differ_or_rows_lack_a_group_column(case):
+    for text in (
+        given("[lab]", "[press]"),
+        policy(drop="{drop: [allergic]}, "),
+        policy(by="district"),
+        policy(by="allergic"),
+    ):
+        case.policy(text)
+        said = case("validate", "policy.yaml")
+        assert ("P550" in said.out + said.err) == ("by: [allergic]" in text)
+
+
+@pytest.mark.parametrize(
+    ("rows", "legal", "code"),
+    [
+        ("[labs]", LEGAL, "P551"),
+        ("[lab]", "", "P551"),
+        ("[all_of_us]", LEGAL, "P553"),
+        ("[public]", "legal: {recipients: [{id: public, name: Everybody}]}\n", "P553"),
+        ("[lab]", "legal: {recipients: [{id: lab, name: A}, {id: lab, name: B}]}\n", "P552"),
+    ],
+)
+def test_recipients_that_are_nobody_twice_or_everybody_are_refused(case, rows, legal, code):
+    case.policy(given(rows, None, legal))
+    said = case("validate", "policy.yaml")
+    assert said.code == 2
+    assert code in said.out + said.err
+
+
+def test_ids_of_another_policy_keep_nothing_apart(case):
+    source(case, few())
+    case.policy(given("[lab]", "[press]"))
+    assert case("run", "policy.yaml", "--release", "rows").code == 0
+    text = (case.folder / "policy.yaml").read_text(encoding="utf-8")
+    other = (
+        text.replace("id: case", "id: second").replace("out/cells.csv", "out/other.csv").replace("out/rows.csv", "out/more.csv")
+    )
+    (case.folder / "second.yaml").write_text(other, encoding="utf-8")
+    assert case("run", "second.yaml", "--release", "cells").code == 1
+    assert outcome(case) == "fail"
+
+
+def test_recipients_do_not_read_who_else_gets_a_release(case):
+    source(case, few())
+    case.policy(given("[lab]", "[press]"))
+    assert case("run", "policy.yaml", "--release", "rows").code == 0
+    assert case.audit()["data"]["recipients"] == ["lab"]
+    (run,) = (case.folder / ".privrelease" / "runs").iterdir()
+    said = case("report", run, "--format", "json", "--edition", "recipient")
+    assert said.code == 0, said.err
+    assert "recipients" not in json.loads(said.out)["data"]

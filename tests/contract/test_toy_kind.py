@@ -97,6 +97,7 @@ class RosterPlan:
     population_id: str | None = None
     snapshot: str | None = None
     recipients_hold_previous: bool = True
+    recipients: tuple[str, ...] | None = None
     unit: None = None
     checks: tuple[()] = ()
 

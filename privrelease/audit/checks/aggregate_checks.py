@@ -111,4 +111,5 @@ def data_of(
             column_facts(column, (treated if column.name in used else REMOVED).words) for column in plan.source.declared
         ),
         order="policy",
+        recipients=plan.recipients,
     )

@@ -200,6 +200,9 @@ def named(names: Sequence[str]) -> str:
 
 def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str]] | None:
     """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
+    if one.apart:
+        why = f"Whether nobody gets both {one.name} and this release: the policy says so (recipients), and they were not combined."
+        return ComparedRelease(release=one.name, run=one.run, looked="not_held", note="other recipients"), [why]
     if not one.held:
         why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."
         return ComparedRelease(release=one.name, run=one.run, looked="not_held"), [why]

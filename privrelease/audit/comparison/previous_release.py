@@ -34,7 +34,8 @@ class EarlierRelease:
     ``snapshot``: of the data it was made of. ``held``: who gets the release that is audited may hold this one. ``state``: the
     file that a table was made of, as it was; None where it was removed or replaced. ``pseudonyms``: columns of it that are
     keyed pseudonyms. ``threats``: those that it was protected against, as far as known. ``content``: what its file holds: rows of
-    persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none.
+    persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none. ``recipients``: who gets it, None where nobody said; ``apart``: nobody who gets the audited release is among them, so it is
+    not ``held``.
     """
 
     name: str
@@ -56,6 +57,8 @@ class EarlierRelease:
     threats: tuple[EarlierThreat, ...] = ()
     content: Literal["rows", "cells", "other"] = "other"
     own: frozenset[str] = frozenset()
+    recipients: tuple[str, ...] | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

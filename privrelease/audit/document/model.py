@@ -164,6 +164,8 @@ class DataFacts(Document):
     released_rows: Figure
     columns: tuple[ColumnFacts, ...]
     order: Literal["values", "source", "policy"]
+    recipients: tuple[str, ...] | None = Field(default=None, exclude_if=lambda one: one is None)
+    """Who gets the release, by the policy; None where it does not say. Internal."""
 
 
 class ClassBucket(Document):

@@ -56,6 +56,7 @@ def data_facts(evidence: Evidence) -> DataFacts:
         released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
         columns=tuple(_column_of_rows(plan, column) for column in plan.source.columns),
         order=plan.order,
+        recipients=plan.recipients,
     )
 
 

@@ -134,6 +134,7 @@ class StatisticsPlan:
     lists: ClassVar[tuple[ListFile, ...]] = ()
     #: The ledger adds up whatever was published, so that it is always counted as held.
     recipients_hold_previous: ClassVar[bool] = True
+    recipients: ClassVar[tuple[str, ...] | None] = None
 
     @property
     def sources(self) -> tuple[TableSource, ...]:

@@ -92,6 +92,7 @@ class TablePlan:
     """Whether the policy says so itself (`unit: rows`)."""
     snapshot: str | None = None
     population_id: str | None = None
+    recipients: tuple[str, ...] | None = None
     recipients_hold_previous: bool = True
     checks: tuple[CheckPlan, ...] = ()
     location: Location | None = None
@@ -212,6 +213,7 @@ def table_plan(
         rows_are_persons=dataset.unit == "rows",
         snapshot=dataset.snapshot,
         population_id=dataset.population,
+        recipients=release.recipients,
         recipients_hold_previous=release.recipients_hold_previous,
         checks=checks,
         location=location,

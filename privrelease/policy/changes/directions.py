@@ -90,6 +90,12 @@ def reached(change: Changed) -> Effect:
     return "stricter" if members(change.old) - members(change.new) else "neutral"
 
 
+def kept_apart(change: Changed) -> Effect:
+    """Who gets a release, where others are kept apart from it: more of them reach further, and fewer promise that fewer can combine releases."""
+    both = change.old is not None and change.new is not None
+    return "neutral" if both and members(change.old) == members(change.new) else "weaker"
+
+
 def held(change: Changed) -> Effect | None:
     """A list of what must hold, or of what an attacker knows, in whatever order: more of it is stricter."""
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):

@@ -62,6 +62,8 @@ class Recipient(Frozen):
 
     name: Text
     """Name of the recipient or category of recipients."""
+    id: Identifier | None = None
+    """What releases call it in their `recipients`."""
     country: Country | None = None
     """Where the recipient is."""
     access: Text | None = None

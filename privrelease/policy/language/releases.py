@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from privrelease.policy.changes import data_changes as figures
-from privrelease.policy.changes.directions import always, held
+from privrelease.policy.changes.directions import always, held, kept_apart
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
@@ -130,6 +130,8 @@ class MicrodataRelease(Frozen):
         Judged(figures.files),
     ]
     """The files that are published, all of the same content."""
+    recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
+    """Who gets it, by the ids of `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
     """Who gets this release may hold releases of the same persons that were published before, and combine them."""
     frontier: Annotated[tuple[ClassSize, ...], Field(max_length=20), FREE] = ()

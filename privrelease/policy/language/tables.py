@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.changes.directions import kept_apart
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Risk, Share
 from privrelease.policy.language.releases import OutputSpec, outputs
@@ -114,6 +115,8 @@ class TableRelease(Frozen):
         Judged(figures.files),
     ]
     """The files that are published, all of the same content."""
+    recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
+    """Who gets it, by the ids of `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
     """Who gets this release may hold releases of the same persons that were published before, and combine them."""
     description: Annotated[Text | None, FREE] = None

@@ -12,6 +12,7 @@ from privrelease.policy.rules.expectations import expectation_rules
 from privrelease.policy.rules.ledger import ledger_rules
 from privrelease.policy.rules.outputs import output_rules
 from privrelease.policy.rules.publications import publication_rules
+from privrelease.policy.rules.recipients import recipient_id_rules
 from privrelease.policy.rules.threats import threat_rules
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ RULES = (
     waiver_rules,
     approval_rules,
     publication_rules,
+    recipient_id_rules,
 )
 
 

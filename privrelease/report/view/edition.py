@@ -66,7 +66,10 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
             "identity": kept.identity.model_copy(update={"input_digest": None, "run": None}),
             "legal": kept.legal.model_copy(update={"stated": _legal_for_recipients(kept.legal.stated), "missing": ()}),
             "data": kept.data.model_copy(
-                update={"columns": tuple(column.model_copy(update={"domain": None}) for column in kept.data.columns)}
+                update={
+                    "recipients": None,
+                    "columns": tuple(column.model_copy(update={"domain": None}) for column in kept.data.columns),
+                }
             ),
             "threats": tuple(_without_combinations(threat) for threat in kept.threats),
             "union": None if kept.union is None else _without_combinations(kept.union),

@@ -372,6 +372,8 @@ THREATS: list[Row] = [
 M = "releases.m"
 STEP = f"{M}.transform.1"
 OUT = f"{M}.output"
+#: Recipients that releases can name.
+GIVEN_TO = (("legal", {"recipients": "[{name: U, id: u}, {name: V, id: v}]"}),)
 ONCE = {"kind": "microdata", "from": "patients", "protect": "[t]", "output": "out/x.csv"}
 PSEUDONYMS: Base = DATA | {
     "releases": {
@@ -459,6 +461,8 @@ RELEASES: list[Row] = [
     *data(f"{OUT}.[].path", "[{path: out/m.csv}]", "[{path: out/n.csv}]", "altered B"),
     *data(f"{OUT}.[].format", "[{path: out/m, format: csv}]", "[{path: out/m, format: parquet}]", "altered B"),
     *data(f"{OUT}.[].table", "[{path: out/m.duckdb}]", "[{path: out/m.duckdb, table: x}]", "altered B"),
+    *data(f"{M}.recipients", "[u]", "[u, v]", "added W more W fewer W removed W", given=GIVEN_TO),
+    *data(f"{M}.recipients", "[u, v]", "[v, u]", "reordered N", given=GIVEN_TO),
     *data(f"{M}.recipients_hold_previous", "false", "true", "on S off W"),
     *data(f"{M}.frontier", "[2]", "[2, 3]", "added N more N fewer N removed N"),
     *data(f"{M}.description", "a", "b", "added N altered N removed N"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.policy.diff_keys import Base, Row, rows
-from tests.unit.policy.diff_rows_data import HEAD
+from tests.unit.policy.diff_rows_data import GIVEN_TO, HEAD
 
 FIGURES: Base = HEAD | {
     "datasets": {
@@ -258,6 +258,8 @@ TABLES: list[Row] = [
     *figures(f"{T}.protect.class_disclosure", "false", "true", "on S off W"),
     *figures(f"{T}.protect.class_disclosure", "true", None, "added S removed W"),
     *figures(f"{T}.protect.class_disclosure", "false", None, "added W removed S"),
+    *figures(f"{T}.recipients", "[u]", "[u, v]", "added W more W fewer W removed W", given=GIVEN_TO),
+    *figures(f"{T}.recipients", "[u, v]", "[v, u]", "reordered N", given=GIVEN_TO),
     *figures(f"{T}.recipients_hold_previous", "false", "true", "on S off W"),
     *figures("tables", {"min_count": "5"}, None, "added S removed W"),
     *figures("tables.min_count", "5", "6", "added S raised S lowered W removed W", given=(("tables", {"p_percent": "0.1"}),)),

@@ -121,6 +121,7 @@ LEGAL: list[Row] = [
     *words(f"{L}.data_categories", "[health]", "[health, religion]", "added N more W fewer S removed W"),
     *words(f"{L}.recipients", "[{name: U}]", "[{name: U}, {name: V}]", "added W more W fewer S removed W"),
     *words(f"{L}.recipients.[].name", "[{name: U}]", "[{name: V}]", "altered W"),
+    *words(f"{L}.recipients.[].id", "[{name: U, id: u}]", "[{name: U, id: v}]", "altered W"),
     *words(f"{L}.recipients.[].country", "[{name: U, country: DE}]", "[{name: U, country: US}]", "altered W"),
     *words(f"{L}.recipients.[].access", "[{name: U, access: room}]", "[{name: U, access: download}]", "altered W"),
     *words(f"{L}.transfers", "[{country: US}]", "[{country: US}, {country: CN}]", "added W more W fewer S removed W"),
