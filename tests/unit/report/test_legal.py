@@ -35,7 +35,7 @@ FILLED = read(
         "basis": {"art6": "mark-art6", "art9": "mark-art9", "national_law": "mark-national-law"},
         "data_subjects": ["mark-data-subject", "mark-data-subject-two"],
         "data_categories": ["mark-data-category", "mark-data-category-two"],
-        "recipients": [{"name": "mark-recipient-name", "country": "DE", "access": "mark-recipient-access"}],
+        "recipients": [{"id": "group-7", "name": "mark-recipient-name", "country": "DE", "access": "mark-recipient-access"}],
         "transfers": [{"country": "CH", "recipient": "mark-transfer-recipient", "safeguard": "mark-transfer-safeguard"}],
         "retention": {"source": "P10Y", "release": "P5Y"},
         "security_measures": ["mark-security", "mark-security-two"],
