@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file
 from privrelease.audit.comparison.combine import earlier_check, named, set_aside, together
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["beside_statistics"]
 
+#: What to say of exact releases of the same persons: noise hides nothing that they show.
+_EXACT: Final = {
+    "rows": "Which of these figures can be counted exactly in the rows of {}, which were released without noise of the same persons.",
+    "cells": "Which of these figures the cells of {} give exactly, which were released without noise of the same persons.",
+}
 _BUDGET, _REPEATED = "AUDIT-EARLIER-BUDGET", "AUDIT-EARLIER-REPEATED"
 
 
@@ -54,7 +59,10 @@ def beside_statistics(
             continue
         aside = set_aside(one, "statistics")
         cost = None if aside is not None else _cost(one)
-        if aside is not None:
+        if aside is not None and one.content in _EXACT and one.held:
+            looked.append(aside[0].model_copy(update={"note": "exact"}))
+            remaining.append(_EXACT[one.content].format(one.name))
+        elif aside is not None:
             looked.append(aside[0])
             remaining += aside[1]
         elif cost is None:

@@ -163,7 +163,7 @@ class _Ways:
             figure: (lacking[self._asked.sums.index(column)] == 0) | (column not in self._rows.lossy)
             for figure, column in sums.items()
         }
-        return _Attack(self._table, self._inner, certain, loose).learnt(whole)
+        return _Attack(self._table, self._inner, self._grid, certain, loose).learnt(whole)
 
     def _places(self, pattern: RowPattern) -> tuple[Cells, bool]:
         """The inner cells in which such a row can be, and whether it can be in none."""
@@ -181,8 +181,9 @@ class _Ways:
 class _Attack:
     """The attacker's unknowns: inner cells first, then what may be in each of the rows that show too little, then totals."""
 
-    def __init__(self, table: TableShown, inner: Sequence[Cell], certain: Cells, loose: Sequence[_Loose]) -> None:
-        self._table, self._inner = table, inner
+    def __init__(self, table: TableShown, inner: Sequence[Cell], grid: Cells, certain: Cells, loose: Sequence[_Loose]) -> None:
+        self._table, self._grid = table, grid
+        self._number = {cell: place for place, cell in enumerate(inner)}
         self._open = np.zeros(len(inner), np.bool_)
         for one in loose:
             self._open[one.cells] = True
@@ -214,10 +215,9 @@ class _Attack:
 
     def _printed(self) -> dict[Cell, int]:
         """Number every cell of the table, say what it is the total of, and take what is printed and granted as known."""
-        numbers = {cell: place for place, cell in enumerate(self._inner)}
         found = {}
         for cell, figures in self._table.printed.items():
-            place = numbers.get(cell)
+            place = self._number.get(cell)
             if place is None:
                 place = self._unknown(0.0, float("inf"))
                 self._relations.append(Relation(place, self._within(cell)))
@@ -230,7 +230,14 @@ class _Attack:
         return found
 
     def _within(self, cell: Cell) -> tuple[int, ...]:
-        return tuple(place for place, one in enumerate(self._inner) if cell <= one)
+        own = self._number.get(cell)
+        if own is not None:
+            return (own,)
+        there = np.ones(self._grid.shape[1], np.bool_)
+        for name, key in cell:
+            side = self._table.by.index(name)
+            there &= self._grid[side] == self._table.keys[side].index(key)
+        return tuple(np.flatnonzero(there).tolist())
 
     def learnt(self, summed: Mapping[str, NDArray[np.bool_]]) -> CellsByRows:
         """Return what is known of hidden cells. ``summed``: inner cells whose certain rows all show the figure's column."""
