@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,7 +104,10 @@ class Source:
 
 
 def outside(folder: Path, policy: str, data: str, capfdbinary, *, code: int = 0) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Run the policy on the data; return the released files, and every text for outside, by what it is."""
+    """Run the policy on the data; return the released files, and every text for outside, by what it is.
+
+    A digest of another of these texts is replaced by that text's name: the text itself is compared.
+    """
     folder.mkdir()
     (folder / "policy.yaml").write_text(policy, encoding="utf-8")
     (folder / "data.csv").write_text(data, encoding="utf-8")
@@ -122,6 +126,9 @@ def outside(folder: Path, policy: str, data: str, capfdbinary, *, code: int = 0)
     texts["index"] = capfdbinary.readouterr().out
     assert len(texts) >= len(forms) + 3
     assert all(len(text) > 20 for name, text in texts.items() if name != "github")
+    attested = {sha256(text).hexdigest().encode(): name.encode() for name, text in texts.items()}
+    for digest, name in attested.items():
+        texts = {form: text.replace(digest, name) for form, text in texts.items()}
     return released, {name: MASKED.sub(b"(masked)", text) for name, text in texts.items()}
 
 
@@ -142,7 +149,7 @@ def plain() -> Source:
 
 def test_recipients_cannot_tell_how_many_rows_were_dropped_nor_what_stood_in_them(tmp_path, capfdbinary):
     """Rows of singular persons lose every known cell and are dropped: two in one source, three others in another."""
-    one = plain().add(1, "valley", "diver", 7).add(1, "island", "judge", 13)
+    one = plain().add(1, "valley", "diver", 7).add(1, "island", "jurist", 13)
     other = plain().add(1, "harbour", "pilot", 911).add(1, "summit", "baker", 17).add(1, "coast", "miner", 3)
     released, texts = outside(tmp_path / "one", MICRODATA, one.text("a"), capfdbinary)
     again, others = outside(tmp_path / "other", MICRODATA, other.text("b"), capfdbinary)
@@ -150,7 +157,7 @@ def test_recipients_cannot_tell_how_many_rows_were_dropped_nor_what_stood_in_the
     assert b"valley" not in released["r.csv"]
     assert differences(texts, others) == []
     for name, text in (*texts.items(), *others.items()):
-        for word in (b"valley", b"diver", b"island", b"judge", b"harbour", b"pilot", b"summit", b"911", b"zq0"):
+        for word in (b"valley", b"diver", b"island", b"jurist", b"harbour", b"pilot", b"summit", b"911", b"zq0"):
             assert word not in text, name
 
 
@@ -161,7 +168,7 @@ def test_recipients_cannot_tell_what_a_suppressed_cell_held(tmp_path, capfdbinar
             made.add(1, "north", job, 5)
         return made
 
-    first = source("diver judge pilot baker miner tailor baron sailor porter butler cooper weaver")
+    first = source("diver jurist pilot baker miner tailor baron sailor porter butler cooper weaver")
     second = source("actor abbot guard groom nurse potter singer waiter warden writer yeoman jockey")
     released, texts = outside(tmp_path / "one", MICRODATA, first.text("a"), capfdbinary)
     again, others = outside(tmp_path / "other", MICRODATA, second.text("b"), capfdbinary)
@@ -169,7 +176,7 @@ def test_recipients_cannot_tell_what_a_suppressed_cell_held(tmp_path, capfdbinar
     assert released["r.csv"].count(b"north,,5") == 12
     assert differences(texts, others) == []
     for text in (*texts.values(), *others.values()):
-        assert not re.search(rb"diver|judge|actor|yeoman|zq0", text)
+        assert not re.search(rb"diver|jurist|actor|yeoman|zq0", text)
 
 
 def test_recipients_of_a_table_cannot_tell_the_cells_that_it_hides(tmp_path, capfdbinary):

@@ -72,6 +72,7 @@ def released(folder, data, specified, *, unit, residual, order):
         made,
         (Sink(SinkKind.PARQUET, folder / "out.parquet", "out.parquet"),),
         unit=UnitPlan("person") if unit else None,
+        rows_are_persons=not unit,
         suppress=SuppressStep(residual=residual),
         order=order,
     )
