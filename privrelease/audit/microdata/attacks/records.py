@@ -1,8 +1,11 @@
 """Records as an attacker compares them: coded columns, and the distance of two records.
 
-Distance (after Gower 1971, as in Anonymeter): the sum over columns of 0 where both are equal and, where they differ, 1 for names and the
-difference over the range for numbers. It is kept in whole units of 2^-20 of a column, so that ties are ties on every machine. The range is that
-of all tables compared.
+Compatibility follows the treatment. Every treatment of released rows that exists today keeps a cell or suppresses it, so a released value that
+differs from the known one contradicts it, for numbers as for names and however near it is. Distance is therefore, in this order: the number of
+contradictions, then the missing cells and the differences of contradicting numbers, each difference as a share of the range (Gower 1971, as in
+Anonymeter). It is kept in whole units of 2^-20 of a column, so that ties are ties on every machine. The range is that of all tables compared.
+A contradicting number costs one unit and at most one part in (columns + 1) more: it only orders records of equally many contradictions, which
+matters for persons who have no record (suppressed rows, persons of the control).
 
 Missing cells. Missing equals missing. A missing cell of the *released* record may hold anything, because suppression takes values away and
 changes none: it costs one part in (columns + 1), all of them together less than one contradiction. A released value where the target has none
@@ -103,13 +106,14 @@ class Nearest:
 def nearest(targets: Sequence[Attribute], released: Tuples, *, plain: bool = False) -> Nearest:
     """Find the distinct released records nearest to each target; all of them where several are equally near.
 
-    ``plain``: missing is a value like any other, and a number's range is that of ``released`` alone (a difference may exceed it).
+    ``plain``: the plain distance of Gower, in which a number costs its difference alone, missing is a value like any other, and a number's range
+    is that of ``released`` alone (a difference may exceed it).
 
     >>> age = np.array([np.nan, 20, 30, 60])
     >>> file = Tuples.among([Attribute("age", np.array([1, 3], np.uint8), age), Attribute("sex", np.array([1, 2], np.uint8))])
     >>> found = nearest([Attribute("age", np.array([2], np.uint8), age), Attribute("sex", np.array([1], np.uint8))], file)
-    >>> found.record.tolist(), found.distance.tolist()  # 10 of a range of 40
-    ([0], [262144])
+    >>> found.record.tolist(), found.distance.tolist()  # a contradiction, and 10 of a range of 40 as a part of a third
+    ([0], [1135957])
     """
     if len(targets) > _MOST_COLUMNS:
         msg = f"at most {_MOST_COLUMNS} columns are compared"
@@ -148,12 +152,16 @@ def _costs(
     wanted = target.codes.astype(np.int64)
     size = max(int(released.codes.max(initial=0)), int(wanted.max(initial=0))) + 1
     cost = np.full((len(wanted), size), UNIT, np.int64)
+    soft = UNIT // (n_columns + 1)
     low, high = bounds
     values = released.values
     if values is not None and high > low:
         share = np.abs(values[None, :size] - values[wanted][:, None]) / (high - low)
-        cost = np.clip(np.nan_to_num(np.rint(share * UNIT), nan=UNIT), 1, _FARTHEST if plain else UNIT).astype(np.int64)
-    cost[:, 0] = UNIT if plain else UNIT // (n_columns + 1)
+        if plain:
+            cost = np.clip(np.nan_to_num(np.rint(share * UNIT), nan=UNIT), 1, _FARTHEST).astype(np.int64)
+        else:
+            cost = UNIT + np.clip(np.nan_to_num(np.rint(share * soft), nan=soft), 0, soft).astype(np.int64)
+    cost[:, 0] = UNIT if plain else soft
     cost[wanted == 0, :] = UNIT
     cost[np.arange(len(wanted)), wanted] = 0
     return cost

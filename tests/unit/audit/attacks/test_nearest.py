@@ -32,7 +32,10 @@ def brute(targets, released, *, plain):
                     there = other.values[codes[codes > 0]]
                     span = there.max() - there.min()
                     gap = abs(other.values[a] - other.values[b])
-                    total += max(1, round(gap / span * UNIT)) if span else UNIT
+                    if plain:
+                        total += max(1, round(gap / span * UNIT)) if span else UNIT
+                    else:  # a different number contradicts; how far it is only orders equally many contradictions
+                        total += UNIT + (round(gap / span * (UNIT // (len(targets) + 1))) if span else 0)
             sums.append(total)
         least = min(sums)
         found.append((least, {j for j, value in enumerate(sums) if value == least}))
@@ -73,6 +76,19 @@ def test_a_missing_released_cell_may_hold_anything_and_contradictions_weigh_more
     assert found.distance.tolist() == [
         3 * (UNIT // 4)
     ]  # the wholly suppressed record, before one that contradicts in one column
+
+
+def test_a_number_that_is_near_contradicts_as_one_that_is_far_and_loses_to_missing_cells(made):
+    ours, theirs = made(income=[[1000], [1001, None, 9000]], age=[[30], [30, None, 30]])
+    records = Tuples.among(theirs)
+    found = nearest(ours, records)
+    assert found.record.tolist() == [records.of_row[1]]
+    assert found.distance.tolist() == [2 * (UNIT // 3)]
+
+
+def test_of_contradicting_numbers_the_nearer_is_taken(made):
+    ours, theirs = made(income=[[1000], [1001, 9000]])
+    assert nearest(ours, Tuples.among(theirs)).record.tolist() == [0]
 
 
 def test_equally_near_rows_are_taken_by_the_lowest_rank(made):

@@ -1,0 +1,57 @@
+"""Case x05: an attack on a column of which cells are suppressed succeeds alike, however the column is typed."""
+
+from __future__ import annotations
+
+import csv
+from datetime import date, timedelta
+
+import pytest
+
+CASE = "x05-attack-on-a-number-that-was-suppressed"
+
+
+def attacks(case, policy):
+    ran = case("run", policy)
+    return ran, {one["attack"]: one for one in case.audit()["attacks"]["attacks"]}
+
+
+def rewrite(case, change):
+    """Write the input again with other incomes."""
+    path = case.folder / "input.csv"
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    text = "".join(f"{row['pid']},{change(row['income'])},{row['diag']}\n" for row in rows)
+    path.write_text("pid,income,diag\n" + text, encoding="utf-8")
+
+
+def as_type(case, name):
+    """A policy of the case with another type of `income`."""
+    text = (case.expected.parent / "policy_integer.yaml").read_text(encoding="utf-8")
+    path = case.folder / f"policy_{name}.yaml"
+    path.write_text(text.replace("role: quasi, type: integer", f"role: quasi, type: {name}"), encoding="utf-8")
+    return path.name
+
+
+@pytest.mark.parametrize("policy", ["policy_integer.yaml", "policy_category.yaml"])
+def test_every_guess_is_right_for_numbers_as_for_names(case, policy):
+    ran, made = attacks(case, policy)
+    assert ran.code == 1, ran.err
+    assert (made["inference"]["main"]["successes"]["value"], made["inference"]["main"]["attempts"]["value"]) == (200, 200)
+    assert "A404" in ran.err
+    assert not (case.folder / "out" / "m.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("number", lambda income: f"{income}.5"),
+        ("date", lambda income: str(date(2000, 1, 1) + timedelta(days=int(income)))),
+    ],
+)
+def test_numbers_with_decimals_and_days_contradict_too(case, name, change):
+    rewrite(case, change)
+    _, by_type = attacks(case, as_type(case, name))
+    _, by_name = attacks(case, "policy_category.yaml")
+    for attack, found in by_name.items():
+        assert by_type[attack]["main"] == found["main"], attack
+    assert by_type["inference"]["main"]["successes"]["value"] == 200
