@@ -60,6 +60,8 @@ CODES: dict[str, str] = {
     "P450": "an expectation with a parameter that it lacks or does not take, or of another type than its column",
     "P451": "a regular expression that does not compile",
     "P452": "a check that reads the source of a release under differential privacy and would decide",
+    "P540": "ordered distance on a column of texts that declares no order",
+    "P541": "a distribution of listed integers is compared, and the check does not say by which distance",
     "P460": "an attack that could not be made: nothing to attack, no held-out persons, no column to go by",
     "P461": "an attack on a column that does not leave as it is",
     "P501": "an environment does not exist",

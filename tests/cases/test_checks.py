@@ -164,7 +164,7 @@ def test_a_missing_sensitive_value_is_no_value_and_a_class_without_one_fails(cas
     assert (made["outcome"], made["observed"]["exact"], made["limit"]["exact"]) == ("fail", "0", "2")
     # both readings, and the class without a known value set apart
     assert made["message"] == (
-        "l_diversity is 0; the policy asks for at least 2 (threat t: 2 of 3 classes are below,"
+        "l_diversity of diagnosis (known values) is 0; the policy asks for at least 2 (threat t: 2 of 3 classes are below,"
         " 1 of these hold no known value; with missing as one more value the smallest is 1)"
     )
     assert json.dumps(made).find("south") == -1

@@ -6,8 +6,11 @@ A check whose figure cannot be measured, or that this table does not know, is no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from privrelease.audit.check import POLICY_CHECK, CheckOutcome, result_of
 from privrelease.audit.checks.findings import per_cent
@@ -15,11 +18,11 @@ from privrelease.audit.checks.great_expectations import Places, standard_checks
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
+from privrelease.audit.microdata.risk.declared_order import OUTSIDE, compared_by, domain_counts
 from privrelease.audit.microdata.risk.diversity import Judged, l_diversity, t_closeness_of
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.utility.distribution import distribution_shift, marginal_error
-from privrelease.audit.microdata.utility.value_counts import column_counts
-from privrelease.relational.schema import ColumnType
+from privrelease.audit.microdata.utility.value_counts import ValueCounts, column_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import CheckResult, RiskFacts, ThreatResult
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.risk.declared_order import ComparedBy
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import CheckPlan
@@ -34,9 +38,6 @@ if TYPE_CHECKING:
     Unit = Literal["count", "share", "risk", "number"]
 
 __all__ = ["MEASURES", "Measure", "policy_checks"]
-
-#: Types whose values have an order, so that distributions are compared in it.
-_ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +137,23 @@ def _marginal_error(asked: _Asked) -> Fraction | str | None:
 
 
 def _distribution_shift(asked: _Asked) -> Fraction | str | None:
-    tables = None if asked.column is None else _compared(asked, (asked.column,))
-    if tables is None or asked.column is None:
+    evidence, column = asked.evidence, asked.column
+    tables = None if column is None else _compared(asked, (column,))
+    if tables is None or column is None or evidence.source is None or evidence.main is None:
         return None
-    ordered = asked.evidence.plan.source.column(asked.column).type in _ORDERED
-    named = dict(asked.check.options).get("distance")
-    counts = next(counts for counts in column_counts(*tables) if counts.column == asked.column)
-    shift = distribution_shift(counts, ordered=ordered if named is None else named == "ordered")
+    by = compared_by(evidence, asked.check, column)
+    if not by.measurable:
+        return "the column declares no order: write a `domain`"
+    if by.order is None:
+        counts = next(counts for counts in column_counts(*tables) if counts.column == column)
+    else:
+        sides = [domain_counts(asked.engine, side, column, by.order) for side in (evidence.source, evidence.main)]
+        known = [side for side in sides if side is not None]
+        if len(known) < len(sides):
+            return OUTSIDE
+        before, after = (np.concatenate((np.zeros(1, np.int64), side)) for side in known)
+        counts = ValueCounts(column, before, after)  # missing cells are not asked for here
+    shift = distribution_shift(counts, ordered=by.distance == "ordered")
     return "no value is left to compare" if shift is None else shift
 
 
@@ -183,13 +194,51 @@ def _text(value: Fraction | float, unit: str) -> str:
     return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
 
 
-def _sentence(check: CheckPlan, value: Fraction | float, unit: str) -> str:
-    bounds = []
-    if check.minimum is not None:
-        bounds.append(f"at least {_text(check.minimum, unit)}")
-    if check.maximum is not None:
-        bounds.append(f"at most {_text(check.maximum, unit)}")
-    return f"{check.expect} is {_text(value, unit)}; the policy asks for {' and '.join(bounds)}"
+def _texts(value: Fraction | float, limits: Iterable[Fraction], unit: str) -> list[str]:
+    """Write a figure and its limits; with as many more digits as tell apart what differs and would print alike.
+
+    >>> _texts(Fraction(1, 3), [Fraction(333333, 10**6)], "share"), _texts(Fraction(1, 3), [Fraction(1, 5)], "share")
+    (['33.33333 %', '33.3333 %'], ['33.3333 %', '20 %'])
+    """
+    exact = [Fraction(value), *limits]
+    texts = [_text(one, unit) for one in exact]
+    for digits in range(7, 60):
+        if all(text != texts[0] for one, text in zip(exact[1:], texts[1:], strict=True) if one != exact[0]):
+            break
+        texts = [_with_digits(one, unit, digits) for one in exact]
+    return texts
+
+
+def _with_digits(value: Fraction, unit: str, digits: int) -> str:
+    """Write a figure with so many significant digits, of a share in per cent."""
+    shown = value * 100 if unit in {"share", "risk"} else value
+    number = Context(prec=digits).divide(Decimal(shown.numerator), Decimal(shown.denominator))
+    return f"{number.normalize(Context(prec=digits)):f}{' %' if unit in {'share', 'risk'} else ''}"
+
+
+def _looked_at(check: CheckPlan, by: ComparedBy | None) -> str:
+    """Name the columns of a check, and for distributions the distance and how missing values are read."""
+    options = dict(check.options)
+    column, columns = options.get("column"), options.get("columns")
+    named = [str(column)] if column is not None else list(columns) if isinstance(columns, tuple) else []
+    of = f" of {', '.join(named)}" if named else ""
+    if by is not None:
+        return f"{of} (distance {by.words}, known values)"
+    return f"{of} (known values)" if check.expect == "l_diversity" else of
+
+
+def _sentence(check: CheckPlan, value: Fraction | float, unit: str, by: ComparedBy | None) -> str:
+    limits = [(word, limit) for word, limit in (("at least", check.minimum), ("at most", check.maximum)) if limit is not None]
+    figure, *texts = _texts(value, [limit for _, limit in limits], unit)
+    bounds = [f"{word} {text}" for (word, _), text in zip(limits, texts, strict=True)]
+    return f"{check.expect}{_looked_at(check, by)} is {figure}; the policy asks for {' and '.join(bounds)}"
+
+
+def _distance(asked: _Asked) -> ComparedBy | None:
+    """Return the distance of a check that compares distributions of a column; None for any other."""
+    if asked.check.expect not in {"t_closeness", "distribution_shift"} or asked.column is None:
+        return None
+    return compared_by(asked.evidence, asked.check, asked.column)
 
 
 def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Audience) -> Visibility:
@@ -230,7 +279,7 @@ def _measured(asked: _Asked) -> CheckOutcome:
         return _unmade(check, "is not a check that can be made here")
     value = measure.of(asked)
     if isinstance(value, Judged):
-        return _judged(check, value, measure.unit)
+        return _judged(check, value, measure.unit, _distance(asked))
     if value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
         return _unmade(check, "could not be measured" + (f": {value}" if isinstance(value, str) else ""))
     exact = Fraction(value)
@@ -240,19 +289,19 @@ def _measured(asked: _Asked) -> CheckOutcome:
     figure = int(exact) if measure.unit == "count" and exact.denominator == 1 else exact
     return CheckOutcome(
         Outcome.PASS if holds else _failing(check),
-        _sentence(check, value, measure.unit),
+        _sentence(check, value, measure.unit, _distance(asked)),
         observed=Figure.of(figure, measure.unit, shown),
         limit=_limit(check, measure.unit),
         visibility=shown,
     )
 
 
-def _judged(check: CheckPlan, found: Judged, unit: Unit) -> CheckOutcome:
+def _judged(check: CheckPlan, found: Judged, unit: Unit, by: ComparedBy | None) -> CheckOutcome:
     """A figure that was judged exactly where it was measured. Recipients see that it holds; how it fails names small classes."""
     shown = Visibility.RECIPIENT if found.holds else Visibility.INTERNAL
     return CheckOutcome(
         Outcome.PASS if found.holds else _failing(check),
-        f"{_sentence(check, found.value, unit)}{'' if found.holds else found.beside}",
+        f"{_sentence(check, found.value, unit, by)}{'' if found.holds else found.beside}",
         observed=Figure.of(found.value, unit, shown),
         limit=_limit(check, unit),
         visibility=shown,

@@ -162,6 +162,10 @@ class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, Bes
         """Return the finite values of a numeric column in ascending order, and the rows of each; very many values on even steps."""
         ...
 
+    def text_counts(self, of: Staged | ReleasedFile, column: str, values: Sequence[str]) -> tuple[tuple[int, ...], int]:
+        """Return the rows that hold each of ``values`` in a column of texts, and the rows that hold any value."""
+        ...
+
     def number_distances(
         self, source: Staged, released: ReleasedFile, row_map: Path, column: str
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -117,6 +117,6 @@ class Check(Parameters):
     distance: Annotated[
         Annotated[Literal["equal", "ordered"], CHOICE] | None, Judged(ranked("equal", "ordered", absent=("equal", "ordered")))
     ] = None
-    """How distributions are compared: all values equally far apart (equal), or in their order (ordered)."""
+    """How distributions are compared: all values equally far apart (equal), or in their order (ordered), which of texts is that of `domain`."""
     description: Annotated[Text | None, FREE] = None
     """Why it is checked."""

@@ -8,6 +8,7 @@ from privrelease.policy.language.checks import CHECKS
 from privrelease.policy.rules.expectations import is_standard
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.text.messages import did_you_mean, shown
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ def check_rules(reading: RuleContext) -> Iterator[Finding]:
         yield from _limits(reading, number, check, kind)
         yield from _keys(reading, number, check, kind)
         yield from _target(reading, number, check, kind)
+        yield from _order(reading, number, check, kind)
     missing = [name for name in missing_legal_fields(reading.policy) if not reading.left_out("legal", name.partition(".")[0])]
     if missing:
         message = f"the profile gdpr requires fields that are missing in legal: {', '.join(missing)}"
@@ -111,6 +113,24 @@ def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) ->
     elif threat is not None and kind.threat and check.threat not in protected:
         message = f"release {release.id} does not protect against {check.threat}"
         yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
+
+
+def _order(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:
+    """Ordered distance needs an order, and a list of integers does not say whether it has one."""
+    release = next((release for release in reading.policy.releases if release.id == check.release), None)
+    dataset = None if release is None else reading.policy.datasets.get(release.from_)
+    spec = None if dataset is None or check.column is None else dataset.columns.get(check.column)
+    if spec is None or "distance" not in kind.takes:
+        return
+    listed = spec.domain is not None and spec.domain.values is not None
+    if check.distance == "ordered" and spec.type in {ColumnType.CATEGORY, ColumnType.STRING} and not listed:
+        message = f"{shown(check.column or '')} has no declared order: the alphabet is not one"
+        hint = "write `domain: [lowest, …, highest]` at the column, or `distance: equal`"
+        yield reading.error("P540", message, "checks", number, "distance", hint=hint)
+    elif check.distance is None and spec.type is ColumnType.INTEGER and listed:
+        message = f"{check.id} does not say whether the listed integers of {shown(check.column or '')} are codes or an order"
+        hint = "write `distance: equal` for codes, `distance: ordered` where their numbers order them"
+        yield reading.error("P541", message, "checks", number, hint=hint)
 
 
 def _leaving(

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.microdata.risk.declared_order import OUTSIDE, compared_by, positions
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.threats import lost_where_missing
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
 from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
 from privrelease.disclosure.risk.sensitive import SensitiveCounts
 from privrelease.disclosure.risk.t_closeness import t_closeness
-from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.disclosure.risk.l_diversity import DiversityKind
     from privrelease.disclosure.risk.sensitive import MissingSensitive
     from privrelease.engine.protocol.audit import AuditEngine
-    from privrelease.plan.model import CheckPlan
+    from privrelease.plan.model import CheckPlan, ThreatPlan
 
 __all__ = ["Judged", "l_diversity", "sensitive_counts", "t_closeness_of"]
 
-#: Types whose values have an order.
-_ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 _SEVERAL_ROWS = "persons have several rows, and these measures count rows"
 _STEP = 1000
 
@@ -48,8 +48,12 @@ class Judged:
     beside: str = ""
 
 
-def sensitive_counts(table: ClassTable, columns: Sequence[str], sensitive: str, *, lost: bool) -> SensitiveCounts:
+def sensitive_counts(
+    table: ClassTable, columns: Sequence[str], sensitive: str, *, lost: bool, places: NDArray[np.int64] | None = None
+) -> SensitiveCounts:
     """Count sensitive values by class over ``columns``. ``lost``: records with every column missing are in no class.
+
+    ``places``: (v + 1,) the place in the order of each code of the sensitive column; None: codes are in order.
 
     >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
     >>> table = ClassTable(("area", "s"), np.array([[0, 1], [1, 0], [1, 2]], np.int32), np.array([3, 2, 1]))
@@ -59,15 +63,20 @@ def sensitive_counts(table: ClassTable, columns: Sequence[str], sensitive: str, 
     """
     keys = table.codes[:, list(column_indices(table, columns))]
     value = table.codes[:, column_indices(table, [sensitive])[0]].astype(np.int64)
+    if places is not None:
+        value = places[value]
     kept = ~is_residual(keys) if lost and columns else np.ones(len(keys), np.bool_)
     grouping = group_rows(np.ascontiguousarray(keys[kept]))
     return SensitiveCounts.of(grouping.group.astype(np.int64), value[kept], table.counts[kept], grouping.n_groups)
 
 
 def _classes(
-    engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None
+    engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None, order: tuple[str, ...] | None = None
 ) -> list[tuple[str, SensitiveCounts]] | str | None:
-    """Sensitive counts under each threat that the check is about; a threat that knows the column learns nothing."""
+    """Sensitive counts under each threat that the check is about; a threat that knows the column learns nothing.
+
+    ``order``: the sensitive values in their declared order; None where their own order, or none, counts.
+    """
     named = dict(check.options).get("threat")
     threats = [
         threat
@@ -80,19 +89,31 @@ def _classes(
         return "every threat knows the column"
     if evidence.person_after is not None:
         return _SEVERAL_ROWS
-    lost = lost_where_missing(evidence)
-    known = evidence.after
     found = []
     for threat in threats:
         if not evidence.measurable([*threat.columns, sensitive]):
             return None
-        names = [*threat.columns, sensitive]
-        table = known if known is not None and set(names) <= set(known.columns) else engine.class_table(evidence.main, names)
-        counts = sensitive_counts(table, threat.columns, sensitive, lost=lost)
-        if not counts.n_classes:
-            return NO_RECORDS
+        counts = _counts(engine, evidence, threat, sensitive, order)
+        if isinstance(counts, str):
+            return counts
         found.append((threat.name, counts))
     return found
+
+
+def _counts(
+    engine: AuditEngine, evidence: Evidence, threat: ThreatPlan, sensitive: str, order: tuple[str, ...] | None
+) -> SensitiveCounts | str:
+    """Count sensitive values by the classes of a threat; a text where there is none, or a value has no place in the declared order."""
+    names, known, main = [*threat.columns, sensitive], evidence.after, evidence.main
+    assert main is not None
+    # a declared order is applied to a table of the released file alone, in a coding of its own
+    at_hand = known is not None and order is None and set(names) <= set(known.columns)
+    table = known if known is not None and at_hand else engine.class_table(main, names)
+    places = None if order is None else positions(engine, main, table, sensitive, order)
+    if order is not None and places is None:
+        return OUTSIDE
+    counts = sensitive_counts(table, threat.columns, sensitive, lost=lost_where_missing(evidence), places=places)
+    return counts if counts.n_classes else NO_RECORDS
 
 
 def _smallest(counts: SensitiveCounts, kind: DiversityKind, c: Fraction | None, missing: MissingSensitive) -> float:
@@ -130,16 +151,18 @@ def l_diversity(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensi
 def t_closeness_of(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
     """Measure the largest distance of any class from all records, under the threat where it is largest.
 
-    Ordered distance where the column's values have an order and the policy names none. A figure that holds is rounded up to a tenth of a
+    Ordered distance where the column's values have an order of their own and the policy names no distance. A figure that holds is rounded up to a tenth of a
     per cent, never beyond the limit: its exact fraction would give sizes of classes away.
     """
-    classes = _classes(engine, evidence, check, sensitive)
-    if classes is None or isinstance(classes, str) or check.maximum is None or sensitive is None:
-        return None if classes is None or not isinstance(classes, str) else classes
-    named = dict(check.options).get("distance")
-    distance: Literal["equal", "ordered"] = "ordered" if named == "ordered" else "equal"
-    if named is None and evidence.plan.source.column(sensitive).type in _ORDERED:
-        distance = "ordered"
+    if sensitive is None or check.maximum is None:
+        return None
+    by = compared_by(evidence, check, sensitive)
+    if not by.measurable:
+        return "the column declares no order: write a `domain`"
+    classes = _classes(engine, evidence, check, sensitive, by.order)
+    if classes is None or isinstance(classes, str):
+        return classes
+    distance = by.distance
     worst = []
     for name, counts in classes:
         close = t_closeness(counts, distance)

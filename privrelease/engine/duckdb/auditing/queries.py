@@ -124,6 +124,20 @@ def unequal_rows(connection: Connection, first: Opened, second: Opened, columns:
     return max(first.n_rows, second.n_rows) - int(equal)
 
 
+def text_counts(connection: Connection, of: Opened, column: str, values: Sequence[str]) -> tuple[tuple[int, ...], int]:
+    """Count the rows of each of ``values`` (compared as text, letter by letter), and the rows that hold any value."""
+    cell = of.cell(column, "t")
+    by_value = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    found = by_value.where(_there(cell)).group_by(cell.copy()).subquery("g")
+    rows = sql.column("n", "g")
+    figures: list[Expr] = [exp.Sum(this=rows.copy())]
+    for value in values:
+        same = exp.EQ(this=sql.column("v", "g"), expression=sql.text(value))
+        figures.append(exp.Filter(this=exp.Sum(this=rows.copy()), expression=exp.Where(this=same)))
+    known, *counts = (int(one or 0) for one in connection.row(exp.select(*figures).from_(found)))
+    return tuple(counts), known
+
+
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
     """Compare tokens with the values they stand for: once per distinct pair, so hashing costs by person, not by row."""
     before, after = _text(source.cell(column, "s")), _text(released.cell(column, "t"))
@@ -345,6 +359,10 @@ class AuditQueries(ABC):
     def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count a numeric column by value."""
         return number_counts(self._connection, self._opened(of), column)
+
+    def text_counts(self, of: Staged | ReleasedFile, column: str, values: Sequence[str]) -> tuple[tuple[int, ...], int]:
+        """Count a column of texts by some values."""
+        return text_counts(self._connection, self._opened(of), column, values)
 
     def number_distances(
         self, source: Staged, released: ReleasedFile, row_map: Path, column: str
