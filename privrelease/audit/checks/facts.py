@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.document.model import (
     ColumnFacts,
     Identity,
     LegalFacts,
     OutputFacts,
 )
+from privrelease.findings import Finding, Severity, pluralise
 from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from privrelease.plan.model import Plan, ReleasedColumn
+    from privrelease.plan.model import Plan, ReleasedColumn, ReleasePlan
     from privrelease.relational.schema import Column
     from privrelease.release.manifest import InternalPart
 
@@ -25,8 +27,10 @@ __all__ = [
     "column_facts",
     "context_facts",
     "domain_words",
+    "drops_rows",
     "identity_of",
     "input_digest",
+    "left_out",
     "legal_facts",
 ]
 
@@ -45,8 +49,14 @@ def column_facts(column: Column, words: str, released: ReleasedColumn | None = N
         treated=words,
         treatment=english().plain(f"treatment.{words}"),
         domain=domain_words(column),
+        drops_rows=drops_rows(column),
         category=column.category,
     )
+
+
+def drops_rows(column: Column) -> bool:
+    """Whether a row whose value is outside the column's domain is left out."""
+    return column.domain is not None and column.domain.outside == "drop"
 
 
 def domain_words(column: Column) -> str | None:
@@ -67,6 +77,26 @@ def domain_words(column: Column) -> str | None:
     if len(domain.values) <= _MOST_VALUES:
         return ", ".join(domain.values)
     return f"{len(domain.values)} values: {', '.join(domain.values[:_MOST_VALUES])}, …"
+
+
+def left_out(rows: int, plan: ReleasePlan) -> tuple[Finding, ...]:
+    """Report ``rows`` that were left out at reading because a domain says so: of the released figures they only count as dropped."""
+    if not rows:
+        return ()
+    message = (
+        f"{pluralise(rows, 'row of the source has', 'rows of the source have')} a value outside its domain"
+        " and stayed out, as the policy says"
+    )
+    return (
+        Finding(
+            "A501",
+            message,
+            Severity.INFO,
+            plan.source.location,
+            hint=kind_of("A501").hint,
+            subject=f"datasets.{plan.source.dataset}",
+        ),
+    )
 
 
 def input_digest(internal: InternalPart | None) -> str | None:

@@ -146,6 +146,8 @@ class ColumnFacts(Document):
     treatment: str
     domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
     """Values that the policy declares, in words; for those inside."""
+    drops_rows: bool = Field(default=False, exclude_if=lambda drops: not drops)
+    """Whether rows with a value outside the domain are left out: a rule that recipients read."""
     category: Literal["ordinary", "special", "criminal"] | None = Field(
         default=None, exclude_if=lambda category: category is None
     )
@@ -160,6 +162,11 @@ class DataFacts(Document):
     population: str | None
     unit: str | None
     source_rows: Figure | None
+    """Rows of the source, those included that a domain leaves out."""
+    rows_outside: Figure | None = Field(default=None, exclude_if=lambda rows: rows is None)
+    """Rows of the source that a domain leaves out; None where the source was not read, where no domain does that, and for tables and
+    statistics.
+    """
     source_persons: Figure | None
     released_rows: Figure
     columns: tuple[ColumnFacts, ...]

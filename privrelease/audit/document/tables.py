@@ -40,7 +40,7 @@ class TableFacts(Document):
     secondary: Figure
     """Suppressed cells that are safe by themselves."""
     left_out: Figure
-    """Rows that are in no cell: a key is missing or not declared."""
+    """Rows that are in no cell: a key is missing or not declared, or a domain leaves the row out."""
     beside: tuple[str, ...] = ()
     """Tables of the same rows that are out already, with which it was judged together."""
     intervals: tuple[IntervalFacts, ...]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from privrelease.audit.check import check_findings, fails
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.facts import context_facts, legal_facts
+from privrelease.audit.checks.facts import context_facts, left_out, legal_facts
 from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, FindingRecord
 from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, CONTROL_CHECK
 from privrelease.audit.microdata.expectations import policy_checks
-from privrelease.audit.microdata.facts import data_facts, identity, left_out, utility_facts
+from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.previous_releases import beside_microdata
@@ -65,7 +65,7 @@ def audit_microdata(
     attacked, attack_checks = _attacked(evidence, policy, engine)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
-    warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source, plan))
+    warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = findings_of(plan, threats, checks, warnings)
     measures = utility_measures(evidence, policy, engine)
     audit = AuditResult(

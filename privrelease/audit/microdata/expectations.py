@@ -100,7 +100,8 @@ def _dropped_rows(asked: _Asked) -> Fraction | None:
     left, source = asked.evidence.left, asked.evidence.source
     if left is None or source is None:
         return None
-    return Fraction(left.rows, source.n_rows) if source.n_rows else Fraction(0)
+    dropped = left.rows + source.dropped_outside  # rows that a domain leaves out are dropped too
+    return Fraction(dropped, source.file_rows) if source.file_rows else Fraction(0)
 
 
 def _rows(asked: _Asked) -> int | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.codes import kind_of
-from privrelease.audit.checks.facts import column_facts, identity_of, input_digest
+from privrelease.audit.checks.facts import column_facts, drops_rows, identity_of, input_digest
 from privrelease.audit.document.model import (
     ColumnFacts,
     ColumnLoss,
@@ -19,18 +18,16 @@ from privrelease.audit.document.model import (
 )
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
-from privrelease.findings import Finding, Severity, pluralise
 from privrelease.relational.treatments import REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
-__all__ = ["data_facts", "identity", "left_out", "utility_facts"]
+__all__ = ["data_facts", "identity", "utility_facts"]
 
 
 def _rows(rows: int | None) -> Figure:
@@ -51,7 +48,8 @@ def data_facts(evidence: Evidence) -> DataFacts:
         snapshot=plan.snapshot,
         population=plan.population_id,
         unit=None if plan.unit is None else plan.unit.column,
-        source_rows=None if source is None else count(source.n_rows),
+        source_rows=None if source is None else count(source.file_rows),
+        rows_outside=None if source is None or not any(map(drops_rows, source.columns)) else count(source.dropped_outside),
         source_persons=None if persons is None else count(persons.persons),
         released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
         columns=tuple(_column_of_rows(plan, column) for column in plan.source.columns),
@@ -75,32 +73,12 @@ def utility_facts(evidence: Evidence) -> UtilityFacts | None:
         cells_total=count(total),
         cells_share=_share(gone, total),
         limit=limit,
-        rows_dropped=count(evidence.left.rows),
+        rows_dropped=count(evidence.left.rows + evidence.source.dropped_outside),
         columns=tuple(
             ColumnLoss(
                 column=column, suppressed=count(nulled), in_dropped_rows=count(dropped), share=_share(nulled + dropped, rows)
             )
             for column, (nulled, dropped) in lost.items()
-        ),
-    )
-
-
-def left_out(source: Staged, plan: MicrodataPlan) -> tuple[Finding, ...]:
-    """Tell of rows that were left out at reading because a domain says so: they are in no figure."""
-    if not source.dropped_outside:
-        return ()
-    message = (
-        f"{pluralise(source.dropped_outside, 'row of the source has', 'rows of the source have')} a value outside its domain"
-        " and stayed out, as the policy says"
-    )
-    return (
-        Finding(
-            "A501",
-            message,
-            Severity.INFO,
-            plan.source.location,
-            hint=kind_of("A501").hint,
-            subject=f"datasets.{plan.source.dataset}",
         ),
     )
 

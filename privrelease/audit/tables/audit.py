@@ -15,7 +15,8 @@ from privrelease.audit.check import Check, CheckOutcome, check_findings, failed,
 from privrelease.audit.checks.aggregate_checks import data_of, digest_mismatches, output_facts, remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, legal_facts
+from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, left_out, legal_facts
+from privrelease.audit.checks.findings import finding_record
 from privrelease.audit.checks.great_expectations import figure_checks
 from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.comparison.combine import with_earlier
@@ -71,7 +72,8 @@ def audit_table(
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {name: ColumnType(kind) for name, kind in plan.columns}
     checks = (*checks, *figure_checks(plan.checks, types, target.files, engine))
-    found = check_findings(plan.location, checks, TABLE_CHECKS)
+    outside = tuple(finding_record(one) for one in left_out(evidence.outside, plan))
+    found = (*check_findings(plan.location, checks, TABLE_CHECKS), *outside)
     decision = decide((), None, checks, found, legal)
     facts = _facts(evidence)
     outputs = output_facts(target.files, evidence.tables)
@@ -390,7 +392,7 @@ def _facts(evidence: TableEvidence) -> TableFacts | None:
         suppressed=Figure.of(int(suppressed.sum()), "count", Visibility.RECIPIENT),
         unsafe={rule: Figure.of(int(cells.sum()), "count") for rule, cells in primary.items()},
         secondary=Figure.of(int((suppressed & ~unsafe).sum()), "count"),
-        left_out=Figure.of(evidence.cells.left_out, "count"),
+        left_out=Figure.of(evidence.cells.left_out + evidence.outside, "count"),
         beside=evidence.beside,
         intervals=tuple(_interval(evidence, figure) for figure in evidence.attack.table.figures),
     )

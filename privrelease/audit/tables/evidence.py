@@ -60,7 +60,8 @@ class TableTarget:
 @dataclass(frozen=True, eq=False, slots=True)
 class TableEvidence:
     """Evidence of one table. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the
-    tables ``beside`` it, where ``own`` are the numbers of its cells. ``source_rows``: None where it was not read. ``linked``:
+    tables ``beside`` it, where ``own`` are the numbers of its cells. ``source_rows``: None where it was not read.
+    ``outside``: rows that a domain left out of it. ``linked``:
     earlier releases that were looked at together with it; ``unlinked``: those of the same rows that have too many cells for
     that. ``changes``: what changed since others whose rows can still be read.
     """
@@ -80,6 +81,7 @@ class TableEvidence:
     changes: Mapping[str, Changes] = field(default_factory=dict)
     rows_of_one: int = 1
     source_rows: int | None = None
+    outside: int = 0
     unnamed: tuple[str, ...] = ()
     """Where the policy says nothing of persons: direct identifiers of which values stand in several rows of the source."""
 
@@ -170,6 +172,7 @@ def table_evidence(
         judged=judged,
         rows_of_one=most,
         source_rows=staged.n_rows,
+        outside=staged.dropped_outside,
         unnamed=_unnamed(plan, staged, engine),
     )
     if rows is None or [(row.keys, row.over) for row in rows] != evidence.places:

@@ -67,6 +67,11 @@ class Staged:
     warnings: tuple[Finding, ...] = ()
     suppressed_marks: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def file_rows(self) -> int:
+        """Rows of the source itself, those included that a domain leaves out."""
+        return self.n_rows + self.dropped_outside
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowClasses:

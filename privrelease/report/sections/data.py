@@ -53,18 +53,25 @@ def build(context: Context) -> DataBody:
     ]
     figures = [
         ("source_rows", data.source_rows),
+        ("rows_outside", data.rows_outside),
         ("source_persons", data.source_persons),
         ("released_rows", data.released_rows),
     ]
     for name, figure in figures:
         if figure is None and name == "source_persons" and data.unit is None:
             continue
+        if name == "rows_outside" and not exact(figure):
+            continue
         written = shown(figure, catalogue)
         facts.append(Fact(catalogue.text(f"data.{name}"), (written.text,), gap=written.gap))
     rows, persons = exact(data.source_rows), exact(data.source_persons)
     if rows is not None and persons:
+        rows -= exact(data.rows_outside) or 0  # persons are counted among the rows that were read
         mean = numbers.number(Fraction(rows, persons))
         facts.insert(-1, Fact(catalogue.text("data.rows_per_person"), (mean,)))
+    dropping = tuple(column.name for column in data.columns if column.drops_rows)
+    if dropping:
+        facts.insert(-1, Fact(catalogue.text("data.drops_rows"), dropping))
     facts.append(Fact(catalogue.text("data.order"), (catalogue.text(f"data.order.{data.order}"),)))
     return DataBody(
         tuple(facts),

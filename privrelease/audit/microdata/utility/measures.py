@@ -64,7 +64,7 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> U
         basis="rows" if evidence.sound_map else "counts",
         minimum=minimum,
         cells_lost=change.figure(_share_lost(columns), "share", why=_why(columns), least=_SHARE_STEP),
-        rows_lost=_rows_lost(evidence.source.n_rows, evidence.main.n_rows, minimum),
+        rows_lost=_rows_lost(evidence.source.file_rows, evidence.main.n_rows, minimum),
         **_losses(columns, change),
         columns=tuple(_column(counts, minimum) for counts in columns),
         numbers=number_shifts(evidence, engine, minimum),
