@@ -46,11 +46,23 @@ def _held(limit: LimitOfThreat) -> CheckOutcome:
     )
     relation = "is below" if verdict.measure == "subsets" else "is above"
     demand = limit_words(limit.plan, verdict.measure, result.after.counted, demanded=True)
-    return failed(f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {most}: {demand}")
+    whose = "" if verdict.measure == "subsets" else _stands_in(result)
+    return failed(f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {most}: {demand}{whose}")
+
+
+def _stands_in(result: ThreatResult) -> str:
+    """Name the figure where another attacker's stands in for the threat's own, and why; nothing where it is the threat's own."""
+    note = result.after.further.get("population")
+    return "" if note is None or note.note is None else f"; the {result.attacker}'s risk is not assessed, this is {note.note}"
 
 
 _PROTECT: Final = (
     "suppress cells over the columns that the threat knows (`protect`), or leave a column out that tells persons apart"
+)
+
+_ASSESS: Final = (
+    "audit the file with its source and row map, or name the population's table (`population: {table: …}`): class sizes in the population "
+    "follow from these"
 )
 
 #: In the order in which they are reported; the id of each is its measure.
@@ -119,7 +131,8 @@ def threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]
             check = _BY_MEASURE[verdict.measure]
             outcome = check.judge(LimitOfThreat(plan, result, verdict))
             if outcome.outcome is Outcome.FAIL:
-                found.append(_about(plan, check.code, check.hint, outcome.message))
+                hint = _ASSESS if verdict.measure != "subsets" and _stands_in(result) else check.hint
+                found.append(_about(plan, check.code, hint, outcome.message))
     return tuple(found)
 
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.console import Console
-    from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.execute.microdata.forecast import Forecast, ThreatForecast
     from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.kinds import Kind, PlainForecast
     from privrelease.pipeline.settings import Settings
 
 __all__ = ["plan", "table"]
 
-_THREATS = ("threat", "k wanted", "smallest class", "classes", "alone", "below k", "highest risk", "average risk")
+_THREATS = ("threat", "attacker", "k wanted", "smallest class", "classes", "alone", "below k", "highest risk", "average risk")
 _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the column")
 
 
@@ -144,19 +144,23 @@ def _tell(found: Forecast, console: Console) -> None:
         [
             (
                 threat.name,
+                threat.attacker,
                 count(threat.k),
                 "-" if threat.smallest is None else count(threat.smallest),
                 "-" if threat.classes is None else count(threat.classes),
                 count(threat.uniques),
-                count(threat.below_k),
-                "-" if threat.highest is None else risk(threat.highest),
-                "-" if threat.average is None else percent(threat.average),
+                count(threat.below_k) if threat.attacker == "prosecutor" else "-",
+                _assessed(threat, threat.highest, risk),
+                _assessed(threat, threat.average, percent),
             )
             for threat in found.threats
         ],
         "risk before, by threat",
         console,
     )
+    for threat in found.threats:
+        if threat.not_assessed is not None:
+            console.data(f"threat {threat.name}: the {threat.attacker}'s risk is not assessed: {threat.not_assessed}")
     rows = max(found.source_rows, 1)
     table(
         _COLUMNS,
@@ -173,6 +177,13 @@ def _tell(found: Forecast, console: Console) -> None:
         console,
     )
     console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {_many(found.rows_dropped, 'row')} dropped")
+
+
+def _assessed(threat: ThreatForecast, figure: Fraction | None, written: Callable[[Fraction], str]) -> str:
+    """Write a figure of the threat's attacker."""
+    if threat.not_assessed is not None:
+        return "not assessed"
+    return "-" if figure is None else written(figure)
 
 
 def _many(number: int, one: str, many: str | None = None) -> str:
@@ -223,6 +234,8 @@ def _value(found: Forecast) -> dict[str, object]:
         "threats": [
             {
                 "name": threat.name,
+                "attacker": threat.attacker,
+                "not_assessed": threat.not_assessed,
                 "columns": threat.columns,
                 "counted": threat.counted,
                 "reading": threat.reading,

@@ -13,6 +13,9 @@ from privrelease.disclosure.classes.person_matches import person_match_sizes
 from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
 from privrelease.disclosure.classes.subsets import smallest_classes
 from privrelease.disclosure.classes.wildcard import match_sizes
+from privrelease.disclosure.population.class_sizes import sizes_from_weights
+from privrelease.disclosure.risk.journalist import journalist_risk
+from privrelease.disclosure.risk.marketer import marketer_risk
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.verdict import judge
 from privrelease.execute.common.progress import silent
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.disclosure.risk.verdict import RiskMeasures
     from privrelease.engine.protocol.base import Engine
     from privrelease.execute.common.progress import Progress
     from privrelease.findings import Finding
@@ -36,7 +40,10 @@ Residual = Literal["lost", "class"]
 
 @dataclass(frozen=True, slots=True)
 class ThreatForecast:
-    """Risk of the source for one threat, as a prosecutor meets it, before anything is suppressed.
+    """Risk of the source for one threat before anything is suppressed.
+
+    ``highest`` and ``average`` are of the threat's own ``attacker``; where they cannot be measured before a run they are None, and
+    ``not_assessed`` is the reason. Class sizes are those of the source.
 
     ``k``: what the threshold demands; ``smallest``: size of the smallest class (None: no record). ``counted``: what a class
     counts; where rows stay linkable, persons with the same set of rows. ``below_k``: records (or persons of a class) in classes smaller than ``k``.
@@ -53,6 +60,8 @@ class ThreatForecast:
     below_k: int
     highest: Fraction | None
     average: Fraction | None
+    attacker: Literal["prosecutor", "journalist", "marketer"] = "prosecutor"
+    not_assessed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +174,11 @@ def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Resi
 
 def _before(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> ThreatForecast:
     counted, sizes = threat_sizes(threat, table, linkable, residual)
-    risk = prosecutor_risk(sizes)
+    why, risk = _attackers_risk(threat, table, counted, sizes, residual)
     k = threat.thresholds.k
     return ThreatForecast(
+        attacker=threat.attacker,
+        not_assessed=why,
         name=threat.name,
         columns=leaving(threat, table),
         counted=counted,
@@ -177,6 +188,25 @@ def _before(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Res
         classes=sizes.n_classes if isinstance(sizes, ClassSizes) else None,
         uniques=sizes.uniques,
         below_k=sizes.records_below(k),
-        highest=risk.highest,
-        average=risk.average,
+        highest=None if risk is None else risk.highest,
+        average=None if risk is None else risk.average,
     )
+
+
+def _attackers_risk(
+    threat: ThreatPlan, table: ClassTable, counted: Counted, sizes: SizeHistogram, residual: Residual
+) -> tuple[str | None, RiskMeasures | None]:
+    """Measure the threat's own attacker on the source; a reason where the population that it needs is measured by the audit alone."""
+    if threat.attacker == "prosecutor":
+        return None, prosecutor_risk(sizes)
+    population = threat.population
+    if counted in {"person_sets", "person_multisets"}:
+        return "the population's persons are not known by their sets of rows", None
+    if population is not None and population.table is not None:
+        return "the audit of a run compares the classes with the population's table", None
+    if table.weights is None or population is None or population.weight is None:
+        return "class sizes in the population are not known", None
+    if counted == "persons":
+        return "the audit of a run adds up the weights of persons", None
+    found = sizes_from_weights(table, leaving(threat, table), missing=threat.missing, residual=residual)
+    return None, marketer_risk(found) if threat.attacker == "marketer" else journalist_risk(found)

@@ -96,6 +96,10 @@ def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:
         figure, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
         label = catalogue.plain(f"risk.{verdict.measure}") if catalogue.has(f"risk.{verdict.measure}") else verdict.measure
         yield _figure(f"  {label.lower()}", figure.text, limit.text, verdict.holds, catalogue)
+    stand_in = threat.after.further.get("population")
+    if stand_in is not None and stand_in.note:
+        label = catalogue.plain(f"console.not_assessed.{threat.attacker}")
+        yield _figure(f"  {label}", catalogue.plain("console.stand_in", why=stand_in.note), None, None, catalogue)
     residual, counted = exact(threat.after.residual), exact(threat.after.records)
     if residual:
         label = catalogue.plain(f"console.residual.{'records' if threat.after.counted == 'records' else 'persons'}")
