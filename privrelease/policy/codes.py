@@ -62,6 +62,8 @@ CODES: dict[str, str] = {
     "P452": "a check that reads the source of a release under differential privacy and would decide",
     "P540": "ordered distance on a column of texts that declares no order",
     "P541": "a distribution of listed integers is compared, and the check does not say by which distance",
+    "P542": "attacks with intervals of too low a confidence",
+    "P543": "attacks with fewer attempts than their limit needs",
     "P460": "an attack that could not be made: nothing to attack, no held-out persons, no column to go by",
     "P461": "an attack on a column that does not leave as it is",
     "P501": "an environment does not exist",

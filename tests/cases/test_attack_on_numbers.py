@@ -55,3 +55,25 @@ def test_numbers_with_decimals_and_days_contradict_too(case, name, change):
     for attack, found in by_name.items():
         assert by_type[attack]["main"] == found["main"], attack
     assert by_type["inference"]["main"]["successes"]["value"] == 200
+
+
+def with_setting(case, setting):
+    text = (case.expected.parent / "policy_integer.yaml").read_text(encoding="utf-8")
+    (case.folder / "policy.yaml").write_text(text.replace("attacks:\n", f"attacks:\n  {setting}\n"), encoding="utf-8")
+    return case("validate", "policy.yaml")
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "said"),
+    [
+        ("sample: 34", 2, "P543 34 attempts cannot show max_risk 0.1 of record_linkage"),
+        ("sample: 1", 2, "the interval still reaches 0.7935"),
+        ("sample: 35", 0, ""),
+        ("confidence: 0.79", 2, "P542 confidence 0.79 is below 0.8"),
+        ("confidence: 0.8", 0, ""),
+    ],
+)
+def test_settings_under_which_a_pass_means_nothing_are_refused(case, setting, code, said):
+    ran = with_setting(case, setting)
+    assert ran.code == code, ran.err
+    assert said in ran.out + ran.err

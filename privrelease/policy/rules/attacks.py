@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from math import ceil
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.language.attacks import ATTACKS, SinglingOutSpec
 from privrelease.policy.rules.attack_columns import attackable, attacked
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
     from privrelease.policy.rules.attack_columns import Attackable
     from privrelease.policy.rules.rule_context import RuleContext
 
-__all__ = ["attack_rules"]
+__all__ = ["attack_rules", "attempts_needed", "smallest_upper_end"]
+
+#: The lowest confidence of the intervals that show whether a limit is kept.
+_LEAST_CONFIDENCE: Final = Decimal("0.8")
 
 _LEAVES = "name columns that leave as they are, or limit the attacks with `attacks.releases`"
 
@@ -41,12 +47,57 @@ def attack_rules(reading: RuleContext) -> Iterator[Finding]:
             "P460", message, "attacks", "membership", key=True, hint="write `control: holdout.csv` under attacks"
         )
     yield from _named_twice(reading, spec)
+    yield from _meaningful(reading, spec)
     if reading.left_out("attacks", "releases"):
         return  # which releases are attacked is not known
     for _, release in attacked(reading.policy, reading.kinds):
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and ("datasets", release.from_) not in reading.broken:
             yield from _release(reading, spec, release, dataset)
+
+
+def _meaningful(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
+    """Refuse settings under which a pass would mean nothing: intervals of low confidence, too few attempts for the limit."""
+    if spec.confidence < _LEAST_CONFIDENCE:
+        message = (
+            f"confidence {spec.confidence} is below {_LEAST_CONFIDENCE}: an interval that is often wrong shows no limit kept"
+        )
+        yield reading.error("P542", message, "attacks", "confidence", hint="write `confidence: 0.95`")
+        return
+    least = smallest_upper_end(spec.sample, spec.confidence)
+    for name in ATTACKS:
+        part = getattr(spec, name)
+        for key in ("max_risk", "max_advantage"):
+            limit = None if part is None else getattr(part, key)
+            if limit and least > limit:
+                message = f"{spec.sample} attempts cannot show {key} {limit} of {name}: where none succeeds, the interval still reaches {least:.4f}"
+                needed = attempts_needed(limit, spec.confidence)
+                yield reading.error(
+                    "P543", message, "attacks", name, key, hint=f"write `sample: {needed}` or more under attacks"
+                )
+
+
+def smallest_upper_end(attempts: int, confidence: Decimal) -> float:
+    """Return the upper end of the Wilson interval (1927) of a rate of which no attempt succeeded: z² / (n + z²).
+
+    >>> round(smallest_upper_end(10, Decimal("0.95")), 4), round(smallest_upper_end(1000, Decimal("0.95")), 4)
+    (0.2775, 0.0038)
+    """
+    square = _quantile(confidence) ** 2
+    return square / (attempts + square)
+
+
+def attempts_needed(limit: Decimal, confidence: Decimal) -> int:
+    """Return the fewest attempts with which the upper end of no success is at most ``limit`` (above 0): z² (1 - limit) / limit.
+
+    >>> attempts_needed(Decimal("0.1"), Decimal("0.95"))
+    35
+    """
+    return max(1, ceil(_quantile(confidence) ** 2 * (1 - float(limit)) / float(limit)))
+
+
+def _quantile(confidence: Decimal) -> float:
+    return NormalDist().inv_cdf((1 + float(confidence)) / 2)
 
 
 def _releases(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
