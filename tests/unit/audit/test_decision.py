@@ -8,13 +8,13 @@ import jsonschema
 import pytest
 
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.facts import legal_facts
+from privrelease.audit.checks.facts import left_out, legal_facts
 from privrelease.audit.document.model import AuditResult, Outcome, Visibility
 from privrelease.audit.document.schema import audit_bytes, audit_schema, read_audit
 from privrelease.audit.microdata.audit import findings_of
 from privrelease.audit.microdata.evidence import PopulationSide
 from privrelease.audit.microdata.expectations import policy_checks
-from privrelease.audit.microdata.facts import data_facts, identity, left_out, utility_facts
+from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.integrity.checks import integrity
 from privrelease.audit.microdata.risk.threats import threat_results, union_result
 from privrelease.disclosure.risk.thresholds import Thresholds
