@@ -81,7 +81,7 @@ class Policy:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What was found in it and does not keep it from being used."""
+        """Return what was found in it and does not keep it from being used."""
         return self.loaded.warnings
 
     def __str__(self) -> str:
@@ -143,9 +143,9 @@ def run(
     """Protect, audit, publish and report releases of a policy, as ``privrelease run`` does; all of them where none is named.
 
     ``state``: the folder of runs (default: ``.privrelease`` next to the policy). ``memory_limit``, ``threads``: of the engine.
-    ``stop_at_warnings``: a warning of the audit fails a release, too. ``test_noise``: a seed of repeatable noise; what comes of it is marked
-    and never published. ``progress``: told of each step. What stops a release stands in its result; errors of the policy or the state
-    folder are raised.
+    ``stop_at_warnings``: a warning of the audit fails a release, too. ``test_noise``: a seed of repeatable noise; what comes of
+    it is marked and never published. ``progress``: notified of each step. The reason that stops a release is in its result;
+    errors of the policy or the state folder are raised.
     """
     from privrelease.pipeline import run as pipeline
     from privrelease.pipeline.world import World

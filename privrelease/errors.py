@@ -3,8 +3,8 @@
 A message never holds a cell of the data, and never a secret: an error is printed to logs that more people read than the
 data. Findings (:mod:`privrelease.findings`) are returned; what is here is raised.
 
-Exit codes are those of the command line: 1 must not leave, 2 bad usage or bad policy, 3 input or environment, 4 budget refused, 70 a fault of
-ours. A release that waits for an approval (5) is an ending of a command and no error.
+Exit codes are those of the command line: 1 must not be released, 2 bad usage or bad policy, 3 input or environment, 4 budget
+refused, 70 a fault of ours. A release that waits for an approval (5) is an ending of a command and no error.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class BudgetError(PrivreleaseError):
 
 
 class UnseenReleaseError(PrivreleaseError):
-    """What is to be published was audited without another release that is out (exit 1)."""
+    """Refusal to publish what was audited without another release that is already published (exit 1)."""
 
     exit_code: ClassVar[int] = 1
 

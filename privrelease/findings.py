@@ -21,7 +21,7 @@ def pluralise(number: int, one: str, many: str | None = None) -> str:
 
 
 class Severity(StrEnum):
-    """How much a finding weighs: ``error`` fails, ``warn`` is shown (exit 0 unless ``--fail-on warn``), ``info`` is told."""
+    """The weight of a finding: ``error`` fails, ``warn`` is shown (exit 0 unless ``--fail-on warn``), ``info`` is reported."""
 
     ERROR = "error"
     WARN = "warn"

@@ -21,7 +21,7 @@ __all__ = ["Budget", "Request", "split", "total"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be, or was, spent.
+    """The epsilon and delta that may be, or were, spent.
 
     >>> Budget(Epsilon("0.1")) + Budget(Epsilon("0.2"), Delta("1e-6")) == Budget(Epsilon("0.3"), Delta("1e-6"))
     True
@@ -34,7 +34,7 @@ class Budget:
         return Budget(self.epsilon + other.epsilon, Delta(min(Fraction(1), self.delta.value + other.delta.value)))
 
     def fits(self, cap: Budget) -> bool:
-        """Whether both numbers are at most those of the cap."""
+        """Return True if both numbers are at most those of the cap."""
         return self.epsilon.value <= cap.epsilon.value and self.delta.value <= cap.delta.value
 
     def divided(self, parts: int) -> Budget:
@@ -44,7 +44,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a query asks of the budget: ``epsilon``, else a ``share``; ``needs_delta``: Gaussian noise or private keys."""
+    """The request of a query to the budget: ``epsilon``, else a ``share``; ``needs_delta``: Gaussian noise or private keys."""
 
     query: str
     epsilon: Epsilon | None = None

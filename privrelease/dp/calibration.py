@@ -77,7 +77,9 @@ def draws(query: Query, setting: Setting, budget: Budget, noise: Noise = "laplac
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one figure of a query may cost: its part of epsilon and delta, or (``rho``) of the zCDP of ``joint`` Gaussian figures."""
+    """The cost that one figure of a query may have: its part of epsilon and delta, or (``rho``) of the zCDP of ``joint``
+    Gaussian figures.
+    """
 
     epsilon: Epsilon
     delta: Delta

@@ -1,9 +1,9 @@
-"""What the draws of one release cost together: the rule that adds them up, and the parts in which no person can be twice.
+"""The cost of the draws of one release together: the rule that adds them up, and the parts in which no person can be twice.
 
-Rules, each with those before it: ``pure`` and ``approximate`` add what is charged, exactly; ``zcdp`` also adds rhos and converts the sum,
-those of all draws or of those with a delta beside the epsilons of the others; ``pld`` also composes the distributions of the losses,
-which needs a plan that is fixed beforehand, as that of a release is. Every one of them bounds the truth, and all is known before a row is
-read, so that the least total counts.
+Rules, each with those before it: ``pure`` and ``approximate`` add what is charged, exactly; ``zcdp`` also adds rhos and
+converts the sum, those of all draws or of those with a delta next to the epsilons of the others; ``pld`` also composes the
+distributions of the losses, which needs a plan that is fixed beforehand, as that of a release is. Every one of them bounds the
+truth, and all is known before a row is read, so that the least total counts.
 
 Parts (:class:`Apart`) are queries under filters of which no row can satisfy two (:func:`~privrelease.relational.disjoint.disjoint`), answered
 in one run: bounding keeps at most ``max_rows`` rows of a person for all of them at once, so that a person who comes or goes changes at
@@ -81,7 +81,7 @@ class Apart:
 
     @property
     def most(self) -> int:
-        """How many parts one person can change: one a row; under replace the rows of two persons."""
+        """Return how many parts one person can change: one a row; under replace the rows of two persons."""
         return self.max_rows if self.neighbours is Neighbours.ADD_REMOVE else 2 * self.max_rows
 
     def of(self, queries: Collection[str]) -> Apart | None:
@@ -93,14 +93,14 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """What draws cost together, by the rule that makes it least. ``exact``: before it was rounded up to some digits."""
+    """The cost of draws together, by the rule that makes it least. ``exact``: before it was rounded up to some digits."""
 
     accountant: Accounting
     cost: Budget
     exact: Budget
 
     def within(self, budget: Budget) -> bool:
-        """Whether the cost fits a budget, with some room where it comes out of floats."""
+        """Return True if the cost fits a budget, with some room where it comes out of floats."""
         if self.accountant in {"pure", "approximate"}:
             return self.cost.fits(budget)
         return self.exact.fits(Budget(Epsilon(budget.epsilon.value * _SHARE), budget.delta))
@@ -173,7 +173,7 @@ def composed(draws: tuple[Draw, ...], rule: Accounting, budget: Budget, apart: t
     """Return the least total that the rule and those before it give at most ``budget``'s delta.
 
     A converted epsilon is rounded up; one near the budget's is stated as that. Raises InputError (D301) where the rule is
-    ``pld`` and dp-accounting is missing; ValueError where the parts are none.
+    ``pld`` and dp-accounting is missing; ValueError where the parts are not valid.
     """
     check_joint(draws)
     check_apart(apart, {draw.query for draw in draws})
@@ -203,7 +203,7 @@ class _Total(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """Draws without a delta, whose epsilons add up, beside all others by zCDP: two releases, composed by their sum."""
+    """Draws without a delta, whose epsilons add up, next to all others by zCDP: two releases, composed by their sum."""
 
     added: Fraction
     others: ZcdpAccountant
@@ -245,9 +245,10 @@ def _totals(kind: Accounting, draws: Sequence[Draw], apart: tuple[Apart, ...]) -
 
 
 def covers(cost: Budget, draws: tuple[Draw, ...], accountant: str, apart: tuple[Apart, ...] = ()) -> bool:
-    """Whether a stated cost is at least what the draws cost together by the stated rule: how a ledger and an audit check a claim.
+    """Return True if a stated cost is at least what the draws cost together by the stated rule: how a ledger and an audit check
+    a claim.
 
-    Raises ValueError for an unknown rule or for parts that are none, InputError (D301) where PLD cannot be computed.
+    Raises ValueError for an unknown rule or for parts that are not valid, InputError (D301) where PLD cannot be computed.
     """
     if accountant not in RULES:
         msg = "a total needs a known accountant"

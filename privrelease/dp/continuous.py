@@ -1,9 +1,10 @@
 """Standard deviations that the continuous laws would have: to compare with, never to draw by.
 
-A continuous law cannot be drawn exactly, and its scale on a computer promises less than it says; every figure here stands beside one of the
-discrete laws that are drawn. Laplace: sqrt(2) D1/eps (Dwork and others 2006). Gaussian: the analytic calibration (Balle and Wang 2018, theorem
-8), the least sigma with Phi(D2/(2 sigma) - eps sigma/D2) - e^eps Phi(-D2/(2 sigma) - eps sigma/D2) <= delta; and the classic one, D2 sqrt(2
-ln(1.25/delta))/eps, which is proven for eps <= 1 only, and false from some eps between 8 and 9 on at delta 1e-5.
+A continuous law cannot be drawn exactly, and its scale on a computer promises less than it says; every figure here appears next
+to one of the discrete laws that are drawn. Laplace: sqrt(2) D1/eps (Dwork and others 2006). Gaussian: the analytic calibration
+(Balle and Wang 2018, theorem 8), the least sigma with Phi(D2/(2 sigma) - eps sigma/D2) - e^eps Phi(-D2/(2 sigma) - eps
+sigma/D2) <= delta; and the classic one, D2 sqrt(2 ln(1.25/delta))/eps, which is proven for eps <= 1 only, and false from some
+eps between 8 and 9 on at delta 1e-5.
 """
 
 from __future__ import annotations

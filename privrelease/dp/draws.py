@@ -138,7 +138,7 @@ class Draw:
 
     @property
     def event(self) -> Event:
-        """What an accountant composes: the mechanism, and the (epsilon, delta) that is charged for it."""
+        """Return what an accountant composes: the mechanism, and the (epsilon, delta) that is charged for it."""
         parts: tuple[Event, ...] = ()
         if self.mechanism == "discrete_laplace":
             parts = (LaplaceNoise(self.scale, self.sensitivity),)
@@ -232,7 +232,8 @@ def check_joint(draws: Sequence[Draw]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a draw gave, in integer steps: ``values`` (None: a key that is not published), or the chosen candidates' positions.
+    """The outcome of a draw, in integer steps: ``values`` (None: a key that is not published), or the chosen candidates'
+    positions.
 
     ``private``: False where the randomness was a test's; such figures cannot be published.
     """

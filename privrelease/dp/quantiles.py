@@ -25,7 +25,7 @@ Coverage
     (here: 0). At most K - 1 candidates lie on the wrong side, each with a gap of at least M, so that the end is wrong with probability at most
     (K - 1) exp(-M/scale), which M >= scale ln((K - 1)/outside) makes at most ``outside`` - whatever the rows are, and however few. Both ends
     together are wrong with at most twice that: the interval holds every a/b quantile of the rows. That it costs two draws more is the price:
-    the chosen value alone tells nothing of how far away the next row is, so no interval can be had without spending.
+    the chosen value alone reveals nothing of how far away the next row is, so no interval can be had without spending.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ CANDIDATES: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What one person can hold, and which data sets are neighbours."""
+    """The data that one person can hold, and which data sets are neighbours."""
 
     contribution: Contribution
     neighbours: Neighbours = Neighbours.ADD_REMOVE
@@ -170,6 +170,6 @@ Query = Count | CountPersons | Sum | Mean | Variance | Quantile | Histogram | Mo
 
 
 def needs_delta(query: Query, noise: Noise) -> bool:
-    """Whether the query cannot do with delta 0: Gaussian noise, or private keys."""
+    """Return True if the query needs a delta above 0: Gaussian noise, or private keys."""
     additive = not isinstance(query, Quantile | Mode)
     return isinstance(query.by, PrivateKeys) or (noise == "gaussian" and additive)

@@ -1,4 +1,4 @@
-"""Where noise comes from: the operating system, or (marked, never for release) a seed.
+"""The source of noise: the operating system, or (marked, never for release) a seed.
 
 The samplers see only :class:`Randomness`: bytes, uniform and independent. Nothing is kept between calls in
 :class:`SystemRandomness`, so a forked process, a thread or a crash dump can never share or reveal bytes that noise was made of.
@@ -20,7 +20,9 @@ class Randomness(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether nobody can foresee or repeat the bytes; what is drawn from a source that is not private may not be released."""
+        """Return True if no one can foresee or repeat the bytes; what is drawn from a source that is not private may not be
+        released.
+        """
         ...
 
     def draw(self, size: int) -> bytes:

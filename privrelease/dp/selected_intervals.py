@@ -88,7 +88,7 @@ def _lowest(noise: DiscreteLaplace | DiscreteGaussian, threshold: int) -> int:
 
 
 def _within(noise: DiscreteLaplace | DiscreteGaussian, threshold: int, n: int, y: int, outside: Fraction) -> bool:
-    """Whether y is in A(n): whether the figures nearer to n than y is are not enough."""
+    """Return True if y is in A(n): if the figures nearer to n than y is are not enough."""
     h = abs(y - n) - 1
     if h < 0:
         return True

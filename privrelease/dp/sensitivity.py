@@ -1,4 +1,4 @@
-"""How far one person can move a statistic: proven formulas on integers, for both neighbour relations.
+"""The distance that one person can move a statistic: proven formulas on integers, for both neighbour relations.
 
 Statistics are integers: counts, or sums of values counted in steps of a declared grid. A person has at most ``max_rows`` rows, in at most
 ``max_groups`` groups, because rows beyond are left out before anything is computed (contribution bounding).
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Neighbours(StrEnum):
-    """Which data sets must be hard to tell apart."""
+    """The relation of data sets that must be hard to tell apart."""
 
     ADD_REMOVE = "add_remove"
     REPLACE = "replace"
@@ -37,7 +37,7 @@ class Neighbours(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one person can hold, after bounding.
+    """The data that one person can hold, after bounding.
 
     ``exactly_one``: under replace, every person has exactly one row, nothing filters rows and no value is missing, so that the number of
     rows is public. It is refused together with ``max_rows`` above 1, and it changes nothing under add_remove.
@@ -70,7 +70,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one person moves a vector of integers.
+    """The distance that one person moves a vector of integers.
 
     ``l1``: sum of the absolute changes; ``l2_squared``: sum of their squares; ``largest``: the largest of them; ``coordinates``: how many
     change. All are maxima over neighbours, each on its own. All 0: the statistic is public.
@@ -101,7 +101,7 @@ class Sensitivity:
 
     @property
     def is_public(self) -> bool:
-        """Whether no person changes it."""
+        """Return True if no person changes it."""
         return self.l1 == 0
 
 

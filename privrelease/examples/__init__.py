@@ -1,1 +1,1 @@
-"""Made-up data for the example policies, and the demonstration that runs them."""
+"""Synthetic data for the example policies, and the demonstration that runs them."""

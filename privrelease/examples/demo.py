@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def census_data() -> Path | None:
-    """Return the census extract, from ``$PRIVRELEASE_SHARED`` or the folder ``shared`` beside the repository; None where absent."""
+    """Return the census extract, from ``$PRIVRELEASE_SHARED`` or the folder ``shared`` next to the repository; None where
+    absent.
+    """
     shared = Path(os.environ.get("PRIVRELEASE_SHARED") or ROOT.parent / "shared")
     path = shared / "data" / "adult.csv"
     return path if path.is_file() else None

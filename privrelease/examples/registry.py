@@ -1,4 +1,4 @@
-"""A made-up diabetes registry: no person in it exists.
+"""A synthetic diabetes registry: no person in it exists.
 
 ``python -m privrelease.examples.registry OUT.parquet [ROWS] [SEED]`` writes it. The same seed gives the same rows. Attacks also need
 others of the same population, who are not in it: :func:`write_example` writes both files.

@@ -1,4 +1,4 @@
-"""The rendered reports of the examples: ``python -m privrelease.examples.reports`` makes the folder ``reports`` anew.
+"""The rendered reports of the examples: ``python -m privrelease.examples.reports`` builds the folder ``reports`` again.
 
 The examples run on a clean copy of the repository's last commit, with real noise. ``audit.json``, and of a release with differential
 privacy the manifest, are kept as they are; every other file is rendered from them, by :func:`rendered`, so that a test can compare.
@@ -65,7 +65,7 @@ def rendered_indices(reports: Path) -> dict[str, bytes]:
 
 
 def main() -> int:
-    """Run the examples on a clean copy and write ``reports`` anew; return an exit code."""
+    """Run the examples on a clean copy and write ``reports`` again; return an exit code."""
     census = census_data()
     if census is None:
         sys.stderr.write("the census is not here: set PRIVRELEASE_SHARED to the folder whose data/adult.csv is the extract\n")

@@ -28,7 +28,7 @@ class Spent:
 
 @dataclass(slots=True)
 class Account:
-    """What a population, or a dataset, may spend and has spent. ``entry``: hash of the entry that set the cap."""
+    """The cap and the spending of a population, or of a dataset. ``entry``: hash of the entry that set the cap."""
 
     name: str
     cap: Budget | None
@@ -48,7 +48,9 @@ class Account:
 
     @property
     def units(self) -> tuple[tuple[str | None, Budget], ...]:
-        """What was spent by unit, the account's own first; reservations of which the unit is not known count as of its own."""
+        """Return what was spent by unit, the account's own first; reservations of which the unit is not known count as of its
+        own.
+        """
         own = self.unit
         found: dict[str | None, Budget] = {}
         for one in self.spent:

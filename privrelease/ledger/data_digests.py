@@ -1,4 +1,4 @@
-"""Whether two states of data are the same, by their keyed digests (``key:digest``, joined by commas)."""
+"""Comparison of two states of data by their keyed digests (``key:digest``, joined by commas)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def digests_of(content: str | None) -> tuple[tuple[str, ...], ...]:
 
 
 def differ(before: str | None, after: str | None) -> bool:
-    """Whether two contents under the same keys differ, in whatever order their files are; under other keys no one can tell.
+    """Return True if two contents under the same keys differ, in whatever order their files are; under other keys no one can
+    tell.
 
     >>> differ("k1:aa", "k1:bb"), differ("k1:aa", "k2:bb"), differ("k1:aa", "k1:aa"), differ("k1:aa,k1:bb", "k1:bb,k1:aa")
     (True, False, False, False)

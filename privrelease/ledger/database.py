@@ -145,7 +145,9 @@ class DatabaseLedger:
         self._add("dataset", {"dataset": name, "population": population, "cap": None if cap is None else budget_record(cap)})
 
     def set_cap(self, name: str, cap: Budget, envelope: str, *, of: Literal["population", "dataset"] = "population") -> None:
-        """Set the cap of a population or dataset anew by a statement that an owner signed (:func:`~privrelease.ledger.caps.cap_statement`)."""
+        """Set the cap of a population or dataset again by a statement that an owner signed
+        (:func:`~privrelease.ledger.caps.cap_statement`).
+        """
         self._add("cap", {of: name, "cap": budget_record(cap), "envelope": envelope})
 
     def dataset_balance(self, dataset: str) -> Balance:

@@ -77,7 +77,8 @@ class Entry:
     def read(cls, text: str, *, hashed: bool = False) -> Entry:
         """Return the entry of a text; raises ValueError where it is not one, or not written as this program writes it.
 
-        ``hashed``: the caller compares the text's hash with the one on record, so that writing it anew would show nothing more.
+        ``hashed``: the caller compares the text's hash with the one on record, so that writing it again would show nothing
+        more.
         """
         try:
             found = json.loads(text)
@@ -103,7 +104,7 @@ def budget_record(budget: Budget) -> dict[str, str]:
 
 
 def read_budget(record: Mapping[str, str]) -> Budget:
-    """Return the budget of a record; raises ValueError or KeyError where it is none."""
+    """Return the budget of a record; raises ValueError or KeyError where it is not valid."""
     return Budget(Epsilon(Fraction(record["epsilon"])), Delta(Fraction(record["delta"])))
 
 
@@ -138,7 +139,7 @@ def _read_apart(record: Mapping[str, Any]) -> Apart:
 
 
 def read_claim(record: Mapping[str, Any], *, draws: bool = True) -> Claim:
-    """Return the claim of a record; raises ValueError where it is none, or a draw in it claims less than it costs.
+    """Return the claim of a record; raises ValueError where it is not valid, or a draw in it claims less than it costs.
 
     ``draws`` False leaves them out: building one recomputes its cost, which takes its time.
     """

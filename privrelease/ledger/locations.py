@@ -1,4 +1,4 @@
-"""Where a ledger is: a SQLite file or a PostgreSQL database, by URL; and its failures said in words.
+"""The location of a ledger: a SQLite file or a PostgreSQL database, by URL; and its failures said in words.
 
 ``sqlite:///file`` is relative to the policy's folder, ``sqlite:////file`` absolute. ``postgresql://user@host/database``: a password is
 never written there; a name in capitals instead of a URL is that of an environment variable that holds the whole URL.
@@ -47,7 +47,7 @@ class Place:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether the ledger is a file."""
+        """Return True if the ledger is a file."""
         return self.path is not None
 
     def check_there(self) -> None:
@@ -160,7 +160,7 @@ def _without_secrets(url: str) -> str:
 
 @contextmanager
 def db_errors(place: Place) -> Iterator[None]:
-    """Turn a database's failure into a BudgetError that tells what to do; its own text, which may name secrets, is not shown."""
+    """Turn a database's failure into a BudgetError that says what to do; its own text, which may name secrets, is not shown."""
     from sqlalchemy.exc import DBAPIError
 
     try:

@@ -96,7 +96,7 @@ def check_anchors(book: Book, anchors: Iterable[Anchor], shown: str = "this plac
 
 
 def ledger_exists(url: str, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> bool:
-    """Whether something is at ``url``, a ledger or what is left of one."""
+    """Return True if something is at ``url``, a ledger or what is left of one."""
     from sqlalchemy import inspect
 
     from privrelease.ledger.locations import db_errors, place_of
@@ -156,7 +156,7 @@ def _exists(place: Place) -> Exception:
 
 
 def _make_file(place: Place, entry: Entry) -> None:
-    """Write a whole file beside its place, then give it its name, which fails where the name is taken."""
+    """Write a whole file next to its place, then give it its name, which fails where the name is taken."""
     import sqlite3
 
     from privrelease.ledger.database import write_first

@@ -1,7 +1,7 @@
-"""What a privacy-budget ledger does, whatever it is stored in: reserve, then draw, then commit the answers.
+"""The protocol of a privacy-budget ledger, whatever it is stored in: reserve, then draw, then commit the answers.
 
 A reservation is spent from the moment it is durable. A run that dies between ``reserve`` and ``commit`` gives nothing back, because
-nobody can tell what it had drawn.
+no one can tell what it had drawn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a run is about to draw, and what it costs; refused as a whole where it does not fit.
+    """The draws that a run is about to make, and what they cost; refused as a whole where it does not fit.
 
     ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the
     keyed digest of the source; the same ``snapshot`` label of a dataset with another content is an error. ``queries``: the keys under which
@@ -65,7 +65,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What a population has spent and may spend. ``cap`` None: the ledger sets none."""
+    """The spending of a population and what it may spend. ``cap`` None: the ledger sets none."""
 
     population: str
     cap: Budget | None

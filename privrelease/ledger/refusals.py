@@ -1,4 +1,4 @@
-"""What a ledger says when it refuses: what is left, who spent it, what would fit.
+"""The words of a ledger that refuses: what is left, who spent it, what would fit.
 
 Codes of what a ledger refuses; append-only. They end a command with exit code 4, since nothing may be spent.
 

@@ -1,4 +1,4 @@
-"""What a ledger's entries mean: caps, what is spent, snapshots, answers. Pure; every store replays its entries into this.
+"""The meaning of a ledger's entries: caps, what is spent, snapshots, answers. Pure; every store replays its entries into this.
 
 Nothing is derived twice: a balance is the sum over the entries, so no second tally can drift from them.
 """
@@ -88,7 +88,7 @@ class Book:
         return Balance.of(population, stricter(account.cap, cap), account.spenders)
 
     def dataset_balance(self, dataset: str, cap: Budget | None = None) -> Balance:
-        """Return the same of a dataset that the ledger knows; its cap is beside that of its population."""
+        """Return the same of a dataset that the ledger knows; its cap is next to that of its population."""
         account = self.datasets[dataset]
         return Balance.of(dataset, stricter(account.cap, cap), account.spenders)
 
@@ -141,7 +141,7 @@ class Book:
     def admit(self, claim: Claim, cap: Budget | None = None, dataset_cap: Budget | None = None) -> None:
         """Raise BudgetError unless the claim may be spent under the ledger's caps and the policy's: ``cap``, and that of the dataset.
 
-        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks anew. So is
+        That it costs what it says is :meth:`check_cost`'s: whoever reserves asks before, whoever verifies asks again. So is
         :meth:`check_name`, of reserving alone.
         """
         account = self.account(claim.population)
@@ -152,7 +152,7 @@ class Book:
 
     @staticmethod
     def check_cost(claim: Claim) -> None:
-        """Raise ValueError where a claim costs less than its draws do together, composed anew by the accountant that it names.
+        """Raise ValueError where a claim costs less than its draws do together, composed again by the accountant that it names.
 
         Raises InputError (D301) where that is PLD and dp-accounting is missing.
         """
@@ -317,7 +317,7 @@ class Book:
         self.datasets[name] = Account(name, _cap(cap), digest)
 
     def take_raised(self, entry: Entry, digest: str) -> None:
-        """Set a cap anew, by a signature."""
+        """Set a cap again, by a signature."""
         if "dataset" in entry.body:
             account = self.datasets[entry.body["dataset"]]
             self._signed(entry, account.name, account.entry, "dataset")

@@ -1,4 +1,5 @@
-"""Whether a ledger is what was written: every entry's hash, the chain, what each entry may say after those before it, the answers.
+"""Verification that a ledger is what was written: every entry's hash, the chain, what each entry may say after those before it,
+the answers.
 
 A chain cannot tell that its last entries were cut off. Manifests outside can: :attr:`Verification.anchored` is the last entry that one
 names, and what follows it is vouched for by nothing outside the ledger.
@@ -39,7 +40,7 @@ class Verification:
 
 
 def verify(ledger: DatabaseLedger, anchors: Iterable[Anchor] = (), verifier: Verifier | None = None) -> Verification:
-    """Read everything anew and return what is wrong. Raises BudgetError where the ledger cannot be read at all."""
+    """Read everything again and return what is wrong. Raises BudgetError where the ledger cannot be read at all."""
     texts = ledger.texts()
     known = tuple(anchors)
     problems = [*_chain(texts)]
@@ -95,7 +96,7 @@ def _replayed(texts: Sequence[tuple[int, str, str]], verifier: Verifier | None) 
 
 
 def _draws(book: Book) -> Iterator[Finding]:
-    """Build every draw anew, which recomputes its cost, and weigh it against what was charged."""
+    """Build every draw again, which recomputes its cost, and weigh it against what was charged."""
     for entry in book.entries:
         if entry.kind == "reserve":
             try:

@@ -1,4 +1,4 @@
-"""The declarations that stand at a key of the policy language (:mod:`~privrelease.policy.language.keys`), found by its dotted names."""
+"""The declarations at a key of the policy language (:mod:`~privrelease.policy.language.keys`), found by its dotted names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Names = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What holds at a key: by itself, and by the keys above it where they speak for everything below.
+    """Declarations that hold at a key: by itself, and by the keys above it where they speak for everything below.
 
     ``allowed``: what an environment may do. ``judges``: who judges a change, the key's own first. ``recodes``: another value gives cells
     another meaning. ``recoding``: keys just below of which the same is true.

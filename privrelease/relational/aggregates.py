@@ -2,7 +2,7 @@
 
 An aggregate is about rows that pass its filter and miss none of its ``complete`` columns. A number is worked on in whole steps of its
 grid, clamped to [low, high], so that a sum is an exact integer whatever the order, the width or the type of the column. What comes back is
-exact, and nobody may see it before noise is added.
+exact, and no one may see it before noise is added.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Aggregate:
 
     @property
     def private(self) -> bool:
-        """Whether its keys are those in the data."""
+        """Return True if its keys are those in the data."""
         return any(isinstance(key, ColumnKey) and key.values is None for key in self.keys)
 
 

@@ -1,4 +1,4 @@
-"""Whether two filters can hold of one row: a proof from the typed trees alone, on which parallel composition rests.
+"""Proof of whether two filters can hold of one row: a proof from the typed trees alone, on which parallel composition rests.
 
 Kleene logic: NOT is pushed down to the comparisons by De Morgan, which keeps where a filter is true; each filter becomes a list of
 branches, each branch a list of tests that all hold; two filters are disjoint if every pair of branches contradicts itself in some column.
@@ -67,7 +67,7 @@ def _branches(of: Filter, *, holds: bool) -> tuple[tuple[_Test, ...], ...] | Non
 
 
 def _contradict(tests: tuple[_Test, ...]) -> bool:
-    """Whether no row passes all of the tests."""
+    """Return True if no row passes all of the tests."""
     by_column: dict[str, list[_Test]] = {}
     for test in tests:
         by_column.setdefault(test[0], []).append(test)
@@ -117,7 +117,7 @@ class _Left:
 
 
 def _nothing_left(tests: list[_Test]) -> bool:
-    """Whether tests of one column leave no value, missing or not."""
+    """Return True if tests of one column leave no value, missing or not."""
     missing = any(operator == "missing" for _, operator, _ in tests)
     if missing:  # every other test needs a value
         return any(operator != "missing" for _, operator, _ in tests)

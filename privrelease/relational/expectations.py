@@ -47,7 +47,7 @@ class ExpectationForm:
 
     @property
     def a_bound_is_needed(self) -> bool:
-        """Whether one of ``min_value`` and ``max_value`` must be there."""
+        """Return True if one of ``min_value`` and ``max_value`` must be there."""
         return "min_value" in self.takes
 
 
@@ -60,7 +60,7 @@ class Expectation:
 
     @property
     def form(self) -> ExpectationForm:
-        """What there is to know of all expectations of this name."""
+        """Return what there is to know of all expectations of this name."""
         return EXPECTATIONS[self.name]
 
     @property
@@ -80,7 +80,8 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was counted natively: ``looked_at`` of ``rows`` (values, or rows), ``failing`` of those, and where the first failing rows are.
+    """The native counts of an expectation: ``looked_at`` of ``rows`` (values, or rows), ``failing`` of those, and where the
+    first failing rows are.
 
     ``failing`` None: nothing is counted of it, only whether it ``holds`` (None: the engine does not decide that).
     """

@@ -49,7 +49,7 @@ def filter_record(of: Filter) -> list[Any]:
 
 
 def read_filter_record(record: Any) -> Filter:  # noqa: ANN401 - what came out of JSON
-    """Return the filter of a record; raises ValueError where it is none.
+    """Return the filter of a record; raises ValueError where it is not valid.
 
     >>> read_filter_record(["in", "sex", ["text", "F"]])
     Among(column='sex', values=('F',))

@@ -1,4 +1,4 @@
-"""Whether a filter holds for keys that a policy declares: as the engine would say of a row that has them."""
+"""The truth of a filter for keys that a policy declares: as the engine would say of a row that has them."""
 
 from __future__ import annotations
 

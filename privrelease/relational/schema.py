@@ -57,7 +57,7 @@ class ColumnType(StrEnum):
 
 
 class Role(StrEnum):
-    """What a column may do to a person: identify directly, identify together with others, harm, or neither."""
+    """The effect that a column may have on a person: identify directly, identify together with others, harm, or neither."""
 
     DIRECT = "direct"
     QUASI = "quasi"
@@ -133,7 +133,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ListFile:
-    """A file beside the policy that says what is in it, such as a list of keys. ``label``: its path as the policy writes it."""
+    """A file next to the policy that says what is in it, such as a list of keys. ``label``: its path as in the policy."""
 
     path: Path
     label: str
@@ -141,7 +141,7 @@ class ListFile:
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How a CSV source is written; compression follows the name (.gz, .zst). Encodings other than UTF-8 are transcoded."""
+    """The format of a CSV source; compression follows the name (.gz, .zst). Encodings other than UTF-8 are transcoded."""
 
     delimiter: str = ","
     quote: str = '"'

@@ -20,7 +20,7 @@ __all__ = ["Contributions", "Membership", "TableCells", "TableQuery"]
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Which rows a table is made of: those where ``where`` holds (all where None), and that have one of the ``keys`` of each column."""
+    """The rows of a table: those where ``where`` holds (all where None), and that have one of the ``keys`` of each column."""
 
     where: Filter | None
     keys: tuple[tuple[str, tuple[str, ...]], ...]
@@ -77,8 +77,8 @@ class TableCells:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Contributions:
-    """What each person adds to each inner cell (numbered without margins): cells (m,), persons (m,) as codes, rows (m,), summands in
-    whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell.
+    """The contribution of each person to each inner cell (numbered without margins): cells (m,), persons (m,) as codes, rows
+    (m,), summands in whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell.
     """
 
     cells: NDArray[np.int64]

@@ -1,8 +1,9 @@
 """Class sizes in persons, where a person may have several records (DESIGN semantics 2).
 
-Where the rows of a person cannot be linked in the output, a class counts its distinct persons: five visits of one patient hide nobody. Where
-they stay linkable (a pseudonym leaves and repeats), the attacker sees a person's rows together, and what hides a person is the number of
-persons with the same *set* of distinct tuples, or the same *multiset* for an attacker who knows how many rows the person has.
+Where the rows of a person cannot be linked in the output, a class counts its distinct persons: five visits of one patient hide
+no one. Where they stay linkable (a pseudonym is released and repeats), the attacker sees a person's rows together, and what
+hides a person is the number of persons with the same *set* of distinct tuples, or the same *multiset* for an attacker who knows
+how many rows the person has.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ def linkable_class_sizes(
     """Numbers of persons with the same set (or multiset) of tuples on ``columns``, for rows that stay linkable.
 
     ``pair_rows``: (m,) rows of each of the table's (class, person) pairs; needed for the multiset unless each pair has one row.
-    ``residual``: persons of whom nothing but missing cells leaves are ``lost`` or a ``class``. Where the table has no persons, every record
-    is a person.
+    ``residual``: persons of whom nothing but missing cells is released are ``lost`` or a ``class``. Where the table has no
+    persons, every record is a person.
 
     Errors: ValueError where the multiset is asked for and the rows of a pair are not known.
 

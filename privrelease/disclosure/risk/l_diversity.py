@@ -91,7 +91,7 @@ def is_diverse(
     c: Fraction | None = None,
     missing: MissingSensitive = "known",
 ) -> NDArray[np.bool_]:
-    """Whether each class has l >= ``least``, decided exactly: (n_classes,) bool. Recursive diversity needs ``c``.
+    """Return for each class whether it has l >= ``least``, decided exactly: (n_classes,) bool. Recursive diversity needs ``c``.
 
     An entropy near ``least`` is compared as n^n / Π f^f >= least^n over integers; classes of more than 50,000 records that are that near fail.
 
@@ -121,7 +121,7 @@ def is_diverse(
 
 
 def _entropy_at_least(count: list[int], least: Fraction) -> bool:
-    """Whether n^n / Π f^f >= least^n, over integers."""
+    """Return True if n^n / Π f^f >= least^n, over integers."""
     if len(set(count)) == 1:
         return len(count) >= least
     n = sum(count)

@@ -47,7 +47,7 @@ class TCloseness:
         return max(Fraction(int(self.numerators[i]), int(self.denominators[i])) for i in near.tolist())
 
     def holds(self, t: Fraction) -> bool:
-        """Whether every class is within ``t``."""
+        """Return True if every class is within ``t``."""
         return self.largest is not None and self.largest <= t
 
 

@@ -42,7 +42,7 @@ class RecordsAtRisk:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What one threat tolerates; ``None`` where it sets no limit. All exact fractions.
+    """The limits that one threat tolerates; ``None`` where it sets no limit. All exact fractions.
 
     >>> from fractions import Fraction
     >>> Thresholds(highest=Fraction("0.2")).k

@@ -54,7 +54,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool:
-        """Whether the threshold is met."""
+        """Return True if the threshold is met."""
         return self.value is not None and self.value <= self.limit
 
 
@@ -67,12 +67,12 @@ class Verdict:
 
     @property
     def defined(self) -> bool:
-        """Whether there are records to judge."""
+        """Return True if there are records to judge."""
         return self.measures.n_records > 0
 
     @property
     def holds(self) -> bool:
-        """Whether there are records and all thresholds are met."""
+        """Return True if there are records and all thresholds are met."""
         return self.defined and all(judgement.holds for judgement in self.judgements)
 
     @property

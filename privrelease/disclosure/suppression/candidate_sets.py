@@ -1,4 +1,4 @@
-"""Which sets of columns a solver tries: all of them, cheapest first, or a beam where there are too many."""
+"""Sets of columns that a solver tries: all of them, cheapest first, or a beam where there are too many."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     """Return the parts of ``problem``'s classes with the cells each loses, so that every requirement holds exactly.
 
     ``progress`` is called with the name of a step and the share done. Deterministic: the same problem gives the same solution.
-    The solution is always feasible: with every cell of a requirement gone, its records are residual and out of its statistics.
+    The solution is always feasible: with every cell of a requirement suppressed, its records are residual and out of its
+    statistics.
 
     >>> from fractions import Fraction
     >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -113,7 +114,7 @@ def _solution(parts: Parts) -> Solution:
 
 
 def _by_person(parts: Parts) -> Solution:
-    """Join the pairs of a class that are treated alike; pairs stand in the table's order, by class."""
+    """Join the pairs of a class that are treated alike; pairs are in the table's order, by class."""
     alike = factorise(np.column_stack([parts.class_index, parts.suppressed, parts.dropped]).astype(np.int64))
     first, number = first_members(alike), alike
     order = np.argsort(first, kind="stable")

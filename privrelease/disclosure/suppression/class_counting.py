@@ -1,4 +1,4 @@
-"""How a released class is counted: records, distinct persons, or the population's records that agree with it.
+"""Ways of counting a released class: records, distinct persons, or the population's records that agree with it.
 
 A crowd answers two questions about a group of parts: its size f in the file and its size F in the population. Both are integers;
 where F comes from sampling weights, it counts in units of ``1/scale`` and each weight is rounded down, against us.

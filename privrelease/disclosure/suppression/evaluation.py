@@ -31,7 +31,7 @@ __all__ = ["RiskState", "smallest_count", "sum_of_ratios_within", "take_standing
 
 @dataclass(slots=True)
 class RiskState:
-    """How one requirement stands on a state of p parts.
+    """The state of one requirement on p parts.
 
     ``residual`` (p,): parts whose every column of the requirement is missing. ``below`` (p,): parts in a class smaller than
     ``highest`` allows. ``stray`` (p,): residual parts that elimination would find (a group of 1..k-1). ``average_holds`` and
@@ -46,7 +46,7 @@ class RiskState:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is left to do for this requirement."""
+        """Return True if nothing is left to do for this requirement."""
         return self.average_holds and self.at_risk_holds and not self.below.any() and not self.stray.any()
 
 

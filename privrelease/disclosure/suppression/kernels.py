@@ -66,7 +66,7 @@ class Sets(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where parts stand: class ``item``, ``records``, column ``set``, ``node``, and the ``cost`` of each of its records."""
+    """The places of parts: class ``item``, ``records``, column ``set``, ``node``, and the ``cost`` of each of its records."""
 
     item: Counts
     records: Counts

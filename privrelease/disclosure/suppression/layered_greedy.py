@@ -25,7 +25,7 @@ __all__ = ["Items", "PartItems", "layered_greedy"]
 
 
 class Items(Protocol):
-    """What greedy releases: m items with ``records`` (m,) each; ``codes`` (r, q) of the rows they consist of."""
+    """The items that greedy releases: m items with ``records`` (m,) each; ``codes`` (r, q) of the rows they consist of."""
 
     @property
     def codes(self) -> NDArray[np.int32]:

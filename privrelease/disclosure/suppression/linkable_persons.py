@@ -26,7 +26,8 @@ __all__ = ["Links", "PersonItems", "person_groups", "take_linked_standing"]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Which persons have rows in which parts: ``part`` (m,), ``person`` (m,) sorted ascending, 0..persons-1; ``rows`` (m,) of each pair.
+    """Links between persons and the parts in which they have rows: ``part`` (m,), ``person`` (m,) sorted ascending,
+    0..persons-1; ``rows`` (m,) of each pair.
 
     ``multiset``: whether the number of equal rows tells persons apart.
     """

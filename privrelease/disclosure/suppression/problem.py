@@ -48,10 +48,10 @@ class Requirement:
 class Problem:
     """``weights``: cost of one cell of each column of ``classes`` (exact; default 1 each).
 
-    ``linkable``: the rows of one person stay linkable in the output (a pseudonym leaves), so a person's class is the set of its
-    distinct tuples (the multiset where ``knows_rows``), not each row's. ``pair_rows``: (m,) rows of each of the table's (class, person)
-    pairs. Where it is given, the rows of a class may be treated differently by person, and ``Solution.pair_part`` says how; where it is
-    None every row of a class is treated alike, which costs many more cells.
+    ``linkable``: the rows of one person stay linkable in the output (a pseudonym is released), so a person's class is the set
+    of its distinct tuples (the multiset where ``knows_rows``), not each row's. ``pair_rows``: (m,) rows of each of the table's
+    (class, person) pairs. Where it is given, the rows of a class may be treated differently by person, and
+    ``Solution.pair_part`` says how; where it is None every row of a class is treated alike, which costs many more cells.
     """
 
     classes: ClassTable

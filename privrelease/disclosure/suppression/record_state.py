@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a target limits: released classes, released records, and those in classes below ``safe``."""
+    """Figures that a target limits: released classes, released records, and those in classes below ``safe``."""
 
     classes: int
     records: int
@@ -43,7 +43,7 @@ class Figures:
 
 
 class RecordState:
-    """Where every record of the classes ``codes`` (m, q) stands: which columns it loses and with whom it then agrees.
+    """The state of every record of the classes ``codes`` (m, q): which columns it loses and with whom it then agrees.
 
     At most 62 columns. Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
     about one cell's cost.
@@ -101,7 +101,7 @@ class RecordState:
         return Places(at.item[live], at.records[live], at.set[live], at.node[live], at.cost[live])
 
     def run(self, steps: Sequence[Step], *, donors: bool = True) -> None:
-        """Start anew and follow a schedule; at the end what still waits costs all its columns."""
+        """Start again and follow a schedule; at the end what still waits costs all its columns."""
         self._start()
         for step in steps:
             if not self._count:
@@ -122,7 +122,7 @@ class RecordState:
         return Figures(int(np.count_nonzero(size)), int(size.sum()), int(size[size < safe].sum()))
 
     def cost(self) -> int:
-        """Return the cost of all records as they stand (twice the cells' cost)."""
+        """Return the cost of all records as they are (twice the cells' cost)."""
         p = int(self._nodes.used[0])
         return int((self.places.cost[:p] * self.places.records[:p]).sum())
 

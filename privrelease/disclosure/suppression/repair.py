@@ -1,6 +1,6 @@
 """Steps towards the requirements: a search proposes, exact measurement decides, and what does not hold is repaired.
 
-Cells and records are only ever taken away, so repairing ends, at the latest with every cell gone, where everything holds.
+Cells and records are only ever taken away, so repairing ends, at the latest with every cell suppressed, where everything holds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["PartRepair", "PersonRepair", "Repair", "settle"]
 
 
 class Repair(Protocol):
-    """The parts as they stand, and what moves them towards one requirement."""
+    """The parts as they are, and what moves them towards one requirement."""
 
     parts: Parts
 
@@ -75,7 +75,7 @@ def settle(repair: Repair, number: int, *, first: bool) -> bool:
 
 
 class _Targets:
-    """What each requirement aims at, and what a cell of each column costs, in whole numbers."""
+    """The aim of each requirement, and what a cell of each column costs, in whole numbers."""
 
     def __init__(self, problem: Problem) -> None:
         self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
@@ -138,7 +138,7 @@ class PartRepair:
         return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
 
     def protect_union(self) -> bool:
-        """Where requirements overlap, search once for an attacker who knows the columns of all; return whether that was done.
+        """Search once, where requirements overlap, for an attacker who knows the columns of all; return whether that was done.
 
         Classes of at least the largest class size on all columns are as large on any of them, so every highest risk then holds.
         """

@@ -1,4 +1,4 @@
-"""What a search aims at: thresholds turned into class sizes, exactly."""
+"""The aim of a search: thresholds turned into class sizes, exactly."""
 
 from __future__ import annotations
 

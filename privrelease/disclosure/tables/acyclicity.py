@@ -20,7 +20,9 @@ MOST_TOGETHER: Final = 400
 
 
 def is_tree(columns: Sequence[set[str]]) -> bool:
-    """Whether sets of columns are linked without a ring: again and again a column of one set only, or a set within another, goes (Graham)."""
+    """Return True if sets of columns are linked without a ring: again and again a column of one set only, or a set within
+    another, is removed (Graham).
+    """
     left = [set(one) for one in columns]
     while True:
         before = [set(one) for one in left]

@@ -1,9 +1,11 @@
-"""Whether a pattern of suppressed cells holds: every unsafe figure stays uncertain enough, and no unsafe group of suppressed cells is known.
+"""Assessment of a pattern of suppressed cells: every unsafe figure stays uncertain enough, and no unsafe group of suppressed
+cells is known.
 
-A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell nobody asked for, and must be as safe
-as a printed one (case t01), also where it takes several totals to work it out, as far as pairs and threes of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
-unsafe cells as contributors of others see them.
-A class: where all of a group share one key and the other keys are known to be empty, whoever is in the group has that key.
+A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell that no one asked for,
+and must be as safe as a printed one (case t01), also where it takes several totals to work it out, as far as pairs and threes
+of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
+unsafe cells as contributors of others see them. A class: where all of a group share one key and the other keys are known to be
+empty, whoever is in the group has that key.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
-    """What an attacker learns too well: the sum of a figure over ``cells`` lies in [low, high].
+    """A sum that an attacker learns too well: the sum of a figure over ``cells`` lies in [low, high].
 
     ``kind``: ``cell`` (an unsafe cell), ``group`` (a sum of suppressed cells) or ``class`` (``cells`` are known to be empty). ``width`` and
     ``upper``: how wide the interval, and how far above the true value its end should be, at least. ``held``: cells of which the attacker knows a
@@ -56,7 +58,7 @@ class Weakness:
 
 
 class Attack:
-    """What is printed under a pattern, (n,) bool, and what follows from it: all figures of all cells together.
+    """The figures printed under a pattern, (n,) bool, and what follows from it: all figures of all cells together.
 
     ``changes``: by figure, differences (n,) of tables that may fit from the true one.
     """
@@ -117,7 +119,7 @@ class Attack:
         self.polytope.lowest[cells] = np.minimum(self.polytope.lowest[cells], (counts - less)[silent])
 
     def slack(self, figure: int) -> float:
-        """How far apart two values must be to be two."""
+        """Return how far apart two values must be to be two."""
         whole = figure < 0 or self.table.sums[figure].whole
         return 0.5 if whole else max(1e-9, _TOLERANCE * self.polytope.scale)
 
@@ -147,7 +149,7 @@ class Attack:
 
 
 def _between(table: ProtectedTable) -> Iterator[AtMost]:
-    """What the rows of a cell say of its sums, and the other way round."""
+    """Yield what the rows of a cell say of its sums, and the other way round."""
     size = table.layout.size
     for number, one in enumerate(table.sums):
         for cell in range(size):
@@ -194,7 +196,9 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
 
 
 def _insiders(attack: Attack, figure: int, needed: Mapping[int, tuple[int, int]]) -> Iterator[Weakness]:
-    """What contributors of other cells learn of the unsafe ones. What holds against everybody may not hold against them."""
+    """Yield what contributors of other cells learn of the unsafe ones. A protection that holds against everyone may not
+    hold against them.
+    """
     table = attack.table
     hidden = (attack.suppressed | table.silent) & ~table.known_empty
     for known, unsafe in insiders(table, figure, list(needed), hidden):
@@ -207,7 +211,7 @@ def _insiders(attack: Attack, figure: int, needed: Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Inside:
-    """Who knows the bounds ``held`` of a cell, and which cells are ``needed`` how uncertain."""
+    """The contributors who know the bounds ``held`` of a cell, and which cells are ``needed`` how uncertain."""
 
     attack: Attack
     figure: int
@@ -215,7 +219,7 @@ class _Inside:
     held: Mapping[int, tuple[float, float]]
 
     def is_short(self, cell: int, low: float, high: float) -> bool:
-        """Whether an interval is narrower than needed."""
+        """Return True if an interval is narrower than needed."""
         width, upper = self.needed[cell]
         slack = self.attack.slack(self.figure)
         value = float(self.attack.table.values(self.figure)[cell])
@@ -269,7 +273,7 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
 
 
 def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
-    """Groups of cells that nobody is in twice, whose sum several totals give together."""
+    """Groups of cells that no one is in twice, whose sum several totals give together."""
     table, relations = attack.table, attack.table.layout.relations
     cells = [cell for cell in np.flatnonzero(finest_cells(table)).tolist() if cell in apart and table.contributors[cell]]
     place = attack.place(figure, 0)

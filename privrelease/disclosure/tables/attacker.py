@@ -1,9 +1,10 @@
 """The attacker's view: between which bounds each suppressed figure lies, given everything that is printed and the published rules.
 
-The attacker knows every printed figure, that totals are sums of their parts, that empty cells are printed as zeros, what the rules
-are, and is granted which suppressed cells are unsafe by the minimum count (in [1, min_count - 1]) and which are not (at least min_count). More
-than a file tells: what holds against this attacker holds against every weaker one. Counts are integers. Bounds are found by (mixed integer)
-linear programs with HiGHS; they are exact for integers, and for sums within 1e-6 of the largest figure.
+The attacker knows every printed figure, that totals are sums of their parts, that empty cells are printed as zeros, what the
+rules are, and is granted which suppressed cells are unsafe by the minimum count (in [1, min_count - 1]) and which are not (at
+least min_count). More than a file discloses: what holds against this attacker holds against every weaker one. Counts are
+integers. Bounds are found by (mixed integer) linear programs with HiGHS; they are exact for integers, and for sums within 1e-6
+of the largest figure.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ Bounds: TypeAlias = "tuple[float, float]"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Knowledge:
-    """What is known of one figure by cell: ``low`` and ``high`` (n,) float64, equal where it is printed; inf where there is no bound.
+    """Knowledge of one figure by cell: ``low`` and ``high`` (n,) float64, equal where it is printed; inf where there is no
+    bound.
 
     ``integral``: whether it is a whole number, for all cells or by cell.
     """
@@ -92,7 +94,7 @@ class Polytope:
 
     ``unimodular``: bounds of whole figures are whole without asking for it (see :attr:`Layout.unimodular`), which is quicker.
     ``at_most``: what figures say of one another. ``truth`` (n,): a table that fits; every table that a search comes upon is remembered beside
-    it (:attr:`lowest`, :attr:`highest`), since two tables that fit show that nobody can tell them apart.
+    it (:attr:`lowest`, :attr:`highest`), since two tables that fit show that no one can tell them apart.
     """
 
     def __init__(
@@ -348,7 +350,7 @@ class Polytope:
         self.highest[self._free] = np.maximum(self.highest[self._free], table)
 
     def _unbounded(self, direction: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
-        """Whether some direction without end makes the objective ever smaller."""
+        """Return True if some direction without end makes the objective ever smaller."""
         from scipy.optimize import Bounds as Box
         from scipy.optimize import LinearConstraint, milp
 

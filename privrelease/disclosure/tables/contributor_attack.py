@@ -1,9 +1,11 @@
-"""What contributors learn: who has a part in one suppressed cell knows it, and with it more about other cells than somebody outside.
+"""The attack by contributors: whoever has a part in one suppressed cell knows it, and with it more about other cells than
+someone outside.
 
-Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the bounds of
-cells that stand with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth. So an unsafe sum must
-be as uncertain to each of them as to everybody. Those who contribute to the unsafe cell itself are what the rules are about (p-percent is
-said of the second largest). Who has a part in several suppressed cells knows something of each of them at once.
+Who alone fills a cell knows its sum; else the largest contributor knows that it is at least their own part. Either moves the
+bounds of cells that are with it in totals, in other rows and columns too: three cells of a rectangle of four give the fourth.
+So an unsafe sum must be as uncertain to each of them as to everybody. Those who contribute to the unsafe cell itself are what
+the rules are about (p-percent is said of the second largest). Who has a part in several suppressed cells knows something of
+each of them at once.
 """
 
 from __future__ import annotations

@@ -70,7 +70,8 @@ def membership_dependencies(
 
 
 def _is_determined(counts: NDArray[np.int64]) -> bool:
-    """Whether all rows of each listed key, (keys and others, keys and others) rows, have one key, and not all keys the same.
+    """Return True if all rows of each listed key, (keys and others, keys and others) rows, have one key, and not all keys the
+    same.
 
     >>> _is_determined(np.array([[3, 0, 0], [0, 4, 0], [9, 9, 9]])), _is_determined(np.array([[3, 1, 0], [0, 4, 0], [0, 0, 0]]))
     (True, False)

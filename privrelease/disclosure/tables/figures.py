@@ -1,7 +1,8 @@
-"""What is known of a protected table: its cells, the figures printed in them, who contributes, and the rules.
+"""The description of a protected table: its cells, the figures printed in them, who contributes, and the rules.
 
-Cells are those that are printed and, where tables are linked or totals are not printed, cells that nobody prints and that still follow from
-others: the difference between two tables is such a cell. Those are always hidden, and must be as safe as printed ones where they are known.
+Cells are those that are printed and, where tables are linked or totals are not printed, cells that no table prints and that
+still follow from others: the difference between two tables is such a cell. Those are always hidden, and must be as safe as
+printed ones where they are known.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Cells(Protocol):
 
     @property
     def unimodular(self) -> bool:
-        """Whether linear programs over the relations have whole vertices."""
+        """Return True if linear programs over the relations have whole vertices."""
 
     @property
     def together(self) -> NDArray[np.int64] | None:

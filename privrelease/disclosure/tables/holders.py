@@ -1,8 +1,9 @@
 """Contributors of several cells: who is in how many, and what they have in all of them together.
 
-A sum of suppressed cells that follows from totals is a cell nobody asked for, and a person (an enterprise group, a holding) with a part in
-two of them is one contributor of it, with both parts. Only who has more than one row can be in two cells without a row in common, so these
-are looked at one by one; of all others the cells' own counts and largest contributions are enough.
+A sum of suppressed cells that follows from totals is a cell that no one asked for, and a person (an enterprise group, a
+holding) with a part in two of them is one contributor of it, with both parts. Only who has more than one row can be in two
+cells without a row in common, so these are looked at one by one; of all others the cells' own counts and largest contributions
+are enough.
 """
 
 from __future__ import annotations

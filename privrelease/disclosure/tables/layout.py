@@ -49,7 +49,8 @@ class Layout:
 
     @property
     def unimodular(self) -> bool:
-        """Whether linear programs over the relations have whole vertices: each cell is in at most two relations, a network's matrix.
+        """Return True if linear programs over the relations have whole vertices: each cell is in at most two relations, a
+        network's matrix.
 
         With sides r and c: an inner cell is in a row's and a column's relation, a row's total in that row's and in the relation of all
         row totals, and so on; flipping the signs of the columns' relations leaves one +1 and one -1 in each column.

@@ -1,9 +1,10 @@
 """Tables of the same rows that are looked at together: which of their cells are the same, and which add up to which.
 
-A cell is a set of keys of columns, and of memberships: whether rows are among those that a table is made of. Two tables have a cell in
-common where keys and memberships agree; what one leaves out and another does not is a cell that nobody prints, and that follows from both.
-Where tables are linked in a ring (region by sex, sex by age, age by region), totals are not all that they have in common, and the cells of all
-columns together, which nobody prints either, are added: figures of them are not negative.
+A cell is a set of keys of columns, and of memberships: whether rows are among those that a table is made of. Two tables have a
+cell in common where keys and memberships agree; what one leaves out and another does not is a cell that no table prints, and
+that follows from both. Where tables are linked in a ring (region by sex, sex by age, age by region), totals are not all that
+they have in common, and the cells of all columns together, which no table prints either, are added: figures of them are not
+negative.
 """
 
 from __future__ import annotations
@@ -204,7 +205,7 @@ class _Linking:
                 self.unnumbered |= pairs
 
     def _is_class(self, one: Dependency) -> bool:
-        """Whether a dependency is what class disclosure protects: that groups of a table have one key each."""
+        """Return True if a dependency is what class disclosure protects: that groups of a table have one key each."""
         return self.rules.class_disclosure and any({one.column, one.on} <= {*table.by} for table in self.tables)
 
     def _with_determined(self, by: tuple[str, ...]) -> tuple[str, ...]:
@@ -261,7 +262,7 @@ class _Linking:
                 self.absent.add(frozenset((sides[side], place) for side, place in places))
 
     def _is_trivial(self, name: str) -> bool:
-        """Whether every row is a member, so that the side says nothing."""
+        """Return True if every row is a member, so that the side says nothing."""
         return frozenset({(name, 1)}) in self.absent and name not in self.keys
 
     def _cell(self, box: _Box, at: tuple[int, ...]) -> _Cell | None:
@@ -477,7 +478,7 @@ def _protected(
 
 
 def _adds_up(name: str) -> Callable[[PrintedTable], bool]:
-    """Whether a table prints a sum or a mean of a column."""
+    """Return the test of whether a table prints a sum or a mean of a column."""
     return lambda table: any(one.column == name and not one.weights for one in table.sums)
 
 

@@ -1,4 +1,4 @@
-"""What a table prints: the cells of a box, and the figures in them."""
+"""The contents of a printed table: the cells of a box, and the figures in them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class PrintedSum:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PrintedTable:
-    """What a table prints: figures of the cells of a box. ``impossible``: inner cells (in the box with totals) that are empty by nature."""
+    """The contents of a printed table: figures of the cells of a box. ``impossible``: inner cells (in the box with totals) that
+    are empty by nature.
+    """
 
     by: tuple[str, ...]
     keys: tuple[tuple[str, ...], ...]

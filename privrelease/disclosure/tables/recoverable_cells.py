@@ -1,4 +1,4 @@
-"""What follows from totals by subtraction, without any search.
+"""Cells that follow from totals by subtraction, without any search.
 
 Exchanges between cells of all columns: other tables with the same totals, found without a search.
 

@@ -1,10 +1,10 @@
 """Primary rules: which cells say too much by themselves.
 
-Minimum count: at least ``min_count`` contributors, whatever the weights (case k08); judged before any rounding (case t04). Dominance (n, k):
-the n largest contributors make up more than the share k of the sum. p-percent: the second largest contributor could estimate the largest
-within p of its value, X - x1 - x2 < p x1. (Hundepool et al., Statistical Disclosure Control, 2012, ch. 4.)
-Sums are of values that are not negative. A sum of 0 tells that each of its contributors has 0: where large contributors are to be protected, or
-zeros are, it is unsafe however many they are (as in ACRO, ``zeros_are_disclosive``).
+Minimum count: at least ``min_count`` contributors, whatever the weights (case k08); judged before any rounding (case t04).
+Dominance (n, k): the n largest contributors make up more than the share k of the sum. p-percent: the second largest contributor
+could estimate the largest within p of its value, X - x1 - x2 < p x1. (Hundepool et al., Statistical Disclosure Control, 2012,
+ch. 4.) Sums are of values that are not negative. A sum of 0 discloses that each of its contributors has 0: where large
+contributors are to be protected, or zeros are, it is unsafe however many they are (as in ACRO, ``zeros_are_disclosive``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["CellRules", "Magnitude", "group_is_safe", "primary_cells", "shared_k
 
 @dataclass(frozen=True, slots=True)
 class CellRules:
-    """What a published cell must keep. ``zeros``: an empty cell is ``shown``, or protected like a small one (``suppressed``).
+    """The rules that a published cell must keep. ``zeros``: an empty cell is ``shown``, or protected like a small one
+    (``suppressed``).
 
     ``class_disclosure``: empty cells are suppressed where a group would share one key. ``classes_judged``: such groups are looked for, and
     nothing is suppressed on their account. ``interval``: share of its value by which a suppressed figure must stay uncertain. ``min_count`` is at least 3: a suppressed count is
@@ -50,17 +51,17 @@ class CellRules:
 
     @property
     def looks_for_classes(self) -> bool:
-        """Whether groups that share one key are weaknesses."""
+        """Return True if groups that share one key are weaknesses."""
         return self.class_disclosure or self.classes_judged
 
     @property
     def largest(self) -> int:
-        """How many of the largest contributions the rules look at."""
+        """Return how many of the largest contributions the rules look at."""
         return max(0 if self.dominance is None else self.dominance[0], 0 if self.p_percent is None else 2)
 
     @property
     def zero_sums_shown(self) -> bool:
-        """Whether a sum of 0 of persons who are there is safe."""
+        """Return True if a sum of 0 of persons who are there is safe."""
         return self.zeros_shown and self.dominance is None and self.p_percent is None
 
 

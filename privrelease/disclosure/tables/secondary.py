@@ -1,9 +1,10 @@
 """Secondary suppression: few further cells, so that no unsafe figure can be worked out from the totals.
 
-For each weakness in turn, the cheapest way to move it: a change of the cells, at the price of the persons in those that are still printed, that
-keeps every total and moves the weak sum as far as it must be uncertain. The cells that the change touches are suppressed: then both tables
-fit what is printed (Kelly, Golden and Assad 1992; Fischetti and Salazar 2001 solve all at once). Cells that in the end nobody needs are
-printed again. It is a heuristic for the number of cells, not for safety: the pattern is judged as the audit judges it.
+For each weakness in turn, the cheapest way to move it: a change of the cells, at the price of the persons in those that are
+still printed, that keeps every total and moves the weak sum as far as it must be uncertain. The cells that the change touches
+are suppressed: then both tables fit what is printed (Kelly, Golden and Assad 1992; Fischetti and Salazar 2001 solve all at
+once). Cells that in the end are not needed by anyone are printed again. It is a heuristic for the number of cells, not for
+safety: the pattern is judged as the audit judges it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class _Search:
         self._insists = False
 
     def against(self, weak: list[Weakness], suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the pattern and what must go with it, so that the weaknesses are none."""
+        """Return the pattern and what must be suppressed with it, so that no weakness is left."""
         grown = suppressed.copy()
         self.changes = {figure: [one for one in found if _is_whole(one)] for figure, found in self.changes.items()}
         for one in weak:
@@ -94,7 +95,7 @@ class _Search:
         return grown
 
     def _is_uncertain(self, weak: Weakness) -> bool:
-        """Whether changes found for others move this one too. Who holds a cell sees through changes of it."""
+        """Return True if changes found for others move this one too. Whoever holds a cell sees through changes of it."""
         held, cells = list(weak.held), list(weak.cells)
         up, down = allowed_moves(self.table, weak.figure, held)
         moves = [
@@ -122,7 +123,9 @@ class _Search:
         return self.open & (self.table.contributors > 0)
 
     def _around(self, suppressed: NDArray[np.bool_], weak: list[Weakness]) -> NDArray[np.bool_]:
-        """Return the cells that stand with a weak one in a total; every cell with somebody in it where those are suppressed already."""
+        """Return the cells that are with a weak one in a total; every cell with someone in it where those are suppressed
+        already.
+        """
         cells = {cell for one in weak for cell in one.cells}
         near = np.zeros(self.table.layout.size, np.bool_)
         for relation in self.table.layout.relations:

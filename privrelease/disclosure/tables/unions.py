@@ -58,7 +58,7 @@ class _Part:
     rows: NDArray[np.float64]
 
     def is_union(self, row: NDArray[np.float64]) -> bool:
-        """Whether an equation gives the sum of its cells, each once."""
+        """Return True if an equation gives the sum of its cells, each once."""
         return bool((np.abs(np.abs(row) - 1) < _NEAR).all() and (row > 0).all())
 
 
@@ -140,7 +140,7 @@ def _fewest(table: ProtectedTable, part: _Part, persons: NDArray[np.int64]) -> I
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What a person has: the places of the cells, and the contribution to each."""
+    """The share of a person: the places of the cells, and the contribution to each."""
 
     places: tuple[int, ...]
     values: tuple[int, ...]

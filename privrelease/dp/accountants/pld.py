@@ -104,7 +104,7 @@ class PldAccountant(Accountant):
 
     @classmethod
     def supports(cls, event: Event) -> bool:
-        """Whether each mechanism inside has a dominating pair."""
+        """Return True if each mechanism inside has a dominating pair."""
         return _expanded(event) is not None
 
     def _composed(self, event: Event, times: int) -> Self:

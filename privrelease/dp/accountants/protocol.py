@@ -1,4 +1,4 @@
-"""What every accountant does, and the refusal of events it has no theorem for."""
+"""The protocol of every accountant, and the refusal of events it has no theorem for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnsupportedEventError(ValueError):
 class Accountant(ABC):
     """Total privacy loss of composed events. Frozen: composing returns a new accountant, so no tally can drift.
 
-    What it states is never below the truth; every rounding goes up.
+    Its statement is never below the truth, and every rounding is upward.
     """
 
     name: ClassVar[str]
@@ -29,7 +29,7 @@ class Accountant(ABC):
     @classmethod
     @abstractmethod
     def supports(cls, event: Event) -> bool:
-        """Whether there is a bound for the event and everything inside it."""
+        """Return True if there is a bound for the event and everything inside it."""
 
     @abstractmethod
     def _composed(self, event: Event, times: int) -> Self: ...

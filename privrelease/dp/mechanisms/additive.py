@@ -1,4 +1,4 @@
-"""What mechanisms that add integer noise have in common: one protocol, so that one contract suite tests them all."""
+"""The common part of mechanisms that add integer noise: one protocol, so that one contract suite tests them all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AdditiveNoise(Protocol):
 
     @property
     def name(self) -> str:
-        """What a ledger stores."""
+        """Return the name that a ledger stores."""
         ...
 
     @property

@@ -12,7 +12,7 @@ Guarantee
 
 Sampler
     epsilon is a fraction and scores are integers, so each coin is Bernoulli(exp(-rational)), exact. The random order is that of
-    independent 64-bit keys; keys that are not all different are drawn anew, which keeps every order equally likely.
+    independent 64-bit keys; keys that are not all different are drawn again, which keeps every order equally likely.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Law
     Every key held by at least one person gets integer noise X of a symmetric law on its count of persons; it is published when
-    count + X >= threshold, with the noisy count. Keys that nobody holds are never looked at.
+    count + X >= threshold, with the noisy count. Keys that no one holds are never looked at.
 
 Guarantee
     Let a person hold at most g keys, each counted once, and let data sets D (with the person) and D' (without) have the keys A only in D.

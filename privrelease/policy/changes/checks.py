@@ -1,4 +1,4 @@
-"""What a change of a check means: which way its limits, lists and words point depends on what it expects."""
+"""Verdicts on changes of a check: the direction of its limits, lists and words depends on what it expects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a change of data, threats, releases and attacks means where the direction of a number does not tell.
+"""Verdicts on changes of data, threats, releases and attacks that the direction of a number does not give.
 
-What leaves is weaker where there is more of it or another thing, and breaking where readers miss what they had.
+A release is weaker where there is more of it or another thing, and breaking where readers miss what they had.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ def role(change: Changed) -> Effect | None:
 
 
 def _left(policy: Policy, kinds: Kinds) -> frozenset[str]:
-    """Names of the columns that leave in a release of rows."""
+    """Names of the columns that are released in a release of rows."""
     return frozenset(name for columns in left_columns(policy, kinds).values() for name in columns)
 
 
 def left_columns(policy: Policy, kinds: Kinds) -> dict[str, tuple[str, ...]]:
-    """Return the columns that leave, in their order, by the id of each release of rows."""
+    """Return the released columns, in their order, by the id of each release of rows."""
     found = {}
     for release in policy.releases:
         rows = kind_of(release, kinds).rows
@@ -128,7 +128,7 @@ def _narrower(old: tuple[object, ...], new: tuple[object, ...]) -> Effect:
 
 
 def step(change: Changed) -> Effect | None:
-    """Judge the step of figures: a finer one tells more, with a coarser one readers miss digits."""
+    """Judge the step of figures: a finer one discloses more, with a coarser one readers miss digits."""
     if change.old is None or change.new is None:
         return "weaker"
     return limit(higher="breaking")(change) if change.new > change.old else "weaker"  # type: ignore[operator]  # numbers
@@ -154,7 +154,7 @@ def pseudonym(change: Changed) -> Effect:
 
 
 def _is_direct(policy: Policy | None, names: tuple[str, ...]) -> bool:
-    """Whether the column that these names are about names the person; also where nobody knows."""
+    """Return True if the column that these names are about names the person; also where no one knows."""
     if policy is None:
         return True
     release = next((one for one in policy.releases if one.id == names[1]), None)
@@ -163,7 +163,7 @@ def _is_direct(policy: Policy | None, names: tuple[str, ...]) -> bool:
 
 
 def selected(change: Changed) -> Effect:
-    """Judge the released columns, in their order: readers miss those that are gone or stand elsewhere, others are new."""
+    """Judge the released columns, in their order: readers miss those that are removed or moved elsewhere, others are new."""
     policies = (change.before, change.after)
     sides = [() if policy is None else left_columns(policy, change.kinds)[change.names[1]] for policy in policies]
     if sides[0] == sides[1]:
@@ -177,7 +177,7 @@ def files(change: Changed) -> Effect:
 
 
 def asked(change: Changed) -> Effect | None:
-    """Judge columns, rows and keys of figures: those that are gone are missed, others are new to be seen."""
+    """Judge columns, rows and keys of figures: those that are removed are missed, others are new to be seen."""
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
         return None
     return "breaking" if all(one in change.old for one in change.new) else "weaker"
@@ -220,7 +220,7 @@ def _rule_meant(policy: Policy | None, name: str) -> str:
 
 
 def treated(change: Changed) -> Effect:
-    """Judge what is done to noisy figures: it tells nobody more; readers may rely on it."""
+    """Judge what is done to noisy figures: it discloses nothing more to anyone; readers may rely on it."""
     if change.new is None or change.old is None:
         return "breaking"
     return "breaking" if members(change.old) - members(change.new) else "neutral"
@@ -265,7 +265,7 @@ def common_dominance(change: Changed) -> Effect | None:
 
 
 def rounded(change: Changed) -> Effect | None:
-    """Judge a step of rounding: a multiple of the old one tells less, another may tell more."""
+    """Judge a step of rounding: a multiple of the old one discloses less, another may disclose more."""
     if isinstance(change.old, int) and isinstance(change.new, int):
         return "stricter" if change.new % change.old == 0 else "weaker"
     return None

@@ -1,4 +1,4 @@
-"""What a change of a policy means: weaker, breaking, stricter or neutral, with the line.
+"""Verdicts on the changes of a policy: weaker, breaking, stricter or neutral, with the line.
 
 ``weaker``: a guarantee, a limit, a budget or a control promises less, or may; whatever is not known to be harmless counts here.
 ``breaking``: what recipients and pipelines rely on changes (names, paths, columns, types). ``stricter``: it promises more. ``neutral``:
@@ -40,7 +40,7 @@ _SAID = 6
 
 @dataclass(frozen=True, slots=True)
 class PolicyChange:
-    """One change: what (dotted), its effect, in words, and where it is written (in the old policy where it is gone)."""
+    """One change: what (dotted), its effect, in words, and where it is written (in the old policy where it was removed)."""
 
     subject: str
     effect: Effect
@@ -62,7 +62,7 @@ def policy_changes(old: LoadedPolicy, new: LoadedPolicy) -> tuple[PolicyChange, 
 
 
 def _reordered(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
-    """Queries or declared columns in another order: rows and columns leave in the policy's order."""
+    """Queries or declared columns in another order: rows and columns are released in the policy's order."""
     before, after = _orders(old), _orders(new)
     for number, release in enumerate(new.policy.releases):
         for key, order in after[release.id].items():
@@ -86,7 +86,7 @@ def _orders(loaded: LoadedPolicy) -> dict[str, dict[tuple[str, str], FileOrder]]
 
 
 def _in_one_order(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether what both have stands in the same order in both."""
+    """Return True if the entries that both have are in the same order in both."""
     return [name for name in old if name in new] == [name for name in new if name in old]
 
 
@@ -95,7 +95,7 @@ _NONE_STATED = ("representative", "dpo")
 
 
 def _no_longer_stated(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
-    """That there is none: a statement that is new or gone."""
+    """That there is none: a statement that is new or removed."""
     before, after = old.policy.legal, new.policy.legal
     if before is None or after is None:
         return
@@ -119,8 +119,9 @@ def environment_changes(
 ) -> tuple[PolicyChange, ...]:
     """Return what changes in environments alone: policies by the environment that is laid over them.
 
-    A change that ``base`` tells already, of the policy itself, is not repeated for those that take it over. One that is gone breaks whoever
-    names it, and weakens where it was stricter than ``plain``, the new policy itself; one that is new may only tighten what is there.
+    A change that ``base`` reports already, of the policy itself, is not repeated for those that take it over. One that is gone
+    breaks whoever names it, and weakens where it was stricter than ``plain``, the new policy itself; one that is new may only
+    tighten what is there.
     """
     known = {(one.subject, one.message) for one in base}
     found = []
@@ -196,18 +197,20 @@ def _effect(change: Changed) -> Effect:
 
 
 def _both_listed(change: Changed) -> bool:
-    """Whether a change is told by what came and went: of two lists, or one and nothing, that are not said whole."""
+    """Return True if a change is reported by what was added and removed: of two lists, or one and nothing, that are not written
+    in full.
+    """
     sides = [() if side is None else side for side in (change.old, change.new)]
     return all(isinstance(side, tuple) for side in sides) and any(map(_long, sides))
 
 
 def _long(value: object) -> bool:
-    """Whether a list is not said whole: it holds mappings, or many words."""
+    """Return True if a list is not written in full: it holds mappings, or many words."""
     return isinstance(value, tuple) and (len(value) > _SAID or not all(isinstance(item, str) for item in value))
 
 
 def _entries(old: object, new: object) -> str:
-    """What was added to a list and what is gone from it; entries by their names where they have some."""
+    """Return what was added to a list and what was removed from it, with entries by their names where they have some."""
     before, after = _names(old), _names(new)
     added, gone = [one for one in after if one not in before], [one for one in before if one not in after]
     parts = [f"{_named(items)} {what}" for items, what in ((added, "added"), (gone, "gone")) if items]

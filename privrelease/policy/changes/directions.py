@@ -1,6 +1,6 @@
-"""What judges of changes share: the effects, how a judge is found, and verdicts that many keys have in common.
+"""Common parts of the judges of changes: the effects, how a judge is found, and verdicts that many keys have in common.
 
-Which way a change of a policy points where the direction of a number does not tell: as the key's own judges say.
+Which way a change of a policy points where the direction of a number does not decide: as the key's own judges say.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Judge: TypeAlias = "Callable[[Changed], Effect | None]"
 
 
 def members(value: object) -> frozenset[object]:
-    """Return what a list holds; nothing where it is none."""
+    """Return what a list holds; nothing where the value is not a list."""
     return frozenset(value) if isinstance(value, tuple) else frozenset()
 
 
@@ -49,7 +49,7 @@ def always(effect: Effect) -> Judge:
 
 
 def elsewhere(_change: Changed) -> Effect:
-    """A file or column to measure against: nobody can tell from its name whether it is as hard."""
+    """A file or column to measure against: no one can tell from its name whether it is as hard."""
     return "weaker"
 
 
@@ -59,7 +59,7 @@ def only_removed(change: Changed) -> Effect | None:
 
 
 def limit(*, higher: Effect) -> Judge:
-    """A number that limits; ``higher``: what a larger one means. One that is new is stricter, one that is gone weaker."""
+    """A number that limits; ``higher``: what a larger one means. One that is new is stricter, one that was removed weaker."""
     lower: Effect = "stricter" if higher == "weaker" else "weaker"
 
     def judge(change: Changed) -> Effect | None:
@@ -82,7 +82,7 @@ def promised(change: Changed) -> Effect:
 
 
 def reached(change: Changed) -> Effect:
-    """Who gets what: more of them, or one that is described otherwise, weakens, and so does the first that is named."""
+    """Judge who gets what: more of them, or one that is described otherwise, weakens, and so does the first that is named."""
     if change.new is None:
         return "weaker"
     if members(change.new) - members(change.old):

@@ -1,4 +1,5 @@
-"""What an environment may change: what the key itself allows. Any other change loosens the policy, or may, and is refused.
+"""Changes that an environment may make: those that the key itself allows. Any other change loosens the policy, or may, and is
+refused.
 
 So a new key of the policy language is fixed in every environment until its model says in which direction it is stricter
 (:mod:`~privrelease.policy.language.keys`).
@@ -54,7 +55,7 @@ def loosened(base: Policy, overlaid: Policy, kinds: Kinds = KINDS) -> Iterator[t
 
 
 def _repointed(base: Policy, overlaid: Policy, dataset: str) -> bool:
-    """Whether a dataset is read from another place: another spelling of one path is the same place."""
+    """Return True if a dataset is read from another place: another spelling of one path is the same place."""
     places = []
     for policy in (base, overlaid):
         one = policy.datasets[dataset]
@@ -87,12 +88,12 @@ class Changed:
 
     @property
     def declared(self) -> Declared:
-        """What the key says about itself."""
+        """Return what the key says about itself."""
         return declared(self.names, self.kinds, self._kind)
 
     @property
     def recodes(self) -> bool:
-        """Whether cells are read with another meaning: by this key, or by one of a section that is new or gone."""
+        """Return True if cells are read with another meaning: by this key, or by one of a section that is new or removed."""
         found = self.declared
         sides = [side if isinstance(side, dict) else {} for side in (self.old, self.new)]
         return found.recodes or any(bool(side.get(key)) for key in found.recoding for side in sides)

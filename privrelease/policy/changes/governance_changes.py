@@ -1,4 +1,4 @@
-"""What a change of a policy's words about people, law and time means: verdicts that the direction of a number does not give.
+"""Verdicts on changes of a policy's words about people, law and time that the direction of a number does not give.
 
 A verdict is the worst of what may be meant: whoever lets more out, promises less, asks fewer people or keeps longer weakens.
 """

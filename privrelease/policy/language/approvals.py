@@ -1,4 +1,4 @@
-"""Approvals: who must sign a release before it is published. Who that is stands outside the policy, in the file of keys.
+"""Approvals: who must sign a release before it is published. The signers are declared outside the policy, in the file of keys.
 
 Waivers: a failed check of a release that somebody lets pass, openly, for a time.
 
@@ -71,8 +71,8 @@ class Waiver(Frozen):
 
 
 def same_person(one: str, other: str) -> bool:
-    """Whether two names mean the same, however they are spaced, cased and composed, with signs that nobody sees or without, and whether
-    or not a role is called one.
+    """Return True if two names mean the same, however they are spaced, cased and composed, with signs that no one sees or
+    without, and whether or not a role is called one.
 
     >>> same_person("role:DPO ", "role:dpo"), same_person("dpo", "role: dpo"), same_person("role:steward", "role:dpo")
     (True, True, False)

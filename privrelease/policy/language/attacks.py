@@ -1,4 +1,4 @@
-"""Attacks: what is tried on every file of rows before it leaves, and how far it may succeed."""
+"""Attacks: what is tried on every file of rows before it is released, and how far it may succeed."""
 
 from __future__ import annotations
 

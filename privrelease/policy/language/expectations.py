@@ -1,4 +1,4 @@
-"""What a check by one of Great Expectations' own names takes: its parameters, spelled as there."""
+"""Parameters of a check by one of Great Expectations' own names, spelled as there."""
 
 from __future__ import annotations
 

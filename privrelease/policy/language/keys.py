@@ -1,4 +1,4 @@
-"""What a key of the policy language says about itself, written at the key in its model.
+"""Declarations of a key of the policy language about itself, written at the key in its model.
 
 >>> from typing import Annotated
 >>> from privrelease.policy.language.number_values import Risk
@@ -82,7 +82,7 @@ ONE_ALONE: Final = Mark("one alone")
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A name that must exist in a section of the policy; ``columns``: in the dataset that the names beside it are about.
+    """A name that must exist in a section of the policy; ``columns``: in the dataset that the names next to it are about.
 
     ``of_columns``: columns named in the same mapping are those of this dataset, or of the dataset that this release is made of.
     ``file_hint``: what to do where the name looks like that of a file.

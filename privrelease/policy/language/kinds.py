@@ -1,4 +1,4 @@
-"""The kinds of release: each is a value of this tuple; which one is meant stands under ``kind``."""
+"""The kinds of release: each is a value of this tuple; which one is meant is declared under ``kind``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def told_without_kind(key: object, kinds: Kinds = KINDS) -> bool:
 
 
 def _tag_of(kinds: Kinds) -> Callable[[object], str]:
-    """The tag of a release; an unknown or missing kind is told by the first model, what is misspelt read as what it means."""
+    """The tag of a release; an unknown or missing kind is reported by the first model, a misspelt one read as what it means."""
 
     def tag(value: object) -> str:
         if isinstance(value, dict):

@@ -70,7 +70,7 @@ def exact_number(value: object) -> Decimal:
 
 
 def _extreme(value: object) -> Literal["huge", "tiny"] | None:
-    """Whether a number as written is beyond what is computed with, at which end."""
+    """Return the end at which a number as written is beyond what is computed with, None if it is not."""
     found = _EXTREME.fullmatch(value) if isinstance(value, Plain) else None
     if found is None or not re.search("[1-9]", re.split("[eE]", found.string)[0]):
         return None
@@ -107,7 +107,7 @@ def _hundredth(number: Decimal) -> str:
 
 
 def _beyond(text: str, extreme: Literal["huge", "tiny"], *, bounded: bool) -> str:
-    """What a field's own bounds do not say of a number that is too large or too close to 0."""
+    """Return what a field's own bounds do not say of a number that is too large or too close to 0."""
     if text.startswith("-") or (extreme == "huge" and bounded):
         return ""
     return f" and at most 1e{_LARGEST_EXPONENT}" if extreme == "huge" else f" and at least 1e-{_LARGEST_EXPONENT}"

@@ -1,4 +1,4 @@
-"""Releases: which columns of a dataset leave, against which threats they are protected, how, and where to."""
+"""Releases: which columns of a dataset are released, against which threats they are protected, how, and where to."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class QuerySpec(Frozen):
 
     @property
     def counted(self) -> CountSpec | None:
-        """What a count counts."""
+        """Return what a count counts."""
         return self.count if self.count is not None else self.count_persons
 
     @property

@@ -61,7 +61,7 @@ def waiver_rules(reading: RuleContext) -> Iterator[Finding]:
 
 
 def frontier_rules(reading: RuleContext, releases: Sequence[tuple[int, MicrodataRelease]]) -> Iterator[Finding]:
-    """Yield frontiers of which no point could differ from another, and class sizes that stand twice."""
+    """Yield frontiers of which no point could differ from another, and class sizes that appear twice."""
     for number, release in releases:
         if not release.frontier:
             continue

@@ -1,4 +1,4 @@
-"""Which columns an attack on a release goes by, where the policy names none: read alike by the rules and by the plan."""
+"""Columns that an attack on a release uses where the policy names none: read alike by the rules and by the plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ __all__ = ["Attackable", "attackable", "attacked"]
 
 @dataclass(frozen=True, slots=True)
 class Attackable:
-    """Columns that leave as they are, in output order; the one that names persons is none. ``quasi``: quasi-identifiers among them."""
+    """Columns that are released as they are, in output order; the one that names persons is none. ``quasi``: quasi-identifiers
+    among them.
+    """
 
     columns: tuple[str, ...]
     quasi: tuple[str, ...]

@@ -151,7 +151,7 @@ def _named_twice(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
 
 
 def _release(reading: RuleContext, spec: AttacksSpec, release: Release, dataset: Dataset) -> Iterator[Finding]:
-    """What an attack needs of one release."""
+    """Check what an attack needs of one release."""
     there = attackable(release, dataset, reading.kinds)
     for path, names in _columns(spec):
         for number, name in enumerate(names):

@@ -136,7 +136,7 @@ def _order(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> 
 def _leaving(
     reading: RuleContext, number: int, check: Check, kind: CheckKind, dataset: Dataset, out: Leaving
 ) -> Iterator[Finding]:
-    """Columns that are measured leave, and as they are where they are compared with the source."""
+    """Columns that are measured are released, and unchanged where they are compared with the source."""
     named: list[tuple[tuple[str | int, ...], str]] = []
     if kind.column and check.column is not None:
         named.append((("column",), check.column))

@@ -42,7 +42,7 @@ _LISTS = ("all_values_are_missing", "any_value_is_missing", "never")
 
 
 def is_standard(name: str) -> bool:
-    """Whether a check's name is meant as one of Great Expectations."""
+    """Return True if a check's name is meant as one of Great Expectations."""
     return name.startswith(STANDARD) or name in NOT_OFFERED
 
 
@@ -79,7 +79,7 @@ def _unknown(reading: RuleContext, number: int, check: Check) -> Finding:
 
 
 def _keys(reading: RuleContext, number: int, check: Check, form: ExpectationForm) -> Iterator[Finding]:
-    """What the expectation needs and what it does not take, and values that contradict each other."""
+    """Check what the expectation needs and what it does not take, and values that contradict each other."""
     known = ", ".join(form.parameters)
     for key in form.needs:
         if getattr(check, key) is None:

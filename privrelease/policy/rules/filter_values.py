@@ -1,4 +1,4 @@
-"""Texts of filters that their column cannot hold: a slip of the pen that would find nobody, and would be believed."""
+"""Texts of filters that their column cannot hold: a slip of the pen that would find no one, and would be believed."""
 
 from __future__ import annotations
 

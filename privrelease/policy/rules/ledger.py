@@ -15,7 +15,7 @@ __all__ = ["ledger_rules"]
 
 
 def ledger_rules(reading: RuleContext) -> Iterator[Finding]:
-    """Yield what is wrong with the cap, releases that could never be charged, and those that are charged anew by every run."""
+    """Yield what is wrong with the cap, releases that could never be charged, and those that are charged again by every run."""
     yield from _labels(reading)
     yield from _units(reading)
     ledger = reading.policy.ledger

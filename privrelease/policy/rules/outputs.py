@@ -1,6 +1,6 @@
-"""Rules of output paths: each file has a place of its own, and what stands beside it has too.
+"""Rules of output paths: each file has a place of its own, and so has what is written next to it.
 
-Beside the first output of a release stand its manifest and its report (:func:`~privrelease.policy.validation.paths.companions`).
+Next to the first output of a release are its manifest and its report (:func:`~privrelease.policy.validation.paths.companions`).
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def _overwrites(reading: RuleContext, output: _Output, sources: list[tuple[Path,
 
 
 def _on_disk(reading: RuleContext, output: _Output) -> Iterator[Finding]:
-    """What stands there already makes it impossible: a folder at the place, or a file where a folder must be."""
+    """Yield a finding where what exists there already makes it impossible: a folder at the place, or a file where a folder must
+    be.
+    """
     if output.target.is_dir():
         yield reading.error("P404", f"{shown(output.written)} is a folder", *output.path, hint="name a file")
     above = next((folder for folder in output.target.parents if os.path.lexists(folder)), None)

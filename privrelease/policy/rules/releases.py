@@ -1,4 +1,4 @@
-"""Rules of releases: what leaves is protected, named once, and written where nothing is lost."""
+"""Rules of releases: what is released is protected, named once, and written where nothing is lost."""
 
 from __future__ import annotations
 

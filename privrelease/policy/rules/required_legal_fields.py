@@ -1,4 +1,4 @@
-"""Which legal fields a policy lacks: they turn a decision into ``review``.
+"""Legal fields that a policy lacks: they turn a decision into ``review``.
 
 Source: Regulation (EU) 2016/679 (GDPR), Art. 30(1) for the record of processing, Art. 6 and 9 for the basis, Art. 13, 14 and 89,
 Art. 35(2), (7) and (9) for the impact assessment.

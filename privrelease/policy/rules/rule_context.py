@@ -1,4 +1,6 @@
-"""What every rule of meaning reads: the policy, the places of its parts, the roots of its paths, the kinds of release."""
+"""The context that every rule of meaning reads: the policy, the places of its parts, the roots of its paths, the kinds of
+release.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ class RuleContext:
         return tuple((number, release) for number, release in numbered if release.kind == kind.name)
 
     def left_out(self, section: str, *keys: str) -> bool:
-        """Whether the section was left out, or one of these of its keys or elements; any of them where none is named."""
+        """Return True if the section was left out, or one of these of its keys or elements; any of them where none is named."""
         return (section,) in self.broken or any(item[0] == section and (not keys or item[1] in keys) for item in self.broken)
 
     def error(self, code: str, message: str, *path: str | int, hint: str | None = None, key: bool = False) -> Finding:
@@ -81,10 +83,10 @@ class RuleContext:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What a release lets out.
+    """The data that a release publishes.
 
-    ``columns``: in output order. ``pseudonyms``: those of them that leave as pseudonyms, with the key's variable. ``suppress``: the
-    suppression step, if any, and its number.
+    ``columns``: in output order. ``pseudonyms``: those of them that are released as pseudonyms, with the key's variable.
+    ``suppress``: the suppression step, if any, and its number.
     """
 
     columns: tuple[str, ...]
@@ -94,7 +96,7 @@ class Leaving:
 
 
 def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
-    """Return what leaves: the selected columns, else all; less dropped ones and direct identifiers without a pseudonym."""
+    """Return what is released: the selected columns, else all; less dropped ones and direct identifiers without a pseudonym."""
     dropped: set[str] = set()
     pseudonyms: dict[str, str] = {}
     suppress: SuppressCells | None = None

@@ -1,4 +1,6 @@
-"""Tables of one dataset that are linked in a ring with more cells of all columns than can be looked at: told before a row is read."""
+"""Tables of one dataset that are linked in a ring with more cells of all columns than can be looked at: reported before a row
+is read.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def _rings(reading: RuleContext, tables: list[tuple[int, TableRelease]]) -> Iter
 
 
 def _printed(reading: RuleContext, release: TableRelease) -> PrintedTable | None:
-    """What a table prints, as far as it decides what it shares with others; None where that is not known."""
+    """Return what a table prints, as far as it decides what it shares with others; None where that is not known."""
     from privrelease.disclosure.tables.published_table import PrintedTable
 
     dataset = reading.policy.datasets.get(release.from_)

@@ -1,4 +1,5 @@
-"""What the queries of a release may spend each, so that together they cost what the policy says: never above it, and as near as can be.
+"""The budget that each query of a release may spend, so that together they cost what the policy says: never above it, and as
+near as can be.
 
 A query with an ``epsilon`` of its own gets that. The others get a unit times their ``share``. By the sum of all the unit is what is left of
 the budget; where the accountant of the release makes the total less than the sum, the unit grows until the total meets the budget: the same
@@ -145,7 +146,7 @@ def _budget_place(release: StatisticsRelease, subject: str) -> tuple[str | int, 
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """What is asked of a budget."""
+    """The requests made of a budget."""
 
     asked: tuple[_Asked, ...]
     setting: Setting
@@ -171,7 +172,7 @@ class _Problem:
         return composed(drawn, self.rule, self.whole, self.apart)
 
     def fits(self, unit: Fraction) -> bool:
-        """Whether that is at most the budget."""
+        """Return True if that is at most the budget."""
         found = self.cost(unit)
         return found is not None and found.within(self.whole)
 

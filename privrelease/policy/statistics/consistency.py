@@ -1,4 +1,4 @@
-"""Which counts of a release can be made to agree, and that they count the same rows."""
+"""Counts of a release that can be made to agree, and the check that they count the same rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _countable(spec: QuerySpec, query: Query) -> bool:
 
 
 def _declared_in_all(queries: list[Query]) -> Filter | None:
-    """The rows that stand in every table: those with a declared key, or with any key where each table has one for the rest."""
+    """The rows that are in every table: those with a declared key, or with any key where each table has one for the rest."""
     tests: dict[tuple[str, str], Filter] = {}
     for query in queries:
         if isinstance(query.by, PublicKeys):

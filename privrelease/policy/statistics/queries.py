@@ -150,7 +150,7 @@ def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
 
 
 def _setting(release: StatisticsRelease, dataset: Dataset) -> Setting:
-    """What a person can hold. Exactly one row: under replace with at most one each, where reading drops none."""
+    """Return what a person can hold. Exactly one row: under replace with at most one each, where reading drops none."""
     unit = dataset.person
     rows = 1 if unit is None or unit.max_rows is None else unit.max_rows
     neighbours = Neighbours(release.neighbours)
@@ -188,7 +188,7 @@ def _budget(release: StatisticsRelease) -> tuple[Budget | None, list[Fault]]:
 
 
 def _place(spec: QuerySpec, code: str) -> tuple[str, ...]:
-    """Where in a query the fault of a domain, bin or quantile is told."""
+    """Return the place in a query at which the fault of a domain, bin or quantile is reported."""
     if code in {"DP117", "DP123"} and spec.bins is not None:
         return ("bins",)
     return ("at",) if code == "DP119" else (spec.figure,)
@@ -322,7 +322,9 @@ def _few_cells(sizes: Iterable[int], key: str, *, hint: str) -> None:
 
 
 def _n_keys(spec: ColumnSpec, listed: tuple[str, ...] | None) -> int:
-    """How many keys a column has by its declaration, counted without listing those of a range; 1 where they are not declared."""
+    """Return the number of keys that a column has by its declaration, counted without listing those of a range; 1 where they
+    are not declared.
+    """
     domain = spec.domain
     if listed is None and domain is not None and domain.range is not None and spec.type is ColumnType.INTEGER:
         low, high = domain.range

@@ -1,4 +1,4 @@
-"""What is wrong with a query, told at its place inside the release.
+"""Faults of a query, reported at their place inside the release.
 
 Filters of queries: parsed, and refused where they name what a column cannot hold.
 """
@@ -21,7 +21,7 @@ __all__ = ["Fault", "FaultError", "fail", "filter_of"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong, at a path inside the release (``whole``: inside the policy)."""
+    """A fault, at a path inside the release (``whole``: inside the policy)."""
 
     code: str
     message: str

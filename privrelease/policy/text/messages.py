@@ -1,4 +1,4 @@
-"""How messages about values of a policy are worded: what was written, which choices there are, which name was meant."""
+"""Wording of messages about values of a policy: what was written, which choices there are, which name was meant."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def shown(value: object) -> str:
 
 
 def no_choice(value: object, choices: Sequence[str]) -> tuple[str, str | None]:
-    """Return message and hint for a value that is none of ``choices``.
+    """Return message and hint for a value that is not one of ``choices``.
 
     >>> from privrelease.policy.text.nodes import Plain
     >>> no_choice(Plain("quassi"), ("direct", "quasi"))

@@ -1,4 +1,4 @@
-"""What a policy file holds before it is typed: mappings, lists and scalars as written, each with its place.
+"""Contents of a policy file before it is typed: mappings, lists and scalars as written, each with its place.
 
 A scalar stays the text of the file until a model says which type is wanted: ``NO``, ``on``, ``010`` and ``12:30`` are texts where a
 text is wanted, and ``0.2`` never passes through a float.
@@ -151,7 +151,7 @@ def as_written(root: Node, path: Sequence[str | int]) -> tuple[str | int, ...]:
 def place_of(root: Node, path: Sequence[str | int], *, key: bool = False) -> Location:
     """Return the place of the value at ``path`` (of its key with ``key``); of the deepest part that exists.
 
-    A mapping or list stands where its key stands.
+    A mapping or list has the place of its key.
     """
     parts = as_written(root, path)
     node: Node = root

@@ -60,8 +60,8 @@ class _Open:
 def parse_yaml(content: bytes | str, file: str) -> tuple[Node | None, tuple[Finding, ...]]:
     r"""Return the tree of ``content`` and every finding; ``file`` is the name that findings carry.
 
-    The tree is None where the text is no YAML; with duplicate or unusable keys it is returned without them, so that the rest of the
-    file can be checked too.
+    The tree is None where the text is not valid YAML; with duplicate or unusable keys it is returned without them, so that the
+    rest of the file can be checked too.
 
     >>> tree, findings = parse_yaml("k: 10\nk: 2\n", "p.yaml")
     >>> print(findings[0])

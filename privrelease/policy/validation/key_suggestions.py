@@ -1,4 +1,4 @@
-"""Which keys the models know at a place, and which of them a misspelt one can stand for."""
+"""Keys that the models know at a place, and those of them that a misspelt one can mean."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def keys_at(path: _Path, policy: type[Policy] = Policy) -> list[str]:
 
 
 def meant_at(tree: Node, path: _Path, policy: type[Policy] = Policy) -> frozenset[str]:
-    """Return the keys that the unknown key at ``path`` can stand for: those close to it that are not written beside it."""
+    """Return the keys that the unknown key at ``path`` can mean: those close to it that are not written next to it."""
     section = walk(tree, as_written(tree, path)[:-1])
     written = section.entries if isinstance(section, Mapping) else {}
     absent = (key for key in keys_at(path[:-1], policy) if key not in written)

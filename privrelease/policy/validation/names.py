@@ -22,7 +22,7 @@ _Named = list[tuple[str, "Location"]]
 
 
 def check_names(tree: Node) -> tuple[Finding, ...]:
-    """Return a finding for each name that stands twice, or differs from another only in case."""
+    """Return a finding for each name that appears twice, or differs from another only in case."""
     return tuple(_confusions(tree))
 
 

@@ -1,7 +1,7 @@
-"""What is left out of a policy with faults, so that the rest of it can still be read and its meaning checked.
+"""Parts left out of a policy with faults, so that the rest of it can still be read and its meaning checked.
 
-As little as can be, and never so little that the rest would be read as something that nobody wrote: a threshold of an attack goes by
-itself, since no rule needs it; a query of a release does not, since the budget is shared among all.
+As little as can be, and never so little that the rest would be read as something that no one wrote: a threshold of an attack
+goes by itself, since no rule needs it; a query of a release does not, since the budget is shared among all.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def faultless(tree: Node, problems: Sequence[Any], policy: type[Policy] = Policy
 
 
 def _element(path: _Path) -> _Path:
-    """The element that goes with a fault at ``path``."""
+    """The element that is removed with a fault at ``path``."""
     match path:
         case ("datasets", _, "columns", _, *_):
             return path[:4]
@@ -96,7 +96,7 @@ def _unknown(path: _Path, meant: frozenset[str]) -> _Path | None:
 
 
 def _names(tree: Node, path: _Path, gone: _Path, meant: frozenset[str] | None) -> Iterator[_Names]:
-    """What rules are told of an element that goes."""
+    """Yield what rules learn of an element that is removed."""
     top = str(gone[0]) if gone else ""
     if len(gone) == 1:
         yield from ((key,) for key in meant or () if len(path) == 1)

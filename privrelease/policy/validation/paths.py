@@ -1,4 +1,4 @@
-"""Where a policy may read and write: below its own folder or the configured data root, symbolic links followed.
+"""Places where a policy may read and write: below its own folder or the configured data root, symbolic links followed.
 
 A policy is untrusted input. A relative source is looked for below the policy's folder, then below the data root; an output is always
 relative to the policy's folder.

@@ -40,7 +40,8 @@ _OTHER_WORDS: dict[str, str] = {
 
 
 class Structure:
-    """What came of it: the policy (None where not even a part of it stands), whether it is whole, findings, the tree it was made of.
+    """The outcome: the policy (None where not even a part of it is usable), whether it is whole, findings, the tree it was made
+    of.
 
     ``broken``: what was left out of a partial policy, see :func:`privrelease.policy.validation.partial_policy.faultless`.
     """
@@ -112,7 +113,8 @@ def _part_model(kinds: Kinds) -> type[Policy]:
 def _first_causes(tree: Node, problems: Sequence[Any], kinds: Kinds) -> list[Any]:
     """The problems less those that only follow from another.
 
-    A list is empty since its items are wrong; a key is missing since it is misspelt; a release has other keys since its kind is none.
+    A list is empty since its items are wrong; a key is missing since it is misspelt; a release has other keys since its kind is
+    not valid.
     """
     unclear = {
         path[:2]

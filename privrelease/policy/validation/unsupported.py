@@ -1,4 +1,4 @@
-"""What the policy language has and this version does not: refused where it stands, never passed over.
+"""Parts of the policy language that this version does not have: refused where they appear, never passed over.
 
 A key that promises something (a budget, an approval, a stricter model) must not be accepted and ignored. Whoever builds one of these
 removes its line here and adds its model.
