@@ -174,6 +174,7 @@ def bench_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Bench
         "DROP TABLE IF EXISTS privrelease_ledger",
         "DROP TABLE IF EXISTS privrelease_entries",
         "DROP TABLE IF EXISTS privrelease_answers",
+        "DROP TABLE IF EXISTS privrelease_publications",
     )
     return bench
 
