@@ -7,7 +7,9 @@ The options of its verbs are in the modules ``*_verbs``. The work of each is in 
 from __future__ import annotations
 
 import gc
+import inspect
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +27,8 @@ from privrelease.cli.verbs.ledger import ledger_app
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typer.models import CommandInfo
+
 __all__ = ["app", "main"]
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
@@ -34,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -78,6 +82,19 @@ _VERBS = (
 for _verb in _VERBS:
     app.command()(_verb)
 app.add_typer(ledger_app)
+
+
+def _with_help(command: CommandInfo) -> None:
+    """Set a verb's help from its docstring: the first sentence where verbs are listed, and examples on lines of their own."""
+    paragraphs = inspect.cleandoc(command.callback.__doc__ or "" if command.callback else "").split("\n\n")
+    command.short_help = re.split(r"(?<=\.) ", paragraphs[0])[0]
+    examples = [line for one in paragraphs if one.startswith("Example") for line in re.findall("`([^`]+)`", one)]
+    shown = "\n".join(("\b", f"Example{'s' if len(examples) > 1 else ''}:", *(f"  {line}" for line in examples)))
+    command.help = "\n\n".join((*(one for one in paragraphs if not one.startswith("Example")), shown))
+
+
+for _command in (*app.registered_commands, *ledger_app.registered_commands):
+    _with_help(_command)
 
 #: Objects made until the collector looks for cycles. Most of a command's are those of libraries it loads, which stay: at Python's own 700,
 #: looking through them again and again takes a tenth of its CPU.

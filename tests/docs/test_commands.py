@@ -19,6 +19,7 @@ from privrelease.release.signing import SigningKey
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = re.compile(r"`(privrelease [^`]+)`")
+EXAMPLE = re.compile(r"^  (privrelease .+)$", re.MULTILINE)
 #: Names of a command in passing: what it is run on is left out.
 PASSING = re.compile(r"privrelease (\w+|ledger \w+|--help)")
 
@@ -30,7 +31,7 @@ def of_help():
         below = getattr(command, "commands", None)
         for inner, one in (below or {"": command}).items():
             verb = f"{name} {inner}".strip()
-            yield verb, COMMAND.findall(one.help or "")
+            yield verb, EXAMPLE.findall(one.help or "")
 
 
 def of_docs():

@@ -22,4 +22,4 @@ def test_keygen_tells_who_names_the_file_without_o_how_it_is_named(desk):
     assert not list(desk.folder.glob("*.key*"))
     shown = desk("keygen", "--help").out
     assert "Usage: privrelease keygen [OPTIONS] [-o FILE]" in shown
-    assert "Example: privrelease keygen -o keys/dpo.key" in shown
+    assert "Example:\n    privrelease keygen -o keys/dpo.key\n" in shown
