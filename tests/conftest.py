@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.fork_server import ForkServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Machines are shared: how fast examples are made or run is measured in benchmarks/, never judged by a test.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -42,3 +48,11 @@ def shared() -> Path:
     if folder is None:
         pytest.skip("shared reference files not found: set PRIVRELEASE_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session")
+def fork() -> Iterator[ForkServer]:
+    """What runs the command line in a fork of a process that has loaded it."""
+    server = ForkServer()
+    yield server
+    server.stop()

@@ -14,6 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.fork_server import ForkServer
+
 HEAD = """apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: case
@@ -35,10 +37,14 @@ class Ran:
 
 @dataclass
 class Case:
-    """A folder with a case's input files and a policy, on which the real command line runs in a process of its own."""
+    """A folder with a case's input files and a policy, on which the real command line runs in a process of its own.
+
+    ``fork``: starts that process, see ``tests/fork_server.py``; None: the interpreter is started anew each time.
+    """
 
     folder: Path
     expected: Path
+    fork: ForkServer | None
     environment: dict[str, str] = field(default_factory=dict)
 
     def policy(self, text: str, name: str = "policy.yaml") -> Path:
@@ -48,6 +54,10 @@ class Case:
 
     def __call__(self, *arguments: str | Path) -> Ran:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PRIVRELEASE_")} | self.environment
+        if self.fork is not None:
+            done = self.fork([*map(str, arguments)], self.folder, environment)
+            assert "Traceback" not in done.stderr + done.stdout
+            return Ran(done.returncode, done.stdout, done.stderr)
         done = subprocess.run(
             [sys.executable, "-m", "privrelease.cli.main", *map(str, arguments)],
             cwd=self.folder,
@@ -78,8 +88,10 @@ class Case:
 
 
 @pytest.fixture
-def case(request, shared, tmp_path) -> Case:
-    """The case that the test file names in its module variable CASE or the test in a marker `case`."""
+def case(request, shared, tmp_path, fork) -> Case:
+    """The case that the test file names in its module variable CASE or the test in a marker `case`; with a marker `anew`, each of its commands
+    is an interpreter started anew, with a seed of hashes of its own.
+    """
     marker = request.node.get_closest_marker("case")
     name = marker.args[0] if marker else request.module.CASE
     source = shared / "cases" / name
@@ -89,4 +101,4 @@ def case(request, shared, tmp_path) -> Case:
         if path.name not in {"case.yaml", "expected.yaml", "policy.yaml"}:
             shutil.copy(path, folder / path.name)
             (folder / path.name).chmod(0o644)
-    return Case(folder, source / "expected.yaml")
+    return Case(folder, source / "expected.yaml", None if request.node.get_closest_marker("anew") else fork)

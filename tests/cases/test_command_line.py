@@ -23,6 +23,7 @@ def one_release(threat: str) -> str:
     )
 
 
+@pytest.mark.anew
 @pytest.mark.case("c01-exit-status")
 def test_exit_codes_tell_pass_fail_nothing_checked_and_bad_policy_apart(case):
     case.policy(one_release("{dataset: d, knows: [g], highest_risk: 0.5}"))

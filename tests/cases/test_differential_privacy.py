@@ -200,6 +200,7 @@ P02 = statistics(
 )
 
 
+@pytest.mark.anew
 @pytest.mark.case("p02-same-seed-other-thread-count")
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_threads(case):
     subprocess.run([sys.executable, "gen.py"], cwd=case.folder, check=True)

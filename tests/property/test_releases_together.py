@@ -307,6 +307,15 @@ def audited(engine, made, k, n):
 # ----------------------------------------------------------------------------------------------------------------------------- judging
 
 
+def connected(made):
+    """The new release, and those that a column connects with it, be it over others: of the rest, the new one tells nothing."""
+    found, waiting = [made[-1]], list(made[:-1])
+    while linked := [one for one in waiting if any(set(one.columns) & set(other.columns) for other in found)]:
+        found += linked
+        waiting = [one for one in waiting if one not in linked]
+    return tuple(one for one in made if one in found)
+
+
 def compare(engine, seeds, persons, releases, attack):
     """Return how many were drawn, were safe, and were safe and refused."""
     safe = refused = unsafe = 0
@@ -314,7 +323,7 @@ def compare(engine, seeds, persons, releases, attack):
         random = np.random.default_rng((seed, persons, releases))
         k, source, made = draw(random, persons, releases)
         fails = audited(engine, made, k, len(source)) is Outcome.FAIL
-        groups = [made, *((one, made[-1]) for one in made[:-1] if releases > 2)]
+        groups = [connected(made), *((one, made[-1]) for one in made[:-1] if releases > 2)]
         found = [exposed(source, group, k, attack(group)) for group in groups]
         alone, true = (any(one[reading] for one in found) for reading in (0, 1))
         assert fails or not (alone or true), (
