@@ -340,7 +340,7 @@ def _source(
 
 
 def _column(name: str, spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> Column:
-    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind), spec.category)
+    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind), spec.category, spec.links)
 
 
 def _domain(spec: ColumnSpec) -> Domain | None:

@@ -120,6 +120,7 @@ class Column:
     """A declared column. ``name`` is compared exactly (case too). ``grid``: step on which a number is exact.
 
     ``category``: of personal data, where the policy declares one (``special``: Art. 9, ``criminal``: Art. 10 GDPR).
+    ``links``: the policy's word on whom equal values bring together, the persons of a household or nobody; None: it says nothing.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Column:
     grid: Decimal | None = None
     format: ColumnFormat = field(default_factory=ColumnFormat)
     category: Literal["ordinary", "special", "criminal"] | None = None
+    links: Literal["household", "none"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

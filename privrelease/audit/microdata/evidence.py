@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from privrelease.audit.microdata.disguised_identifiers import Hidden
+    from privrelease.audit.microdata.households import Links
     from privrelease.audit.microdata.linkage import Repeats
     from privrelease.audit.microdata.risk.class_sizes import Sizes
     from privrelease.audit.microdata.source_consistency import SourceConsistency
@@ -84,6 +85,8 @@ class Evidence:
     repeats: tuple[Repeats, ...] | None = None
     unnamed: tuple[tuple[str, int], ...] = ()
     """Where the policy says nothing of persons: direct identifiers of the source of which values stand in several rows, and how many do."""
+    links: Links | None = None
+    """Columns that bring rows of several persons together; None where none is to be judged, or the persons of rows cannot be told."""
     order_breaks: int | None = None
     before: ClassTable | None = None
     after: ClassTable | None = None

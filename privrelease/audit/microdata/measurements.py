@@ -9,6 +9,7 @@ import numpy as np
 
 from privrelease.audit.checks.release_files import compared, digest_of, held_in_memory, opened, planned_columns
 from privrelease.audit.microdata.evidence import Evidence
+from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
@@ -57,7 +58,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
         row_map_sha256=digest_of(target.row_map),
         order_breaks=_order_breaks(plan, main, usable, engine),
     )
-    return _traced(_with_classes(evidence, engine), engine)
+    return with_links(_traced(_with_classes(evidence, engine), engine), engine)
 
 
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:

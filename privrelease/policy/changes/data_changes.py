@@ -33,6 +33,7 @@ __all__ = [
     "keys",
     "labelled",
     "least",
+    "links",
     "left_columns",
     "listed_keys",
     "person",
@@ -73,6 +74,12 @@ def column(change: Changed) -> Effect | None:
     if not change.added:
         return "breaking" if change.removed else None
     return "neutral" if isinstance(change.new, dict) and change.new.get("role") is Role.DIRECT else "weaker"
+
+
+def links(change: Changed) -> Effect | None:
+    """Judge who belongs together: households are judged, what is not declared is suspected, and `none` is believed."""
+    order = ("none", None, "household")
+    return "stricter" if order.index(cast("Any", change.new)) > order.index(cast("Any", change.old)) else "weaker"
 
 
 def role(change: Changed) -> Effect | None:

@@ -237,6 +237,10 @@ class ColumnSpec(Frozen):
         Annotated[Literal["ordinary", "special", "criminal"], CHOICE] | None, Stricter.SET, Judged(figures.category)
     ] = None
     """Category of personal data: `special` (Art. 9 GDPR), `criminal` (Art. 10 GDPR)."""
+    links: Annotated[
+        Annotated[Literal["none", "household"], CHOICE] | None, Stricter.ranked("none", None, "household"), Judged(figures.links)
+    ] = None
+    """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, nobody's."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
     """How this column is written where it differs from the dataset's format."""
     description: Annotated[Text | None, FREE] = None

@@ -213,5 +213,5 @@ class Stricter:
     @staticmethod
     def ranked(*values: object) -> Allowed:
         """Return the direction of a key with values from the laxest to the strictest."""
-        words = ", ".join(str(value) for value in values)
+        words = ", ".join("not set" if value is None else str(value) for value in values)
         return Allowed(lambda old, new: values.index(new) >= values.index(old), f"may become stricter only ({words})")

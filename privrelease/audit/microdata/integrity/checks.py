@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.check import Check, run_checks
 from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
-from privrelease.audit.microdata.integrity import cells, files, identifiers, rows
+from privrelease.audit.microdata.integrity import cells, files, households, identifiers, rows
 from privrelease.audit.microdata.integrity import disguised_identifiers as hidden
 from privrelease.audit.microdata.integrity import source_consistency as explained
 
@@ -81,6 +81,25 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "Persons, not rows",
         "declare the person (`unit: {column: …, max_rows: …}`) as the data has them",
         rows.persons_counted,
+    ),
+    Check(
+        "A298",
+        "AUDIT-HOUSEHOLDS",
+        "Households share their composition",
+        "drop the column that links the household, or release less of its members: coarser values in the source, fewer columns; suppression of single "
+        "cells works on persons and does not repair this",
+        households.households_hidden,
+        asked=households.households_declared,
+        declined=households.households_unasked,
+    ),
+    Check(
+        "A299",
+        "AUDIT-LINKS",
+        "No column links persons unsaid",
+        "declare `links: household` on the column, and its households are judged; drop it; or declare `links: none` where persons who share a value "
+        "do not belong together",
+        households.links_declared,
+        asked=households.links_possible,
     ),
     Check(
         "A208",

@@ -1,0 +1,134 @@
+"""Measures columns of a released file that bring rows of several persons together, on the parked file by queries of the auditor's own.
+
+A column is a household's by the policy's word (`links: household`), nobody's by its word (`links: none`), or suspected: a pseudonym, or an insensitive
+column of texts or codes, of which at least half of the values belong to 2 to 20 persons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.classes.households import Compositions, compositions, linked_values, persons_by_value
+from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.treatments import CellRelation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn, ThreatPlan
+
+__all__ = ["HouseholdRisk", "Links", "declared_households", "household_columns", "possible_links", "with_links"]
+
+_CODES = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HouseholdRisk:
+    """Households of one column by what one threat knows of their members."""
+
+    column: str
+    threat: ThreatPlan
+    found: Compositions
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Households of every declared column and threat; and each suspected column with its values that belong to few persons."""
+
+    households: tuple[HouseholdRisk, ...] = ()
+    suspected: tuple[tuple[str, int], ...] = ()
+
+
+def declared_households(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the columns of the dataset that the policy says link the persons of a household, released or not."""
+    return tuple(column.name for column in plan.source.declared if column.links == "household")
+
+
+def household_columns(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the released columns that the policy says link the persons of a household."""
+    declared = declared_households(plan)
+    return tuple(column.name for column in plan.columns if column.name in declared)
+
+
+def possible_links(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the released columns that may link persons and of which the policy says nothing."""
+    unit = None if plan.unit is None else plan.unit.column
+    return tuple(column.name for column in plan.columns if column.name != unit and _possible(plan, column))
+
+
+def _possible(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
+    declared = plan.source.column(column.name)
+    if declared.links is not None:
+        return False
+    code = column.role is Role.INSENSITIVE and declared.type in _CODES
+    return code or column.treatment.relation is CellRelation.KEYED_TOKEN
+
+
+def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
+    """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
+    plan, main = evidence.plan, evidence.main
+    declared, possible = household_columns(plan), possible_links(plan)
+    if main is None or not (declared or possible):
+        return evidence
+    told, persons = _persons(evidence, engine)
+    if not told or not evidence.measurable((*declared, *possible)):
+        return evidence
+    known = _codes(evidence, engine, plan.quasi_identifiers if declared else ())
+    codes = _codes(evidence, engine, (*declared, *possible))
+    suspected = ((name, linked_values(persons_by_value(codes[name], persons))) for name in possible)
+    return replace(
+        evidence,
+        links=Links(
+            tuple(one for name in declared for one in _households(evidence, name, codes[name], persons, known)),
+            tuple((name, linked) for name, linked in suspected if linked),
+        ),
+    )
+
+
+def _households(
+    evidence: Evidence,
+    name: str,
+    households: NDArray[np.integer],
+    persons: NDArray[np.integer] | None,
+    known: dict[str, NDArray[np.integer]],
+) -> Iterator[HouseholdRisk]:
+    """Yield the households of one column under each threat. An attacker who knows the column itself finds rows by its values, of which the
+    threat's own classes tell; here they know the others.
+    """
+    for threat in evidence.plan.threats:
+        columns = [column for column in threat.columns if column != name and column in known]
+        if len(columns) == len([column for column in threat.columns if column != name]):
+            rows = np.zeros((len(households), len(columns)), np.int32)
+            for place, column in enumerate(columns):
+                rows[:, place] = known[column]
+            yield HouseholdRisk(name, threat, compositions(households, persons, rows, knows_rows=threat.knows_rows))
+
+
+def _codes(evidence: Evidence, engine: AuditEngine, columns: Sequence[str]) -> dict[str, NDArray[np.integer]]:
+    if evidence.main is None:
+        return {}
+    usable = [name for name in columns if evidence.measurable((name,))]
+    return {coded.name: coded.codes[0] for coded in engine.coded_columns((evidence.main,), usable)}
+
+
+def _persons(evidence: Evidence, engine: AuditEngine) -> tuple[bool, NDArray[np.integer] | None]:
+    """Return whether the person of every released row can be told, and the code of each; None where every row is a person."""
+    unit, main, source, row_map = evidence.plan.unit, evidence.main, evidence.source, evidence.target.row_map
+    if unit is None or evidence.one_each or (source is None and unit.max_rows == 1):
+        return True, None
+    if main is not None and evidence.measurable((unit.column,)):
+        return True, _codes(evidence, engine, (unit.column,))[unit.column]
+    if main is None or source is None or row_map is None or not evidence.sound_map:
+        return False, None
+    codes = next(iter(engine.coded_columns((source,), (unit.column,)))).codes[0]
+    of_source, of_output = engine.mapped_rows(row_map)
+    persons = np.zeros(main.n_rows, np.int64)
+    persons[of_output] = codes[of_source]
+    return True, persons

@@ -1,0 +1,85 @@
+"""Checks of columns that bring rows of several persons together: households are as many as the threats demand, and none is passed over in silence."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from privrelease.audit.check import CheckOutcome, failed, nothing_to_look_at, passed
+from privrelease.audit.checks.findings import per_cent
+from privrelease.audit.document.model import Outcome
+from privrelease.audit.figure_model import Figure
+from privrelease.audit.microdata.households import declared_households, household_columns, possible_links
+from privrelease.findings import pluralise
+
+if TYPE_CHECKING:
+    from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.households import HouseholdRisk
+
+__all__ = ["households_declared", "households_hidden", "households_unasked", "links_declared", "links_possible"]
+
+_NO_PERSONS = "the persons of released rows cannot be told, and with them the members of households"
+
+
+def households_declared(evidence: Evidence) -> bool:
+    """Return True if the policy says of a column that it links the persons of a household."""
+    return bool(declared_households(evidence.plan))
+
+
+def households_unasked(evidence: Evidence) -> str | None:
+    """Say why households need not be judged, None where they must."""
+    if not household_columns(evidence.plan):
+        return "no column that links the persons of a household is released"
+    if all(threat.thresholds.highest is None for threat in evidence.plan.threats):
+        return "no threat of the release limits the highest risk"
+    return None
+
+
+def households_hidden(evidence: Evidence) -> CheckOutcome:
+    """As many households share each composition as the highest risk of every threat demands: 1/f <= limit, compared as fractions."""
+    limits = [threat for threat in evidence.plan.threats if threat.thresholds.highest is not None]
+    judged = () if evidence.links is None else evidence.links.households
+    if evidence.links is None or len(judged) < len(evidence.plan.threats) * len(household_columns(evidence.plan)):
+        return nothing_to_look_at(_NO_PERSONS if evidence.main is not None else "no file can be read")
+    faults = [(one, _excess(one)) for one in judged if one.threat in limits]
+    worst, excess = max(faults, key=lambda pair: pair[1])
+    if excess <= 1:
+        return passed("every composition of a household is shared by as many households as the threats demand")
+    return _found(worst)
+
+
+def _highest(one: HouseholdRisk) -> Fraction:
+    smallest = one.found.sizes.smallest
+    return Fraction(0) if smallest is None else Fraction(1, smallest)
+
+
+def _excess(one: HouseholdRisk) -> Fraction:
+    return _highest(one) / Fraction(one.threat.thresholds.highest or 1)
+
+
+def _found(one: HouseholdRisk) -> CheckOutcome:
+    limit, sizes = one.threat.thresholds.highest or Fraction(1), one.found.sizes
+    k = one.threat.thresholds.k
+    message = (
+        f"threat {one.threat.name} finds {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {one.column} by the values of their members, "
+        f"which fewer than {k} households share: the highest risk is {per_cent(_highest(one))}, the limit {per_cent(limit)} "
+        f"(of one member of a household, taken for independent: {per_cent(Fraction(one.found.member_risk))})"
+    )
+    return failed(message, Figure.of(_highest(one), "share"), Figure.of(limit, "share"))
+
+
+def links_possible(evidence: Evidence) -> bool:
+    """Return True if a released column may link persons and the policy does not say."""
+    return bool(possible_links(evidence.plan))
+
+
+def links_declared(evidence: Evidence) -> CheckOutcome:
+    """No column of which the policy says nothing has values that mostly belong to a few persons each; else a person decides."""
+    links = evidence.links
+    if links is None:
+        return nothing_to_look_at(_NO_PERSONS if evidence.main is not None else "no file can be read")
+    if not links.suspected:
+        return passed("no released column looks like the number of a household")
+    named = ", ".join(f"{name} ({pluralise(linked, 'value')})" for name, linked in links.suspected)
+    message = f"most values belong to 2 to 20 persons each, as numbers of households do: {named}"
+    return CheckOutcome(Outcome.REVIEW, message)

@@ -1,0 +1,150 @@
+"""Households: released rows that a column links, though they are rows of several persons.
+
+Whoever knows the members of a household looks for a household of such members. So the class of a household is its composition, the multiset
+of its members' known values, and what hides it is the number of households with the same one. Members are distinct persons. A missing value equals
+only another missing value, whatever the threat's reading: under the wildcard reading no household would have fewer others like it.
+
+Source of the household risk: Hundepool et al., Statistical Disclosure Control (2012), section 3.3.10; sdcMicro's ``hhId``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.grouping import group_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LINKED_PERSONS", "Compositions", "compositions", "linked_values", "multisets", "persons_by_value"]
+
+#: Numbers of persons, both included, that make a value look like the number of a group of persons who belong together.
+LINKED_PERSONS = (2, 20)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compositions:
+    """Households by composition. ``sizes``: numbers of households with the same one. ``largest``: members of the largest household.
+
+    ``member_risk``: sdcMicro's risk of the household at most risk, 1 - prod(1 - 1/f) over its members, f the persons with a member's
+    values (0 where there is no household).
+    """
+
+    sizes: ClassSizes
+    largest: int
+    member_risk: float
+
+
+def compositions(
+    households: NDArray[np.integer],
+    persons: NDArray[np.integer] | None,
+    known: NDArray[np.int32],
+    *,
+    knows_rows: bool = False,
+) -> Compositions:
+    """Count households by the multiset of their members' known values.
+
+    ``households``: (n,) code of each row's household, 0 where it has none: such a row belongs to no household. ``persons``: (n,) code of each
+    row's person; None where every row is a person. ``known``: (n, q) codes, 0 missing. A member with several rows is the set
+    of their distinct values, or the multiset with ``knows_rows``.
+
+    Two couples of the same ages, and one person alone:
+
+    >>> found = compositions(np.array([1, 1, 2, 2, 3]), None, np.array([[30], [40], [40], [30], [30]], np.int32))
+    >>> found.sizes.sizes.tolist(), found.largest
+    ([1, 2], 2)
+    """
+    tuples = group_rows(known).group.astype(np.int64) if known.shape[1] else np.zeros(len(known), np.int64)
+    owners = np.arange(len(tuples)) if persons is None else np.unique(persons, return_inverse=True)[1].reshape(-1)
+    risk = _member_risks(tuples, owners)
+    linked = np.asarray(households) > 0
+    if not linked.any():
+        return Compositions(ClassSizes.from_counts([]), 0, 0.0)
+    tuples, owners, risk = tuples[linked], owners[linked], risk[linked]
+    houses = np.unique(np.asarray(households)[linked], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    people = int(owners.max()) + 1
+    pairs, member = np.unique(houses * people + owners, return_inverse=True)
+    member = member.reshape(-1)
+    of_member = tuples if len(pairs) == len(tuples) else None
+    if of_member is None:  # some member has several rows in the household
+        signs = multisets(member, tuples, len(pairs), distinct=not knows_rows)
+        risks = np.zeros(len(pairs))
+        np.maximum.at(risks, member, risk)
+    else:
+        signs, risks = np.empty_like(tuples), np.empty_like(risk)
+        signs[member], risks[member] = tuples, risk
+    house = pairs // people
+    n_houses = int(house[-1]) + 1
+    composed = multisets(house, signs, n_houses, distinct=False)
+    counts = np.bincount(composed)
+    with np.errstate(divide="ignore"):
+        safe = np.bincount(house, np.log1p(-risks), n_houses)
+    return Compositions(
+        ClassSizes.from_counts(counts[counts > 0]), int(np.bincount(house).max()), float(-np.expm1(safe.min()))
+    )
+
+
+def _member_risks(tuples: NDArray[np.int64], owners: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return 1/f of each row, f the distinct persons with its values: (n,)."""
+    if not len(tuples):
+        return np.zeros(0)
+    people = int(owners.max()) + 1
+    sizes = np.bincount(np.unique(tuples * people + owners) // people)
+    return 1.0 / sizes[tuples]
+
+
+def multisets(owners: NDArray[np.integer], items: NDArray[np.int64], n_owners: int, *, distinct: bool) -> NDArray[np.int64]:
+    """Return a code for each of ``n_owners``, equal where the multisets (sets with ``distinct``) of their items are: (n_owners,).
+
+    Exact: the sorted items of owners with equally many of them are compared byte by byte. Every owner has an item.
+
+    >>> multisets(np.array([0, 0, 1, 1, 2]), np.array([7, 5, 5, 7, 5]), 3, distinct=False).tolist()
+    [1, 1, 0]
+    """
+    order = np.lexsort((items, owners))
+    owners, items = owners[order], items[order]
+    if distinct and len(items):
+        new = np.ones(len(items), np.bool_)
+        new[1:] = (owners[1:] != owners[:-1]) | (items[1:] != items[:-1])
+        owners, items = owners[new], items[new]
+    lengths = np.bincount(owners, minlength=n_owners)
+    starts = np.cumsum(lengths) - lengths
+    codes = np.empty(n_owners, np.int64)
+    used = 0
+    for length in np.unique(lengths):  # at most about the square root of twice the items
+        those = np.flatnonzero(lengths == length)
+        rows = np.ascontiguousarray(items[starts[those][:, None] + np.arange(length)])
+        alike = np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * int(length)))).reshape(-1), return_inverse=True)[1]
+        codes[those] = used + alike.reshape(-1)
+        used += int(alike.max()) + 1
+    return codes
+
+
+def persons_by_value(values: NDArray[np.integer], persons: NDArray[np.integer] | None) -> NDArray[np.int64]:
+    """Return the number of distinct persons of each value that has any: ``values`` (n,) codes, 0 missing; ``persons`` as in :func:`compositions`.
+
+    >>> persons_by_value(np.array([1, 1, 2, 0]), np.array([1, 1, 2, 3])).tolist()
+    [1, 1]
+    """
+    there = np.asarray(values) > 0
+    found = np.asarray(values)[there].astype(np.int64)
+    if persons is not None and len(found):
+        people = int(persons.max()) + 1
+        found = np.unique(found * people + np.asarray(persons)[there].astype(np.int64)) // people
+    counts = np.bincount(found)
+    return np.asarray(counts[counts > 0], np.int64)
+
+
+def linked_values(persons: NDArray[np.int64]) -> int:
+    """Return how many values belong to a group of 2 to 20 persons where at least half of them do, else 0. ``persons``: of each value.
+
+    >>> linked_values(np.array([2, 4, 1, 300])), linked_values(np.array([2, 1, 1]))
+    (2, 0)
+    """
+    low, high = LINKED_PERSONS
+    linked = int(np.count_nonzero((persons >= low) & (persons <= high)))
+    return linked if linked and 2 * linked >= len(persons) else 0
