@@ -1,7 +1,8 @@
 """Measures columns of a released file that bring rows of several persons together, on the parked file by queries of the auditor's own.
 
 A column is a household's by the policy's word (`links: household`), nobody's by its word (`links: none`), or suspected: a pseudonym, or an insensitive
-column of texts or codes, of which at least half of the values belong to 2 to 20 persons.
+column of texts or codes, of which at least half of the values belong to 2 to 20 persons. A column whose values the policy lists has no numbers of
+households.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.classes.households import Compositions, compositions, linked_values, persons_by_value
+from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values, persons_by_value
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.relational.treatments import CellRelation
 
@@ -65,7 +66,7 @@ def possible_links(plan: MicrodataPlan) -> tuple[str, ...]:
 
 def _possible(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
     declared = plan.source.column(column.name)
-    if declared.links is not None:
+    if declared.links is not None or (declared.domain is not None and declared.domain.values is not None):
         return False
     code = column.role is Role.INSENSITIVE and declared.type in _CODES
     return code or column.treatment.relation is CellRelation.KEYED_TOKEN
@@ -82,7 +83,11 @@ def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
         return evidence
     known = _codes(evidence, engine, plan.quasi_identifiers if declared else ())
     codes = _codes(evidence, engine, (*declared, *possible))
-    suspected = ((name, linked_values(persons_by_value(codes[name], persons))) for name in possible)
+    kinds = dict(main.columns)
+    suspected = (
+        (name, linked_values(persons_by_value(codes[name], persons), numbers=kinds[name] is ColumnType.INTEGER))
+        for name in possible
+    )
     return replace(
         evidence,
         links=Links(
@@ -105,10 +110,8 @@ def _households(
     for threat in evidence.plan.threats:
         columns = [column for column in threat.columns if column != name and column in known]
         if len(columns) == len([column for column in threat.columns if column != name]):
-            rows = np.zeros((len(households), len(columns)), np.int32)
-            for place, column in enumerate(columns):
-                rows[:, place] = known[column]
-            yield HouseholdRisk(name, threat, compositions(households, persons, rows, knows_rows=threat.knows_rows))
+            tuples = joint_codes((known[column] for column in columns), len(households))
+            yield HouseholdRisk(name, threat, compositions(households, persons, tuples, knows_rows=threat.knows_rows))
 
 
 def _codes(evidence: Evidence, engine: AuditEngine, columns: Sequence[str]) -> dict[str, NDArray[np.integer]]:

@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.classes.class_sizes import ClassSizes
-from privrelease.disclosure.classes.grouping import group_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-__all__ = ["LINKED_PERSONS", "Compositions", "compositions", "linked_values", "multisets", "persons_by_value"]
+__all__ = ["LEAST_VALUES", "LINKED_PERSONS", "Compositions", "compositions", "joint_codes", "linked_values", "multisets", "persons_by_value"]
 
 #: Numbers of persons, both included, that make a value look like the number of a group of persons who belong together.
 LINKED_PERSONS = (2, 20)
+#: Fewer values of that kind are taken for a classification, as a ward or a region is in a small file.
+LEAST_VALUES = 5
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,23 +45,22 @@ class Compositions:
 def compositions(
     households: NDArray[np.integer],
     persons: NDArray[np.integer] | None,
-    known: NDArray[np.int32],
+    tuples: NDArray[np.int64],
     *,
     knows_rows: bool = False,
 ) -> Compositions:
     """Count households by the multiset of their members' known values.
 
     ``households``: (n,) code of each row's household, 0 where it has none: such a row belongs to no household. ``persons``: (n,) code of each
-    row's person; None where every row is a person. ``known``: (n, q) codes, 0 missing. A member with several rows is the set
-    of their distinct values, or the multiset with ``knows_rows``.
+    row's person; None where every row is a person. ``tuples``: (n,) code of each row's known values, see :func:`joint_codes`.
+    A member with several rows is the set of their distinct values, or the multiset with ``knows_rows``.
 
     Two couples of the same ages, and one person alone:
 
-    >>> found = compositions(np.array([1, 1, 2, 2, 3]), None, np.array([[30], [40], [40], [30], [30]], np.int32))
+    >>> found = compositions(np.array([1, 1, 2, 2, 3]), None, np.array([30, 40, 40, 30, 30]))
     >>> found.sizes.sizes.tolist(), found.largest
     ([1, 2], 2)
     """
-    tuples = group_rows(known).group.astype(np.int64) if known.shape[1] else np.zeros(len(known), np.int64)
     owners = np.arange(len(tuples)) if persons is None else np.unique(persons, return_inverse=True)[1].reshape(-1)
     risk = _member_risks(tuples, owners)
     linked = np.asarray(households) > 0
@@ -86,6 +88,20 @@ def compositions(
     return Compositions(
         ClassSizes.from_counts(counts[counts > 0]), int(np.bincount(house).max()), float(-np.expm1(safe.min()))
     )
+
+
+def joint_codes(columns: Iterable[NDArray[np.integer]], n_rows: int) -> NDArray[np.int64]:
+    """Return one code for the values that a row has in all ``columns``, equal where all are: (n_rows,). Column by column, so that
+    memory does not grow with their number.
+
+    >>> joint_codes([np.array([1, 0, 1]), np.array([2, 2, 2])], 3).tolist()
+    [1, 0, 1]
+    """
+    codes = np.zeros(n_rows, np.int64)
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        codes = np.unique(codes * width + column.astype(np.int64), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return codes
 
 
 def _member_risks(tuples: NDArray[np.int64], owners: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -139,12 +155,20 @@ def persons_by_value(values: NDArray[np.integer], persons: NDArray[np.integer] |
     return np.asarray(counts[counts > 0], np.int64)
 
 
-def linked_values(persons: NDArray[np.int64]) -> int:
+def linked_values(persons: NDArray[np.int64], *, numbers: bool = False) -> int:
     """Return how many values belong to a group of 2 to 20 persons where at least half of them do, else 0. ``persons``: of each value.
 
-    >>> linked_values(np.array([2, 4, 1, 300])), linked_values(np.array([2, 1, 1]))
-    (2, 0)
+    ``numbers``: at least half of the persons belong to such values too. Else an amount that most persons share, and the others have in many rare
+    values, is taken for a code. Fewer than five such values are taken for those of a classification.
+
+    >>> linked_values(np.array([2, 4, 3, 2, 2, 1, 300])), linked_values(np.array([2, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1]))
+    (5, 0)
+    >>> linked_values(np.array([2, 4, 3, 2, 2, 300]), numbers=True), linked_values(np.array([4, 4]))
+    (0, 0)
     """
     low, high = LINKED_PERSONS
-    linked = int(np.count_nonzero((persons >= low) & (persons <= high)))
-    return linked if linked and 2 * linked >= len(persons) else 0
+    linked = (persons >= low) & (persons <= high)
+    found = int(np.count_nonzero(linked))
+    if found < LEAST_VALUES or 2 * found < len(persons) or (numbers and 2 * int(persons[linked].sum()) < int(persons.sum())):
+        return 0
+    return found

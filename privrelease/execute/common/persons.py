@@ -42,7 +42,7 @@ def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Person
     unit = plan.unit
     naming = tuple(column for column in plan.columns if _names_persons(column))
     if unit is None:
-        _refuse_repeats(plan, naming, engine, staged)
+        _refuse_repeats(plan, tuple(column for column in naming if not _linking(plan, column)), engine, staged)
         check_unit(plan, plan.source, engine, staged)
         return Persons()
     number, most = person_sizes(unit, plan.source, engine, staged)
@@ -55,6 +55,11 @@ def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Person
 
 def _names_persons(column: ReleasedColumn) -> bool:
     return column.treatment.relation is CellRelation.KEYED_TOKEN or column.role is Role.DIRECT
+
+
+def _linking(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
+    """Return True if the policy says that every row is a person, and that the column brings different persons together."""
+    return plan.rows_are_persons and plan.source.column(column.name).links == "household"
 
 
 def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], engine: Engine, staged: Staged) -> None:

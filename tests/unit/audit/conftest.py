@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from privrelease.audit.microdata.evidence import Evidence, FileEvidence
+from privrelease.audit.microdata.households import Links
 from privrelease.audit.microdata.linkage import Repeats
 from privrelease.audit.microdata.target import AuditTarget
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -138,6 +139,7 @@ def evidence_of(plan: MicrodataPlan | None = None, **changes: object) -> Evidenc
         tokens=(TokenFacts("id", 5, 5, 5, 0, 0, 0),),
         same=(SameCells("id", "sex", 5, 0),),
         repeats=(Repeats("id", direct=True, repeated=0),),
+        links=Links(),
         order_breaks=0,
         before=table([[1, 1], [1, 2], [2, 1], [2, 2]], [3, 1, 1, 1]),
         after=table([[1, 1], [2, 0]], [3, 2]),

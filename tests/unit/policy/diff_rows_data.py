@@ -301,6 +301,10 @@ DATASETS: list[Row] = [
     *data(f"{GLUCOSE}.category", "ordinary", "special", "on S off W"),
     *data(f"{GLUCOSE}.category", "ordinary", "criminal", "on S off W"),
     *data(f"{GLUCOSE}.category", "special", "criminal", "on W off W"),
+    # households are judged, what is not declared is suspected, and `none` is believed
+    *data(f"{TOWN}.links", "household", None, "added S removed W"),
+    *data(f"{TOWN}.links", "none", None, "added W removed S"),
+    *data(f"{TOWN}.links", "none", "household", "on S off W"),
     *data(f"{GLUCOSE}.description", "a", "b", "added N altered N removed N"),
     *data(f"{P}.description", "a", "b", "added N altered N removed N"),
 ]

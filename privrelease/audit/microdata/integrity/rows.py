@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, nothing_to_look_at, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.households import household_columns
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
 from privrelease.findings import pluralise
@@ -90,8 +91,9 @@ def _without_source(evidence: Evidence, unit: UnitPlan) -> CheckOutcome:
 def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
     if naming_columns(evidence.plan) and evidence.repeats is None:
         return unevaluated("no file can be read")
+    households = household_columns(evidence.plan) if evidence.plan.rows_are_persons else ()
     for found in evidence.repeats or ():
-        if found.repeated:
+        if found.repeated and found.column not in households:
             message = (
                 f"pseudonyms of {found.column} bring rows together ({found.repeated} stand in several rows), "
                 "and no person is declared: rows were counted as persons"
@@ -106,12 +108,17 @@ def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
 
 
 def _named_across(evidence: Evidence) -> CheckOutcome | None:
-    """Warn of a direct identifier that appears with several persons: it may be the person, and the declared unit not."""
+    """Warn of a direct identifier that appears with several persons: it may be the person, and the declared unit not.
+
+    Not of one of which the policy says whom it links, or that is suspected of linking persons: a check of its own tells.
+    """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None or persons is None or persons.most_rows > 1:
         return None
+    suspected = () if evidence.links is None else tuple(name for name, _ in evidence.links.suspected)
     for found in evidence.repeats or ():
-        if found.direct and found.repeated and found.column != unit.column:
+        said = evidence.plan.source.column(found.column).links is not None or found.column in suspected
+        if found.direct and found.repeated and found.column != unit.column and not said:
             message = f"{found.repeated} pseudonyms of {found.column} stand with several persons: is {unit.column} the person?"
             return warned(message, count(found.repeated))
     return None
