@@ -82,6 +82,8 @@ CODES: dict[str, str] = {
     "P551": "a recipient of a release that the legal section does not name",
     "P552": "a recipient's id that stands twice",
     "P553": "a recipient that is everybody, and yet one among others",
+    "P555": "a column that is the person and a household of persons",
+    "P556": "a household that is released and that no threat limits",
     "P601": "a quasi-identifier leaves that no protected threat knows",
     "P602": "rows of one person stay linkable",
     "P603": "missing values are read as anything",

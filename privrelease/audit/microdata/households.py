@@ -1,8 +1,7 @@
 """Measures columns of a released file that bring rows of several persons together, on the parked file by queries of the auditor's own.
 
-A column is a household's by the policy's word (`links: household`), nobody's by its word (`links: none`), or suspected: a pseudonym, or an insensitive
-column of texts or codes, of which at least half of the values belong to 2 to 20 persons. A column whose values the policy lists has no numbers of
-households.
+A column is a household's by the policy's word (`links: household`), nobody's by its word (`links: none`), or suspected: at least half of its values
+belong to 2 to 20 persons.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values, persons_by_value
-from privrelease.relational.schema import ColumnType, Role
-from privrelease.relational.treatments import CellRelation
+from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,12 +22,9 @@ if TYPE_CHECKING:
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import AuditEngine
-    from privrelease.plan.model import MicrodataPlan, ReleasedColumn, ThreatPlan
+    from privrelease.plan.model import ThreatPlan
 
-__all__ = ["HouseholdRisk", "Links", "declared_households", "household_columns", "possible_links", "with_links"]
-
-_CODES = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
-
+__all__ = ["HouseholdRisk", "Links", "with_links"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HouseholdRisk:
@@ -45,31 +41,6 @@ class Links:
 
     households: tuple[HouseholdRisk, ...] = ()
     suspected: tuple[tuple[str, int], ...] = ()
-
-
-def declared_households(plan: MicrodataPlan) -> tuple[str, ...]:
-    """Return the columns of the dataset that the policy says link the persons of a household, released or not."""
-    return tuple(column.name for column in plan.source.declared if column.links == "household")
-
-
-def household_columns(plan: MicrodataPlan) -> tuple[str, ...]:
-    """Return the released columns that the policy says link the persons of a household."""
-    declared = declared_households(plan)
-    return tuple(column.name for column in plan.columns if column.name in declared)
-
-
-def possible_links(plan: MicrodataPlan) -> tuple[str, ...]:
-    """Return the released columns that may link persons and of which the policy says nothing."""
-    unit = None if plan.unit is None else plan.unit.column
-    return tuple(column.name for column in plan.columns if column.name != unit and _possible(plan, column))
-
-
-def _possible(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
-    declared = plan.source.column(column.name)
-    if declared.links is not None or (declared.domain is not None and declared.domain.values is not None):
-        return False
-    code = column.role is Role.INSENSITIVE and declared.type in _CODES
-    return code or column.treatment.relation is CellRelation.KEYED_TOKEN
 
 
 def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
@@ -104,12 +75,9 @@ def _households(
     persons: NDArray[np.integer] | None,
     known: dict[str, NDArray[np.integer]],
 ) -> Iterator[HouseholdRisk]:
-    """Yield the households of one column under each threat. An attacker who knows the column itself finds rows by its values, of which the
-    threat's own classes tell; here they know the others.
-    """
-    for threat in evidence.plan.threats:
-        columns = [column for column in threat.columns if column != name and column in known]
-        if len(columns) == len([column for column in threat.columns if column != name]):
+    """Yield the households of one column under each threat whose columns the file has."""
+    for threat, columns in zip(evidence.plan.threats, known_of_members(evidence.plan, name), strict=True):
+        if known.keys() >= set(columns):
             tuples = joint_codes((known[column] for column in columns), len(households))
             yield HouseholdRisk(name, threat, compositions(households, persons, tuples, knows_rows=threat.knows_rows))
 

@@ -19,6 +19,7 @@ from privrelease.disclosure.risk.marketer import marketer_risk
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.verdict import judge
 from privrelease.execute.common.progress import silent
+from privrelease.execute.microdata.households import link_findings
 from privrelease.execute.microdata.protection import protect
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells
 
@@ -126,7 +127,7 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -
         cells_total=total,
         feasible=solution.feasible,
         unmet=unmet,
-        findings=(*protected.source.warnings, *(() if over is None else (over,))),
+        findings=(*protected.source.warnings, *(() if over is None else (over,)), *link_findings(plan, protected, engine)),
     )
 
 

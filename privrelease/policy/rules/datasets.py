@@ -45,6 +45,10 @@ def dataset_rules(reading: RuleContext) -> Iterator[Finding]:
         yield from _pivots(reading, name, dataset)
         for column, spec in dataset.columns.items():
             yield from _column(reading, ("datasets", name, "columns", column), spec)
+            if spec.links == "household" and dataset.person is not None and dataset.person.column == column:
+                message = f"{shown(column)} is the person (`unit`) and cannot be a household of persons"
+                hint = "name the column of the person under `unit`, or remove `links`"
+                yield reading.error("P555", message, "datasets", name, "columns", column, "links", hint=hint)
 
 
 def _source(reading: RuleContext, name: str, dataset: Dataset) -> Iterator[Finding]:

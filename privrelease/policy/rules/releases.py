@@ -114,6 +114,7 @@ def _protection(
         if known <= set(dataset.columns):
             yield from _suppression(reading, number, release, dataset, out, known)
         yield from _unprotected(reading, number, release, dataset, out, known)
+        yield from _households(reading, number, release, dataset, out, threats)
     yield from _persons(reading, number, release, dataset, out)
 
 
@@ -169,6 +170,19 @@ def _unprotected(
             selected = release.columns.index(column) if release.columns is not None else None
             place = ("releases", number) if selected is None else ("releases", number, "columns", selected)
             yield reading.warning("P601", message, *place, hint="add it to a threat's `knows`, drop it, or correct its role")
+
+
+def _households(
+    reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving, threats: Sequence[Threat]
+) -> Iterator[Finding]:
+    """Warn of a household that is released where no protected threat limits what finds it."""
+    if any(threat.highest_risk is not None for threat in threats) or not reading.resolved:
+        return
+    for column in out.columns:
+        if dataset.columns[column].links == "household":
+            message = f"{shown(column)} links the persons of a household, and no protected threat of release {release.id} sets `highest_risk`: nothing limits it"
+            hint = f"protect against a threat with `highest_risk`, or drop {shown(column)}"
+            yield reading.warning("P556", message, "releases", number, hint=hint)
 
 
 def _persons(reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset, out: Leaving) -> Iterator[Finding]:

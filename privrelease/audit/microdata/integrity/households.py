@@ -9,8 +9,8 @@ from privrelease.audit.check import CheckOutcome, failed, nothing_to_look_at, pa
 from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.document.model import Outcome
 from privrelease.audit.figure_model import Figure
-from privrelease.audit.microdata.households import declared_households, household_columns, possible_links
 from privrelease.findings import pluralise
+from privrelease.plan.microdata.links import declared_households, household_columns, possible_links
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence

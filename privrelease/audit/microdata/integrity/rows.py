@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, nothing_to_look_at, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
-from privrelease.audit.microdata.households import household_columns
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
 from privrelease.findings import pluralise
+from privrelease.plan.microdata.links import household_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

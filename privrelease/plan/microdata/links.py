@@ -1,0 +1,50 @@
+"""Columns that bring rows of several persons together: those of households by the policy's word, and those of which it says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.treatments import CellRelation
+
+if TYPE_CHECKING:
+    from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+
+__all__ = ["declared_households", "household_columns", "known_of_members", "possible_links"]
+
+_CODES = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
+
+
+def declared_households(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the columns of the dataset that the policy says link the persons of a household, released or not."""
+    return tuple(column.name for column in plan.source.declared if column.links == "household")
+
+
+def household_columns(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the released columns that the policy says link the persons of a household."""
+    declared = declared_households(plan)
+    return tuple(column.name for column in plan.columns if column.name in declared)
+
+
+def known_of_members(plan: MicrodataPlan, household: str) -> tuple[tuple[str, ...], ...]:
+    """Return the released columns by which the attacker of each threat knows the members of a household, in the order of the threats.
+
+    Not the household's own column: of an attacker who knows that one, the threat's own classes tell.
+    """
+    return tuple(tuple(column for column in threat.columns if column != household) for threat in plan.threats)
+
+
+def possible_links(plan: MicrodataPlan) -> tuple[str, ...]:
+    """Return the released columns that may link persons, and of which the policy says nothing: pseudonyms, and insensitive columns of texts or
+    codes. A column whose values the policy lists is a classification.
+    """
+    unit = None if plan.unit is None else plan.unit.column
+    return tuple(column.name for column in plan.columns if column.name != unit and _possible(plan, column))
+
+
+def _possible(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
+    declared = plan.source.column(column.name)
+    if declared.links is not None or (declared.domain is not None and declared.domain.values is not None):
+        return False
+    code = column.role is Role.INSENSITIVE and declared.type in _CODES
+    return code or column.treatment.relation is CellRelation.KEYED_TOKEN
