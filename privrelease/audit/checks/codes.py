@@ -26,6 +26,11 @@ OTHER_FINDINGS: Final = (
         "a population has fewer persons than the file",
         "name the population from which the data was drawn, of the same day",
     ),
+    FindingKind(
+        "A300",
+        "what households show",
+        "information: the release is judged by the number of households that share a composition",
+    ),
     FindingKind(POLICY_CHECK.code, POLICY_CHECK.title, POLICY_CHECK.hint),
     FindingKind("A302", "a check of the policy could not be made", NOT_MADE_HINT),
     FindingKind("A303", "a waiver does not count", "remove it, or have it approved anew by somebody else than its owner"),

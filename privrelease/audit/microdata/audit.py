@@ -17,6 +17,7 @@ from privrelease.audit.document.model import AuditResult, FindingRecord
 from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, CONTROL_CHECK
 from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
+from privrelease.audit.microdata.households import household_findings
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.previous_releases import beside_microdata
@@ -66,7 +67,7 @@ def audit_microdata(
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
-    findings = findings_of(plan, threats, checks, warnings)
+    findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))
     measures = utility_measures(evidence, policy, engine)
     audit = AuditResult(
         kind="microdata",

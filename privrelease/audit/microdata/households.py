@@ -7,11 +7,17 @@ belong to 2 to 20 persons.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values, persons_by_value
+from privrelease.audit.checks.codes import kind_of
+from privrelease.audit.checks.findings import per_cent, place
+from privrelease.audit.document.model import FindingRecord
+from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values
+from privrelease.engine.protocol.base import PersonsFrom
+from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links
 from privrelease.relational.schema import ColumnType
 
@@ -22,9 +28,14 @@ if TYPE_CHECKING:
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
 
-__all__ = ["HouseholdRisk", "Links", "with_links"]
+__all__ = ["HouseholdRisk", "Links", "household_findings", "with_links"]
+
+#: Where the person of a released row is found: every row is one, in the file's own column, or in the source.
+Whose: TypeAlias = Literal["row", "file", "source"]
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HouseholdRisk:
@@ -44,28 +55,30 @@ class Links:
 
 
 def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
-    """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
+    """Add what columns of the file link; nothing where a column is not there, or the persons of its rows cannot be told."""
     plan, main = evidence.plan, evidence.main
     declared, possible = household_columns(plan), possible_links(plan)
-    if main is None or not (declared or possible):
+    whose = _whose(evidence)
+    if main is None or whose is None or not (declared or possible) or not evidence.measurable((*declared, *possible)):
         return evidence
-    told, persons = _persons(evidence, engine)
-    if not told or not evidence.measurable((*declared, *possible)):
-        return evidence
-    known = _codes(evidence, engine, plan.quasi_identifiers if declared else ())
-    codes = _codes(evidence, engine, (*declared, *possible))
-    kinds = dict(main.columns)
-    suspected = (
-        (name, linked_values(persons_by_value(codes[name], persons), numbers=kinds[name] is ColumnType.INTEGER))
-        for name in possible
-    )
-    return replace(
-        evidence,
-        links=Links(
-            tuple(one for name in declared for one in _households(evidence, name, codes[name], persons, known)),
-            tuple((name, linked) for name, linked in suspected if linked),
-        ),
-    )
+    suspected = tuple((name, _linked(evidence, main, name, whose, engine)) for name in possible)
+    found: list[HouseholdRisk] = []
+    if declared:
+        persons = _persons(evidence, main, whose, engine)
+        known = _codes(evidence, engine, main, plan.quasi_identifiers)
+        codes = _codes(evidence, engine, main, declared)
+        found = [one for name in declared for one in _households(evidence, name, codes[name], persons, known)]
+    return replace(evidence, links=Links(tuple(found), tuple((name, linked) for name, linked in suspected if linked)))
+
+
+def _linked(evidence: Evidence, main: ReleasedFile, name: str, whose: Whose, engine: AuditEngine) -> int:
+    unit = None if evidence.plan.unit is None else evidence.plan.unit.column
+    if whose == "source" and unit is not None and evidence.source is not None and evidence.target.row_map is not None:
+        persons = PersonsFrom(evidence.source, evidence.target.row_map, unit)
+        found = engine.size_histogram(main, (name,), persons_from=persons, residual=True)
+    else:
+        found = engine.size_histogram(main, (name,), unit=unit if whose == "file" else None, residual=True)
+    return linked_values(found.sizes, found.classes, numbers=dict(main.columns)[name] is ColumnType.INTEGER)
 
 
 def _households(
@@ -82,24 +95,55 @@ def _households(
             yield HouseholdRisk(name, threat, compositions(households, persons, tuples, knows_rows=threat.knows_rows))
 
 
-def _codes(evidence: Evidence, engine: AuditEngine, columns: Sequence[str]) -> dict[str, NDArray[np.integer]]:
-    if evidence.main is None:
-        return {}
+def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
+    """Return as information, for the internal edition, what each threat sees of the households of each column.
+
+    Beside 1/f, which is judged, the household risk of sdcMicro: that of finding one member at least, members taken for independent.
+    """
+    kind = kind_of("A300")
+    return tuple(
+        FindingRecord(
+            code=kind.code,
+            message=(
+                f"{one.column}, threat {one.threat.name}: {pluralise(one.found.sizes.n_records, 'household')} with at most "
+                f"{pluralise(one.found.largest, 'member')}, of which at least {one.found.sizes.smallest} share a composition; "
+                f"sdcMicro's household risk, members taken for independent, is at most {per_cent(Fraction(one.found.member_risk))}"
+            ),
+            severity="info",
+            subject=f"households.{one.column}.{one.threat.name}",
+            **place(evidence.plan.location),
+        )
+        for one in (() if evidence.links is None else evidence.links.households)
+        if one.found.sizes.n_records
+    )
+
+
+def _codes(
+    evidence: Evidence, engine: AuditEngine, main: ReleasedFile, columns: Sequence[str]
+) -> dict[str, NDArray[np.integer]]:
     usable = [name for name in columns if evidence.measurable((name,))]
-    return {coded.name: coded.codes[0] for coded in engine.coded_columns((evidence.main,), usable)}
+    return {coded.name: coded.codes[0] for coded in engine.coded_columns((main,), usable)}
 
 
-def _persons(evidence: Evidence, engine: AuditEngine) -> tuple[bool, NDArray[np.integer] | None]:
-    """Return whether the person of every released row can be told, and the code of each; None where every row is a person."""
-    unit, main, source, row_map = evidence.plan.unit, evidence.main, evidence.source, evidence.target.row_map
-    if unit is None or evidence.one_each or (source is None and unit.max_rows == 1):
-        return True, None
-    if main is not None and evidence.measurable((unit.column,)):
-        return True, _codes(evidence, engine, (unit.column,))[unit.column]
-    if main is None or source is None or row_map is None or not evidence.sound_map:
-        return False, None
+def _whose(evidence: Evidence) -> Whose | None:
+    """Say where the person of a released row is found; None where that cannot be told."""
+    unit = evidence.plan.unit
+    if unit is None or evidence.one_each or (evidence.source is None and unit.max_rows == 1):
+        return "row"
+    if evidence.measurable((unit.column,)):
+        return "file"
+    return "source" if evidence.source is not None and evidence.target.row_map is not None and evidence.sound_map else None
+
+
+def _persons(evidence: Evidence, main: ReleasedFile, whose: Whose, engine: AuditEngine) -> NDArray[np.integer] | None:
+    """Return the code of the person of each released row; None where every row is a person."""
+    unit, source, row_map = evidence.plan.unit, evidence.source, evidence.target.row_map
+    if unit is None or whose == "row":
+        return None
+    if source is None or row_map is None or whose == "file":
+        return _codes(evidence, engine, main, (unit.column,))[unit.column]
     codes = next(iter(engine.coded_columns((source,), (unit.column,)))).codes[0]
     of_source, of_output = engine.mapped_rows(row_map)
     persons = np.zeros(main.n_rows, np.int64)
     persons[of_output] = codes[of_source]
-    return True, persons
+    return persons

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LEAST_VALUES", "LINKED_PERSONS", "Compositions", "compositions", "joint_codes", "linked_values", "multisets", "persons_by_value"]
+__all__ = ["LEAST_VALUES", "LINKED_PERSONS", "Compositions", "compositions", "joint_codes", "linked_values", "multisets"]
 
 #: Numbers of persons, both included, that make a value look like the number of a group of persons who belong together.
 LINKED_PERSONS = (2, 20)
@@ -85,9 +85,7 @@ def compositions(
     counts = np.bincount(composed)
     with np.errstate(divide="ignore"):
         safe = np.bincount(house, np.log1p(-risks), n_houses)
-    return Compositions(
-        ClassSizes.from_counts(counts[counts > 0]), int(np.bincount(house).max()), float(-np.expm1(safe.min()))
-    )
+    return Compositions(ClassSizes.from_counts(counts[counts > 0]), int(np.bincount(house).max()), float(-np.expm1(safe.min())))
 
 
 def joint_codes(columns: Iterable[NDArray[np.integer]], n_rows: int) -> NDArray[np.int64]:
@@ -140,35 +138,21 @@ def multisets(owners: NDArray[np.integer], items: NDArray[np.int64], n_owners: i
     return codes
 
 
-def persons_by_value(values: NDArray[np.integer], persons: NDArray[np.integer] | None) -> NDArray[np.int64]:
-    """Return the number of distinct persons of each value that has any: ``values`` (n,) codes, 0 missing; ``persons`` as in :func:`compositions`.
+def linked_values(persons: NDArray[np.int64], values: NDArray[np.int64], *, numbers: bool = False) -> int:
+    """Return how many values of a column belong to a group of 2 to 20 persons where at least half of its values do, else 0.
 
-    >>> persons_by_value(np.array([1, 1, 2, 0]), np.array([1, 1, 2, 3])).tolist()
-    [1, 1]
-    """
-    there = np.asarray(values) > 0
-    found = np.asarray(values)[there].astype(np.int64)
-    if persons is not None and len(found):
-        people = int(persons.max()) + 1
-        found = np.unique(found * people + np.asarray(persons)[there].astype(np.int64)) // people
-    counts = np.bincount(found)
-    return np.asarray(counts[counts > 0], np.int64)
+    ``persons``: distinct numbers of persons; ``values``: of so many persons each. ``numbers``: at least half of the persons belong to such values too. Else
+    an amount that most persons share, and the others have in many rare values, is taken for a code. Fewer than five such values are taken
+    for those of a classification.
 
-
-def linked_values(persons: NDArray[np.int64], *, numbers: bool = False) -> int:
-    """Return how many values belong to a group of 2 to 20 persons where at least half of them do, else 0. ``persons``: of each value.
-
-    ``numbers``: at least half of the persons belong to such values too. Else an amount that most persons share, and the others have in many rare
-    values, is taken for a code. Fewer than five such values are taken for those of a classification.
-
-    >>> linked_values(np.array([2, 4, 3, 2, 2, 1, 300])), linked_values(np.array([2, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1]))
-    (5, 0)
-    >>> linked_values(np.array([2, 4, 3, 2, 2, 300]), numbers=True), linked_values(np.array([4, 4]))
+    >>> linked_values(np.array([1, 2, 4]), np.array([6, 4, 1])), linked_values(np.array([1, 2, 4]), np.array([5, 4, 1]))
+    (0, 5)
+    >>> linked_values(np.array([2, 300]), np.array([9, 1]), numbers=True), linked_values(np.array([4]), np.array([4]))
     (0, 0)
     """
     low, high = LINKED_PERSONS
     linked = (persons >= low) & (persons <= high)
-    found = int(np.count_nonzero(linked))
-    if found < LEAST_VALUES or 2 * found < len(persons) or (numbers and 2 * int(persons[linked].sum()) < int(persons.sum())):
+    found = int(values[linked].sum())
+    if found < LEAST_VALUES or 2 * found < int(values.sum()):
         return 0
-    return found
+    return 0 if numbers and 2 * int(persons[linked] @ values[linked]) < int(persons @ values) else found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values, persons_by_value
+from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
 from privrelease.execute.microdata.suppression import row_masks
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links
@@ -35,15 +35,8 @@ def link_findings(plan: MicrodataPlan, protected: Protected, engine: Engine) -> 
     """Return D254 for a column that looks like the number of a household and is not declared, and D255 (error) for households that a run
     would not hide: measured on the rows and cells that it would release.
     """
-    if not (household_columns(plan) or possible_links(plan)):
-        return ()
-    masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
-    unit = plan.unit if protected.persons.repeat else None
-    persons = None if unit is None else engine.persons(protected.source, unit.column)[~dropped]
-    return (
-        *_suspected(plan, protected, engine, persons, ~dropped),
-        *_exposed(plan, protected, engine, persons, ~dropped, masks),
-    )
+    unit = plan.unit.column if plan.unit is not None and protected.persons.repeat else None
+    return (*_suspected(plan, protected, engine, unit), *_exposed(plan, protected, engine, unit))
 
 
 def _codes(engine: Engine, protected: Protected, column: str) -> NDArray[np.int32]:
@@ -51,31 +44,28 @@ def _codes(engine: Engine, protected: Protected, column: str) -> NDArray[np.int3
     return np.asarray(rows.table.codes[rows.row_class, 0], np.int32)
 
 
-def _suspected(
-    plan: MicrodataPlan, protected: Protected, engine: Engine, persons: NDArray[np.uint32] | None, kept: NDArray[np.bool_]
-) -> Iterator[Finding]:
+def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: str | None) -> Iterator[Finding]:
+    possible = possible_links(plan)
     for column in plan.columns:
-        if column.name in possible_links(plan):
-            counts = persons_by_value(_codes(engine, protected, column.name)[kept], persons)
-            linked = linked_values(counts, numbers=column.type is ColumnType.INTEGER)
-            if linked:
-                message = (
-                    f"most values of {column.name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
-                    "a run would leave the release to a person"
-                )
-                yield Finding(
-                    "D254", message, Severity.WARN, location=plan.location, hint=_DECLARE, subject=f"releases.{plan.id}"
-                )
+        if column.name not in possible:
+            continue
+        found = engine.size_histogram(protected.source, (column.name,), unit=unit, residual=True)
+        linked = linked_values(found.sizes, found.classes, numbers=column.type is ColumnType.INTEGER)
+        if linked:
+            message = (
+                f"most values of {column.name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
+                "a run would leave the release to a person"
+            )
+            yield Finding("D254", message, Severity.WARN, location=plan.location, hint=_DECLARE, subject=f"releases.{plan.id}")
 
 
-def _exposed(
-    plan: MicrodataPlan,
-    protected: Protected,
-    engine: Engine,
-    persons: NDArray[np.uint32] | None,
-    kept: NDArray[np.bool_],
-    masks: NDArray[np.uint64],
-) -> Iterator[Finding]:
+def _exposed(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: str | None) -> Iterator[Finding]:
+    households = household_columns(plan)
+    if not households:
+        return
+    masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
+    kept = ~dropped
+    persons = None if unit is None else engine.persons(protected.source, unit)[kept]
     table, of_row = protected.rows.table, protected.rows.row_class
 
     def cells(name: str) -> NDArray[np.int32]:
@@ -83,7 +73,7 @@ def _exposed(
         lost = (masks[:, place // 64] >> np.uint64(place % 64)) & np.uint64(1)
         return np.where(lost == 0, table.codes[of_row, place], 0)[kept]
 
-    for household in household_columns(plan):
+    for household in households:
         codes = _codes(engine, protected, household)[kept]
         for threat, known in zip(plan.threats, known_of_members(plan, household), strict=True):
             if threat.thresholds.highest is None:

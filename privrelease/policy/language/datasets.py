@@ -238,7 +238,9 @@ class ColumnSpec(Frozen):
     ] = None
     """Category of personal data: `special` (Art. 9 GDPR), `criminal` (Art. 10 GDPR)."""
     links: Annotated[
-        Annotated[Literal["none", "household"], CHOICE] | None, Stricter.ranked("none", None, "household"), Judged(figures.links)
+        Annotated[Literal["none", "household"], CHOICE] | None,
+        Stricter.ranked("none", None, "household"),
+        Judged(figures.links),
     ] = None
     """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, nobody's."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None

@@ -40,12 +40,19 @@ def households_hidden(evidence: Evidence) -> CheckOutcome:
     limits = [threat for threat in evidence.plan.threats if threat.thresholds.highest is not None]
     judged = () if evidence.links is None else evidence.links.households
     if evidence.links is None or len(judged) < len(evidence.plan.threats) * len(household_columns(evidence.plan)):
-        return nothing_to_look_at(_NO_PERSONS if evidence.main is not None else "no file can be read")
+        return nothing_to_look_at(_why_not(evidence))
     faults = [(one, _excess(one)) for one in judged if one.threat in limits]
     worst, excess = max(faults, key=lambda pair: pair[1])
     if excess <= 1:
         return passed("every composition of a household is shared by as many households as the threats demand")
     return _found(worst)
+
+
+def _why_not(evidence: Evidence) -> str:
+    if evidence.main is None:
+        return "no file can be read"
+    asked = (*household_columns(evidence.plan), *possible_links(evidence.plan), *evidence.plan.quasi_identifiers)
+    return _NO_PERSONS if evidence.measurable(asked) else "the file lacks columns of the plan"
 
 
 def _highest(one: HouseholdRisk) -> Fraction:
@@ -62,8 +69,7 @@ def _found(one: HouseholdRisk) -> CheckOutcome:
     k = one.threat.thresholds.k
     message = (
         f"threat {one.threat.name} finds {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {one.column} by the values of their members, "
-        f"which fewer than {k} households share: the highest risk is {per_cent(_highest(one))}, the limit {per_cent(limit)} "
-        f"(of one member of a household, taken for independent: {per_cent(Fraction(one.found.member_risk))})"
+        f"which fewer than {k} households share: the highest risk is {per_cent(_highest(one))}, the limit {per_cent(limit)}"
     )
     return failed(message, Figure.of(_highest(one), "share"), Figure.of(limit, "share"))
 
@@ -77,7 +83,7 @@ def links_declared(evidence: Evidence) -> CheckOutcome:
     """No column of which the policy says nothing has values that mostly belong to a few persons each; else a person decides."""
     links = evidence.links
     if links is None:
-        return nothing_to_look_at(_NO_PERSONS if evidence.main is not None else "no file can be read")
+        return nothing_to_look_at(_why_not(evidence))
     if not links.suspected:
         return passed("no released column looks like the number of a household")
     named = ", ".join(f"{name} ({pluralise(linked, 'value')})" for name, linked in links.suspected)
