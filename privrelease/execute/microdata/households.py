@@ -10,7 +10,7 @@ import numpy as np
 from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
 from privrelease.execute.microdata.suppression import row_masks
 from privrelease.findings import Finding, Severity, pluralise
-from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links
+from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM, household_columns, known_of_members, possible_links
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan
 
 __all__ = ["link_findings"]
-
-_DECLARE = (
-    "declare `links: household` on the column, and its households are judged; drop it; or declare `links: none` where persons who share a value do "
-    "not belong together"
-)
-_REPAIR = "drop the column that links the household, release fewer columns of its members, or coarser values in the source"
 
 
 def link_findings(plan: MicrodataPlan, protected: Protected, engine: Engine) -> tuple[Finding, ...]:
@@ -56,7 +50,7 @@ def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: 
                 f"most values of {column.name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
                 "a run would leave the release to a person"
             )
-            yield Finding("D254", message, Severity.WARN, location=plan.location, hint=_DECLARE, subject=f"releases.{plan.id}")
+            yield Finding("D254", message, Severity.WARN, location=plan.location, hint=SAY_WHOM, subject=f"releases.{plan.id}")
 
 
 def _exposed(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: str | None) -> Iterator[Finding]:
@@ -86,4 +80,4 @@ def _exposed(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: st
                     f"threat {threat.name} would find {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {household} by the "
                     f"values of their members, which fewer than {k} households would share"
                 )
-                yield Finding("D255", message, location=plan.location, hint=_REPAIR, subject=f"releases.{plan.id}")
+                yield Finding("D255", message, location=plan.location, hint=LESS_OF_HOUSEHOLDS, subject=f"releases.{plan.id}")

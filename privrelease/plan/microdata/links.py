@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.relational.treatments import CellRelation
@@ -10,8 +10,18 @@ from privrelease.relational.treatments import CellRelation
 if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
 
-__all__ = ["declared_households", "household_columns", "known_of_members", "possible_links"]
+__all__ = ["LESS_OF_HOUSEHOLDS", "SAY_WHOM", "declared_households", "household_columns", "known_of_members", "possible_links"]
 
+#: Remedy for a column of which the policy does not say whom it links, before a run and after it.
+SAY_WHOM: Final = (
+    "declare `links: household` on the column, and its households are judged; drop it; or declare `links: none` where persons who share a value do "
+    "not belong together"
+)
+#: Remedy for households that are found by their members.
+LESS_OF_HOUSEHOLDS: Final = (
+    "drop the column that links the household, or release less of its members: coarser values in the source, fewer columns; suppression of single "
+    "cells works on persons and does not repair this"
+)
 _CODES = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
 
 

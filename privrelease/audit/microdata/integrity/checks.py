@@ -9,6 +9,7 @@ from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.microdata.integrity import cells, files, households, identifiers, rows
 from privrelease.audit.microdata.integrity import disguised_identifiers as hidden
 from privrelease.audit.microdata.integrity import source_consistency as explained
+from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import CheckResult
@@ -86,8 +87,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "A298",
         "AUDIT-HOUSEHOLDS",
         "Households share their composition",
-        "drop the column that links the household, or release less of its members: coarser values in the source, fewer columns; suppression of single "
-        "cells works on persons and does not repair this",
+        LESS_OF_HOUSEHOLDS,
         households.households_hidden,
         asked=households.households_declared,
         declined=households.households_unasked,
@@ -96,8 +96,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "A299",
         "AUDIT-LINKS",
         "No column links persons unsaid",
-        "declare `links: household` on the column, and its households are judged; drop it; or declare `links: none` where persons who share a value "
-        "do not belong together",
+        SAY_WHOM,
         households.links_declared,
         asked=households.links_possible,
     ),
