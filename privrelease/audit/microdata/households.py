@@ -61,24 +61,28 @@ def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
     whose = _whose(evidence)
     if main is None or whose is None or not (declared or possible) or not evidence.measurable((*declared, *possible)):
         return evidence
-    suspected = tuple((name, _linked(evidence, main, name, whose, engine)) for name in possible)
     found: list[HouseholdRisk] = []
     if declared:
         persons = _persons(evidence, main, whose, engine)
         known = _codes(evidence, engine, main, plan.quasi_identifiers)
         codes = _codes(evidence, engine, main, declared)
         found = [one for name in declared for one in _households(evidence, name, codes[name], persons, known)]
-    return replace(evidence, links=Links(tuple(found), tuple((name, linked) for name, linked in suspected if linked)))
+    return replace(evidence, links=Links(tuple(found), tuple(_suspected(evidence, main, whose, engine))))
 
 
-def _linked(evidence: Evidence, main: ReleasedFile, name: str, whose: Whose, engine: AuditEngine) -> int:
+def _suspected(evidence: Evidence, main: ReleasedFile, whose: Whose, engine: AuditEngine) -> Iterator[tuple[str, int]]:
+    possible = possible_links(evidence.plan)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     if whose == "source" and unit is not None and evidence.source is not None and evidence.target.row_map is not None:
         persons = PersonsFrom(evidence.source, evidence.target.row_map, unit)
-        found = engine.size_histogram(main, (name,), persons_from=persons, residual=True)
+        sizes = engine.value_sizes(main, possible, persons_from=persons)
     else:
-        found = engine.size_histogram(main, (name,), unit=unit if whose == "file" else None, residual=True)
-    return linked_values(found.sizes, found.classes, numbers=dict(main.columns)[name] is ColumnType.INTEGER)
+        sizes = engine.value_sizes(main, possible, unit=unit if whose == "file" else None)
+    kinds = dict(main.columns)
+    for name, found in zip(possible, sizes, strict=True):
+        linked = linked_values(found.sizes, found.classes, numbers=kinds[name] is ColumnType.INTEGER)
+        if linked:
+            yield name, linked
 
 
 def _households(

@@ -175,6 +175,18 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
             self._connection, self._opened(of), columns, unit=unit, residual=residual, persons=persons
         )
 
+    def value_sizes(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+    ) -> tuple[SizeHistogram, ...]:
+        """Return the histogram of each column alone."""
+        persons = self._persons(persons_from)
+        return measuring.value_sizes(self._connection, self._opened(of), columns, unit=unit, persons=persons)
+
     def class_table(
         self,
         of: Staged | ReleasedFile,

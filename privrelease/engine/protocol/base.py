@@ -231,6 +231,17 @@ class Engine(Protocol):
         """
         ...
 
+    def value_sizes(
+        self,
+        of: Staged | ReleasedFile,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+    ) -> tuple[SizeHistogram, ...]:
+        """Return the numbers of rows, or of distinct persons, of the values of each column alone; a missing value is none."""
+        ...
+
     def class_table(
         self,
         of: Staged | ReleasedFile,

@@ -40,14 +40,12 @@ def _codes(engine: Engine, protected: Protected, column: str) -> NDArray[np.int3
 
 def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: str | None) -> Iterator[Finding]:
     possible = possible_links(plan)
-    for column in plan.columns:
-        if column.name not in possible:
-            continue
-        found = engine.size_histogram(protected.source, (column.name,), unit=unit, residual=True)
-        linked = linked_values(found.sizes, found.classes, numbers=column.type is ColumnType.INTEGER)
+    kinds = {column.name: column.type for column in plan.columns}
+    for name, found in zip(possible, engine.value_sizes(protected.source, possible, unit=unit), strict=True):
+        linked = linked_values(found.sizes, found.classes, numbers=kinds[name] is ColumnType.INTEGER)
         if linked:
             message = (
-                f"most values of {column.name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
+                f"most values of {name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
                 "a run would leave the release to a person"
             )
             yield Finding("D254", message, Severity.WARN, location=plan.location, hint=SAY_WHOM, subject=f"releases.{plan.id}")

@@ -91,6 +91,18 @@ def test_size_histograms_count_rows_or_persons(bench, seed):
         assert found.sizes.tolist() == sorted(sizes)
 
 
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_values_of_many_columns_are_counted_as_those_of_each(bench, unit):
+    source, _ = random_source(bench, 5)
+    staged = bench.engine.stage(source)
+    names = [column.name for column in staged.columns]
+    for found, name in zip(bench.engine.value_sizes(staged, names, unit=unit), names, strict=True):
+        alone = bench.engine.size_histogram(staged, [name], unit=unit, residual=True)
+        assert found.sizes.tolist() == alone.sizes.tolist()
+        assert found.classes.tolist() == alone.classes.tolist()
+    assert bench.engine.value_sizes(staged, []) == ()
+
+
 def test_one_row_no_row_and_equal_rows_are_classes_too(bench):
     column = Column("a", ColumnType.CATEGORY, Role.QUASI)
     for text, codes, counts in (("a\n", [], []), ("a\nx\n", [[1]], [1]), ("a\nx\nx\n", [[1]], [2]), ('a\n""\n', [[0]], [1])):

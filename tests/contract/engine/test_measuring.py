@@ -154,6 +154,10 @@ def test_persons_are_found_through_the_row_map_when_their_column_did_not_leave(b
     assert (rows.sizes.tolist(), rows.classes.tolist()) == ([1, 3], [2, 1])
     by_person = bench.engine.size_histogram(found, ["sex", "age"], persons_from=persons)
     assert (by_person.sizes.tolist(), by_person.classes.tolist()) == ([1, 2], [2, 1])
+    sexes, ages = bench.engine.value_sizes(found, ["sex", "age"], persons_from=persons)
+    for each, name in ((sexes, "sex"), (ages, "age")):
+        alone = bench.engine.size_histogram(found, [name], persons_from=persons, residual=True)
+        assert (each.sizes.tolist(), each.classes.tolist()) == (alone.sizes.tolist(), alone.classes.tolist())
     table = bench.engine.class_table(found, ["sex", "age"], persons_from=persons)
     assert table.counts.tolist() == [1, 1, 3]
     assert sorted(table.pairs_class.tolist()) == [0, 1, 2, 2]

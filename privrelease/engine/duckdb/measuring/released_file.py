@@ -39,12 +39,15 @@ __all__ = [
     "row_map_faults",
     "size_histogram",
     "unsorted_rows",
+    "value_sizes",
 ]
 
 Expr = exp.Expr
 
 #: Columns that one query compares: the memory of a query grows with the square of its figures.
 _AT_ONCE = 64
+#: Cells whose values one query groups, where it groups several columns.
+_CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,42 @@ def size_histogram(
     )
     there = ~apart & (n > 0)
     return SizeHistogram(n[there], np.asarray(block["j"], np.int64)[there], left_out)
+
+
+def value_sizes(
+    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None, persons: Persons | None
+) -> tuple[SizeHistogram, ...]:
+    """Return the histogram of each column alone, many columns of few rows by one query; see :class:`privrelease.engine.protocol.base.Engine`."""
+    at_once = max(_CELLS_AT_ONCE // max(of.n_rows, 1), 1)
+    found: list[SizeHistogram] = []
+    for low in range(0, len(columns), at_once):
+        some = columns[low : low + at_once]
+        if len(some) == 1:
+            found.append(size_histogram(connection, of, some, unit=unit, residual=True, persons=persons))
+        else:
+            found += _value_sizes(connection, of, some, unit, persons)
+    return tuple(found)
+
+
+def _value_sizes(
+    connection: Connection, of: Opened, columns: Sequence[str], unit: str | None, persons: Persons | None
+) -> list[SizeHistogram]:
+    base, person = _with_persons(of, persons)
+    person = of.key(unit, "t") if unit is not None else person
+    places = sql.call("list_value", *map(sql.integer, range(len(columns))))
+    cells = sql.call("list_value", *(sql.cast(of.key(name, "t"), "VARCHAR") for name in columns))
+    named = [sql.aliased(sql.call("unnest", places), "place"), sql.aliased(sql.call("unnest", cells), "cell")]
+    rows = base.select(*named, *([] if person is None else [sql.aliased(person, "person")]))
+    keys = [sql.column("place"), sql.column("cell")]
+    if person is not None:
+        rows = exp.select(*(key.copy() for key in keys), sql.column("person")).distinct().from_(rows.subquery("cells"))
+    there = exp.Not(this=exp.Is(this=sql.column("cell"), expression=exp.null()))
+    sizes = exp.select(sql.column("place"), sql.aliased(sql.count_all(), "n")).from_(rows.subquery("pairs")).where(there)
+    by = [sql.column("place"), sql.column("n")]
+    counts = exp.select(*by, sql.aliased(sql.count_all(), "j")).from_(sizes.group_by(*keys).subquery("classes"))
+    block = connection.arrays(counts.group_by(*(one.copy() for one in by)).order_by(*(one.copy() for one in by)))
+    place, n, j = (np.asarray(block[name], np.int64) for name in ("place", "n", "j"))
+    return [SizeHistogram(n[place == one], j[place == one]) for one in range(len(columns))]
 
 
 def _residual_rows(connection: Connection, of: Opened, columns: Sequence[str]) -> int:
