@@ -40,7 +40,7 @@ def load() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     late = [name for name in LATE if name in sys.modules]
-    if late or threading.active_count() > 1 or len(os.listdir("/proc/self/task")) > 1:
+    if late or threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit(f"loading started threads or loaded {late}: forks would not be as fresh processes")
 
 
