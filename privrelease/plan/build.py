@@ -29,7 +29,6 @@ from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
-from privrelease.relational.treatments import AS_IS, Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -255,10 +254,8 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
 
 
 def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
-    if name in out.pseudonyms:
-        token = Pseudonym(out.pseudonyms[name])
-        return ReleasedColumn(name, token.released_type(spec.type), spec.role, token)
-    return ReleasedColumn(name, AS_IS.released_type(spec.type), spec.role)
+    treatment = out.treatment(name)
+    return ReleasedColumn(name, treatment.released_type(spec.type), spec.role, treatment)
 
 
 def _threat(loaded: LoadedPolicy, name: str, threat: Threat, out: Leaving) -> ThreatPlan:

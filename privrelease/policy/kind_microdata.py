@@ -2,66 +2,74 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from privrelease.policy.language.releases import STEPS, DropStep, MicrodataRelease, PseudonymiseStep, SuppressCells
+from privrelease.policy.language.releases import STEPS, microdata_model
 from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
 from privrelease.policy.rules.approvals import frontier_rules
 from privrelease.policy.rules.recipients import recipient_rules, rows_and_table_rules
 from privrelease.policy.rules.releases import release_rules
 from privrelease.policy.rules.rule_context import leaving
-from privrelease.relational.treatments import AS_IS, Pseudonym
+from privrelease.policy.rules.steps import step_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.releases import MicrodataRelease, Steps
     from privrelease.relational.schema import ColumnType
 
-__all__ = ["MICRODATA"]
+__all__ = ["MICRODATA", "microdata_kind"]
 
 _Path = tuple[str | int, ...]
 
 
 def _columns(release: MicrodataRelease, dataset: Dataset) -> dict[str, ColumnType]:
     out = leaving(release, dataset)
-    tokens = {name: Pseudonym(key) for name, key in out.pseudonyms.items()}
-    return {name: tokens.get(name, AS_IS).released_type(dataset.columns[name].type) for name in out.columns}
+    return {name: out.treatment(name).released_type(dataset.columns[name].type) for name in out.columns}
 
 
-def _compared(release: MicrodataRelease, values: dict[str, object]) -> dict[str, object]:
+def _compared(steps: Steps) -> Callable[[MicrodataRelease, dict[str, object]], dict[str, object]]:
     """Steps by their names, and columns of steps of one name together: where they are written changes nothing."""
-    found = {key: value for key, value in values.items() if key != "transform"}
-    found["drop"] = tuple(name for step in release.transform if isinstance(step, DropStep) for name in step.drop)
-    steps = [step for step in release.transform if isinstance(step, PseudonymiseStep)]
-    found["pseudonymise"] = {name: step.key for step in steps for name in step.pseudonymise}
-    for step in release.transform:
-        if isinstance(step, SuppressCells):
-            found["suppress"] = values_of(step)
-    return found
+
+    def compared(release: MicrodataRelease, values: dict[str, object]) -> dict[str, object]:
+        found = {key: value for key, value in values.items() if key != "transform"}
+        for step in steps:
+            together = step.compared([one for one in release.transform if one.named == step.named])
+            if together is not None:
+                found[step.named] = values_of(together)
+        return found
+
+    return compared
 
 
-def _place(release: MicrodataRelease, below: tuple[str, ...]) -> _Path:
+def _place(steps: Steps) -> Callable[[MicrodataRelease, tuple[str, ...]], _Path]:
     """Names of a step lead to the step: the one that lists the column, else the first of that name."""
-    model = dict(STEPS).get(below[0])
-    if model is None:
-        return below
-    steps = [(index, getattr(step, below[0])) for index, step in enumerate(release.transform) if isinstance(step, model)]
-    named = below[1] if below[0] == "pseudonymise" and len(below) > 1 else None
-    step = next((index for index, listed in steps if named is None or named in listed), steps[0][0] if steps else None)
-    if step is None:
-        return ("transform",)
-    inside = below[1:] if below[0] == "suppress" else below[:1]
-    return ("transform", step, *(inside or below[:1]))
+
+    def place(release: MicrodataRelease, below: tuple[str, ...]) -> _Path:
+        step = next((one for one in steps if one.named == below[0]), None)
+        if step is None:
+            return below
+        found = [(index, one.listed()) for index, one in enumerate(release.transform) if one.named == step.named]
+        named = below[1] if len(below) > 1 else None
+        at = next((index for index, listed in found if named in listed), found[0][0] if found else None)
+        return ("transform",) if at is None else ("transform", at, *step.within(below))
+
+    return place
 
 
 def _entry(release: MicrodataRelease, below: tuple[str, ...], item: object) -> _Path | None:
-    """The path of a column in the step that drops it; there may be several such steps."""
-    if below != ("drop",):
+    """The path of a column in the step that lists it; there may be several steps of one name."""
+    if len(below) != 1:
         return None
-    column = cast("str", item)
     return next(
-        ("transform", index, "drop", step.drop.index(column))
-        for index, step in enumerate(release.transform)
-        if isinstance(step, DropStep) and column in step.drop
+        (
+            ("transform", index, step.named, step.listed().index(cast("str", item)))
+            for index, step in enumerate(release.transform)
+            if step.named == below[0] and item in step.listed()
+        ),
+        None,
     )
 
 
@@ -73,17 +81,23 @@ def _orders(release: MicrodataRelease, dataset: Dataset | None) -> tuple[FileOrd
     return (FileOrder("columns", ("datasets", release.from_, "columns"), leaving(release, dataset).columns, words),)
 
 
-MICRODATA = ReleaseKind(
-    name="microdata",
-    model=MicrodataRelease,
-    rules=(release_rules, frontier_rules, recipient_rules, rows_and_table_rules),
-    columns=_columns,
-    source_checks="decides",
-    steps=STEPS,
-    rows=leaving,
-    protected=lambda release: release.protect,
-    compared=_compared,
-    place=_place,
-    entry=_entry,
-    orders=_orders,
-)
+@cache
+def microdata_kind(steps: Steps = STEPS) -> ReleaseKind[MicrodataRelease]:
+    """Return the kind of releases of rows that may have these transform steps."""
+    return ReleaseKind(
+        name="microdata",
+        model=microdata_model(steps),
+        rules=(release_rules, step_rules, frontier_rules, recipient_rules, rows_and_table_rules),
+        columns=_columns,
+        source_checks="decides",
+        steps=tuple((step.named, step) for step in steps),
+        rows=leaving,
+        protected=lambda release: release.protect,
+        compared=_compared(steps),
+        place=_place(steps),
+        entry=_entry,
+        orders=_orders,
+    )
+
+
+MICRODATA = microdata_kind()

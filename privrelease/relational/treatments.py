@@ -31,6 +31,7 @@ __all__ = [
     "Perturbed",
     "Pseudonym",
     "Recoded",
+    "Recoding",
     "Suppressed",
     "Synthetic",
     "Treatment",
@@ -144,11 +145,23 @@ class Pseudonym:
         return ColumnType.STRING
 
 
+class Recoding(Protocol):
+    """A map from a value of the source to the one that is released for it, declared and not computed: frozen, with its parameters.
+
+    Equal values have equal released values; a missing value stays missing. The transform step that declares a map says how it is made and, apart
+    from that, how it is verified (:mod:`privrelease.pipeline.steps`).
+    """
+
+    def released_type(self, source: ColumnType) -> ColumnType:
+        """Return the type of the released column, by the type that the source's column has."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recoded:
-    """Every value replaced by what a map gives for it. ``map``: pairs of a value as text and the label that is released."""
+    """Every value replaced by what a ``map`` gives for it."""
 
-    map: tuple[tuple[str, str], ...]
+    map: Recoding
 
     code: ClassVar[str] = "recoded"
     words: ClassVar[str] = "recoded"
@@ -156,9 +169,8 @@ class Recoded:
     relation: ClassVar[CellRelation] = CellRelation.MAPPED
 
     def released_type(self, source: ColumnType) -> ColumnType:
-        """Return category: labels are no numbers any more."""
-        del source
-        return ColumnType.CATEGORY
+        """Return the type of what the map gives."""
+        return self.map.released_type(source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import cache
+from types import GenericAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, held, kept_apart
@@ -12,36 +14,133 @@ from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Ju
 from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
+from privrelease.relational.schema import ColumnType  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.relational.treatments import Pseudonym
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from privrelease.findings import Finding
+    from privrelease.policy.language.datasets import ColumnSpec
+    from privrelease.policy.rules.rule_context import RuleContext
+    from privrelease.relational.treatments import Treatment
 
 __all__ = [
+    "STEPS",
     "DropStep",
     "MicrodataRelease",
     "OutputSpec",
     "PseudonymiseStep",
+    "Step",
+    "Steps",
     "SuppressCells",
     "TransformStep",
+    "microdata_model",
     "outputs",
 ]
 
 
-class DropStep(Frozen):
+class Step(Frozen):
+    """A transform step: its keys, and what whoever reads a policy asks of any step.
+
+    ``named``: the key by which the step is told from others; its value lists the columns that the step is about. ``last``: it stands after the
+    others and closes what they leave open; there is one such step at most. ``takes``: types of columns that it can change; None: any.
+    """
+
+    named: ClassVar[str]
+    takes: ClassVar[frozenset[ColumnType] | None] = None
+    last: ClassVar[bool] = False
+
+    def listed(self) -> tuple[str, ...]:
+        """Return the columns that stand under the step's key."""
+        value = getattr(self, self.named)
+        return (value,) if isinstance(value, str) else tuple(value)
+
+    def removed(self) -> tuple[str, ...]:
+        """Return the columns that are not released."""
+        return ()
+
+    def treatment(self, column: str) -> Treatment | None:
+        """Return what becomes of a listed column; None where the step leaves its values as they are."""
+        del column
+        return None
+
+    def faults(
+        self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the step at ``path``, by the ``columns`` of its dataset; what holds for all steps is asked elsewhere."""
+        del reading, path, columns
+        yield from ()
+
+    @classmethod
+    def compared(cls, steps: Sequence[Any]) -> object | None:
+        """Return all steps of this name in one value, so that two policies are compared; None where there is nothing to compare.
+
+        By the column that the step is about: its keys.
+        """
+        own = {field.alias or name: name for name, field in cls.model_fields.items() if name != cls.named}
+        return {column: {key: getattr(one, name) for key, name in own.items()} for one in steps for column in one.listed()}
+
+    @classmethod
+    def within(cls, below: tuple[str, ...]) -> tuple[str, ...]:
+        """Return where a name of :meth:`compared` stands in a step as it is written: the step's name, a column, a key."""
+        return below[2:] or below[:1]
+
+
+class DropStep(Step):
     """These columns do not leave."""
+
+    named: ClassVar[str] = "drop"
 
     drop: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.MORE, Judged(figures.selected)]
     """Names of the columns."""
 
+    def removed(self) -> tuple[str, ...]:
+        """Return the columns."""
+        return self.drop
 
-class PseudonymiseStep(Frozen):
+    @classmethod
+    def compared(cls, steps: Sequence[DropStep]) -> object:
+        """Return the columns of all."""
+        return tuple(name for step in steps for name in step.drop)
+
+    @classmethod
+    def within(cls, below: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the list."""
+        return below[:1]
+
+
+class PseudonymiseStep(Step):
     """These columns leave as keyed pseudonyms (HMAC): the same value gives the same pseudonym in all of them."""
+
+    named: ClassVar[str] = "pseudonymise"
 
     pseudonymise: Annotated[tuple[Annotated[DeclaredColumn, Judged(figures.pseudonym)], ...], Field(min_length=1)]
     """Names of the columns."""
     key: EnvironmentVariable
     """The environment variable that holds the key; without it there is no release."""
 
+    def treatment(self, column: str) -> Treatment:
+        """Return a pseudonym by the step's key."""
+        del column
+        return Pseudonym(self.key)
 
-class SuppressCells(Frozen):
+    @classmethod
+    def compared(cls, steps: Sequence[PseudonymiseStep]) -> object:
+        """Return the key of each column."""
+        return {name: step.key for step in steps for name in step.pseudonymise}
+
+    @classmethod
+    def within(cls, below: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the list."""
+        return below[:1]
+
+
+class SuppressCells(Step):
     """Cells of quasi-identifiers are suppressed (become missing) until every threat holds; as few as can be found."""
+
+    named: ClassVar[str] = "suppress"
+    last: ClassVar[bool] = True
 
     suppress: Annotated[Literal["cells"], CHOICE, Stricter.REMOVED]
     """What is suppressed."""
@@ -52,28 +151,43 @@ class SuppressCells(Frozen):
     residual: Annotated[Literal["drop", "keep"], CHOICE, Stricter.becomes("keep", "drop")] = "drop"
     """What happens to a small group of rows whose known columns are all suppressed."""
 
+    def listed(self) -> tuple[str, ...]:
+        """Return no column: those that protected threats know are suppressed."""
+        return ()
 
-#: Every transform step: the key that names it, and its model.
-STEPS: tuple[tuple[str, type[Frozen]], ...] = (
-    ("drop", DropStep),
-    ("pseudonymise", PseudonymiseStep),
-    ("suppress", SuppressCells),
-)
+    @classmethod
+    def compared(cls, steps: Sequence[SuppressCells]) -> object | None:
+        """Return the last step with all of its keys."""
+        return {key: getattr(steps[-1], key) for key in cls.model_fields} if steps else None
+
+    @classmethod
+    def within(cls, below: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what is named below the step."""
+        return below[1:] or below[:1]
 
 
-def _step_kind(value: object) -> str | None:
-    if isinstance(value, dict):
-        named = [name for name, _ in STEPS if name in value]
-        return f"<{named[0]}>" if named else None
-    return next((f"<{name}>" for name, model in STEPS if isinstance(value, model)), None)
+Steps = tuple[type[Step], ...]
+
+#: Every transform step; a new one adds its line here and in ``pipeline.steps.STEPS``.
+STEPS: Steps = (DropStep, PseudonymiseStep, SuppressCells)
 
 
-TransformStep = Annotated[
-    Annotated[DropStep, Tag("<drop>")]
-    | Annotated[PseudonymiseStep, Tag("<pseudonymise>")]
-    | Annotated[SuppressCells, Tag("<suppress>")],
-    Discriminator(_step_kind),
-]
+def _step_type(steps: Steps) -> Any:  # noqa: ANN401  annotations have no common type
+    """Return the type of any of these steps, told by the key that names each, for a model's field."""
+
+    def tag(value: object) -> str | None:
+        if isinstance(value, dict):
+            return next((f"<{step.named}>" for step in steps if step.named in value), None)
+        return next((f"<{step.named}>" for step in steps if type(value) is step), None)
+
+    tagged = tuple(Annotated[step, Tag(f"<{step.named}>")] for step in steps)
+    return Annotated[Union[tagged], Discriminator(tag)]  # noqa: UP007  a union of what a tuple holds
+
+
+if TYPE_CHECKING:  # the steps that there are; at run time the tuple above decides
+    TransformStep = DropStep | PseudonymiseStep | SuppressCells
+else:
+    TransformStep = _step_type(STEPS)
 
 
 class OutputSpec(Frozen):
@@ -138,3 +252,12 @@ class MicrodataRelease(Frozen):
     """Class sizes at which the internal report shows what the first protected threat would cost; the release itself stays as it is."""
     description: Annotated[Text | None, FREE] = None
     """What the release is for."""
+
+
+@cache
+def microdata_model(steps: Steps = STEPS) -> type[MicrodataRelease]:
+    """Return the model of a release of rows that may have these transform steps."""
+    if steps == STEPS:
+        return MicrodataRelease
+    several = GenericAlias(tuple, (_step_type(steps), ...))
+    return create_model("MicrodataRelease", __base__=MicrodataRelease, __module__=__name__, transform=(several, ()))

@@ -49,7 +49,7 @@ def attackable(release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> Atta
     columns = tuple(
         name
         for name in out.columns
-        if name != unit and name not in out.pseudonyms and dataset.columns[name].role is not Role.DIRECT
+        if name != unit and name not in out.changed and dataset.columns[name].role is not Role.DIRECT
     )
     return Attackable(columns, tuple(name for name in columns if dataset.columns[name].role is Role.QUASI))
 

@@ -146,8 +146,9 @@ def _leaving(
         if name in dataset.columns and name not in out.columns:
             message = f"{shown(name)} does not leave in release {check.release}"
             yield reading.error("P418", message, "checks", number, *path, hint="name a column that leaves")
-        elif name in out.pseudonyms and kind.name in {"marginal_error", "distribution_shift"}:
-            message = f"{shown(name)} leaves as a pseudonym, which cannot be compared with the source"
+        elif name in out.changed and kind.name in {"marginal_error", "distribution_shift"}:
+            what = "leaves as a pseudonym, which" if name in out.pseudonyms else "is recoded: what leaves"
+            message = f"{shown(name)} {what} cannot be compared with the source"
             yield reading.error("P418", message, "checks", number, *path, hint="name another column")
     threat = reading.policy.threats.get(check.threat or "")
     known = {*threat.knows} if threat is not None else set()

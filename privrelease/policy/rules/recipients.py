@@ -62,7 +62,7 @@ def rows_and_table_rules(reading: RuleContext, releases: Sequence[tuple[int, Mic
                 continue
             out = leaving(rows, reading.policy.datasets[rows.from_])
             protected = {name for one in rows.protect if one in threats for name in threats[one].knows}
-            shown_all = set(table.by) <= set(out.columns) - out.pseudonyms.keys()
+            shown_all = set(table.by) <= set(out.columns) - out.changed
             # cells of columns that a threat knows are groups of its class size, or open: there the audit alone can tell
             if shown_all and not set(table.by) <= protected:
                 message = f"the rows of release {rows.id} show every group column of this table: whoever has both can count its suppressed cells"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import shown
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,35 +36,36 @@ def _steps(reading: RuleContext, number: int, release: MicrodataRelease) -> Iter
     handled: dict[str, str] = {}
     suppressing = False
     for index, step in enumerate(release.transform):
-        key = ""
-        names: tuple[str, ...] = ()
-        match step:
-            case DropStep():
-                key, names = "drop", step.drop
-            case PseudonymiseStep():
-                key, names = "pseudonymise", step.pseudonymise
-            case SuppressCells():
-                if suppressing:
-                    yield reading.error(
-                        "P411", "cells are suppressed twice", *path, index, hint="keep one `suppress` step, the last"
-                    )
-                suppressing = True
-                continue
+        if step.last:
+            if suppressing:
+                yield reading.error(
+                    "P411", "cells are suppressed twice", *path, index, hint="keep one `suppress` step, the last"
+                )
+            suppressing = True
+            continue
+        key, names = step.named, step.listed()
         if suppressing:
             message = f"{key} stands after the suppression of cells, which must close the gap at the end"
             yield reading.error("P411", message, *path, index, key, key=True, hint="move it before `suppress`")
         for place, name in enumerate(names):
             if name in handled:
                 words = f"stands twice under {key}" if handled[name] == key else f"is to {handled[name]} and to {key}"
-                yield reading.error("P408", f"{shown(name)} {words}", *path, index, key, place, hint="remove one")
+                at = (place,) if isinstance(getattr(step, key), tuple) else ()
+                yield reading.error("P408", f"{shown(name)} {words}", *path, index, key, *at, hint="remove one")
             handled.setdefault(name, key)
 
 
 def _columns(reading: RuleContext, number: int, release: MicrodataRelease, dataset: Dataset) -> Iterator[Finding]:
     path = ("releases", number)
     steps = release.transform
-    dropped = {name for step in steps if isinstance(step, DropStep) for name in step.drop}
-    pseudonyms = {name for step in steps if isinstance(step, PseudonymiseStep) for name in step.pseudonymise}
+    dropped = {name for step in steps for name in step.removed()}
+    tokens = {
+        (index, place, name)
+        for index, step in enumerate(steps)
+        for place, name in enumerate(step.listed())
+        if (treatment := step.treatment(name)) is not None and treatment.relation is CellRelation.KEYED_TOKEN
+    }
+    pseudonyms = {name for _, _, name in tokens}
     for index, name in duplicates(release.columns or ()):
         yield reading.error("P408", f"{shown(name)} stands twice in columns", *path, "columns", index, hint="remove one")
     for index, name in enumerate(release.columns or ()):
@@ -76,20 +77,11 @@ def _columns(reading: RuleContext, number: int, release: MicrodataRelease, datas
             message = f"{shown(name)} is a direct identifier and cannot leave as it is"
             yield reading.error("P407", message, *path, "columns", index, hint="remove it, or add a `pseudonymise` step for it")
     if release.columns is not None:
-        for index, step in enumerate(steps):
-            for place, name in enumerate(step.pseudonymise if isinstance(step, PseudonymiseStep) else ()):
-                if name in dataset.columns and name not in release.columns:
-                    message = f"{shown(name)} is pseudonymised but does not leave"
-                    yield reading.warning(
-                        "P609",
-                        message,
-                        *path,
-                        "transform",
-                        index,
-                        "pseudonymise",
-                        place,
-                        hint="add it to `columns`, or remove the step",
-                    )
+        for index, place, name in sorted(tokens):
+            if name in dataset.columns and name not in release.columns:
+                message = f"{shown(name)} is pseudonymised but does not leave"
+                at = (*path, "transform", index, steps[index].named, place)
+                yield reading.warning("P609", message, *at, hint="add it to `columns`, or remove the step")
 
 
 def _protection(

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import BaseModel
 
 from privrelease.findings import Finding, Severity
-from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.policy.release_kind import ReleaseKind, kind_of
 from privrelease.policy.text.nodes import place_of
 from privrelease.relational.schema import Role
+from privrelease.relational.treatments import AS_IS, CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.kinds import Kinds, Release
     from privrelease.policy.language.models import Policy
-    from privrelease.policy.language.releases import MicrodataRelease
+    from privrelease.policy.language.releases import MicrodataRelease, SuppressCells
     from privrelease.policy.text.nodes import Node
     from privrelease.policy.validation.paths import Roots
+    from privrelease.relational.treatments import Treatment
 
 __all__ = ["Leaving", "RuleContext", "duplicates", "leaving"]
 
@@ -85,39 +86,56 @@ class RuleContext:
 class Leaving:
     """The data that a release publishes.
 
-    ``columns``: in output order. ``pseudonyms``: those of them that are released as pseudonyms, with the key's variable.
-    ``suppress``: the suppression step, if any, and its number.
+    ``columns``: in output order. ``treatments``: of those of them whose values change. ``suppress``: the suppression step, if any, and its
+    number.
     """
 
     columns: tuple[str, ...]
-    pseudonyms: dict[str, str] = field(default_factory=dict)
+    treatments: dict[str, Treatment] = field(default_factory=dict)
     suppress: SuppressCells | None = None
     suppress_step: int = -1
+
+    def treatment(self, column: str) -> Treatment:
+        """Return what becomes of a column."""
+        return self.treatments.get(column, AS_IS)
+
+    def related(self, relation: CellRelation) -> tuple[str, ...]:
+        """Return the columns whose released cells stand in this relation to their source."""
+        return tuple(name for name, treatment in self.treatments.items() if treatment.relation is relation)
+
+    @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The columns that are released as pseudonyms."""
+        return self.related(CellRelation.KEYED_TOKEN)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The columns whose released cells are not the source's own, so that the two cannot be compared."""
+        return frozenset(name for name, treatment in self.treatments.items() if not treatment.relation.own_values)
 
 
 def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
     """Return what is released: the selected columns, else all; less dropped ones and direct identifiers without a pseudonym."""
-    dropped: set[str] = set()
-    pseudonyms: dict[str, str] = {}
-    suppress: SuppressCells | None = None
-    suppress_step = -1
-    for number, step in enumerate(release.transform):
-        match step:
-            case DropStep():
-                dropped |= set(step.drop)
-            case PseudonymiseStep():
-                pseudonyms |= dict.fromkeys(step.pseudonymise, step.key)
-            case SuppressCells():
-                suppress, suppress_step = step, number
+    dropped = {name for step in release.transform for name in step.removed()}
+    found = {name: step.treatment(name) for step in release.transform for name in step.listed()}
+    treatments = {name: treatment for name, treatment in found.items() if treatment is not None}
+    tokens = {name for name, treatment in treatments.items() if treatment.relation is CellRelation.KEYED_TOKEN}
+    last = [(step, number) for number, step in enumerate(release.transform) if step.last]
+    suppress, suppress_step = last[-1] if last else (None, -1)
     selected = release.columns if release.columns is not None else tuple(dataset.columns)
     columns = tuple(
         name
         for name in dict.fromkeys(selected)
         if name in dataset.columns
         and name not in dropped
-        and (dataset.columns[name].role is not Role.DIRECT or name in pseudonyms)
+        and (dataset.columns[name].role is not Role.DIRECT or name in tokens)
     )
-    return Leaving(columns, {name: key for name, key in pseudonyms.items() if name in columns}, suppress, suppress_step)
+    return Leaving(
+        columns,
+        {name: treatment for name, treatment in treatments.items() if name in columns},
+        cast("SuppressCells | None", suppress),
+        suppress_step,
+    )
 
 
 def duplicates(names: Iterable[str]) -> Iterator[tuple[int, str]]:
