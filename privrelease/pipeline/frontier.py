@@ -21,12 +21,14 @@ def sweep(release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction],
     """Protect the release at each risk, and measure how much information each solution keeps."""
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.microdata.frontier import frontier
+    from privrelease.pipeline.steps import makers_of, steps_of
 
     kept: list[Kept] = []
     limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
     with world.engine(limits) as engine:
         steps = world.progress(release.id)
-        found = frontier(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps)
+        makers = makers_of(steps_of(release, world.kinds))
+        found = frontier(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps, makers)
     points = tuple(replace(point, kept=one) for point, one in zip(found.points, kept, strict=True))
     return replace(found, points=points)
 

@@ -6,7 +6,8 @@ asking for a kind loads nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from privrelease.pipeline import microdata, statistics, tables
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.audit import AuditedFiles
+    from privrelease.pipeline.steps import Steps
     from privrelease.pipeline.world import World
     from privrelease.plan.build import Build
     from privrelease.plan.explain import Explain
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["KINDS", "Kind", "PlainForecast", "kind_named", "kind_of", "kind_of_manifest"]
+__all__ = ["KINDS", "Kind", "PlainForecast", "kind_named", "kind_of", "kind_of_manifest", "with_steps"]
 
 P = TypeVar("P")
 
@@ -95,6 +97,8 @@ class Kind(Generic[P]):
     """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
+    steps: Callable[[], Steps] | None = None
+    """Return the transform steps that a release of this kind may have; None: it has none. See :func:`with_steps`."""
 
 
 def _spec(kind: str) -> Callable[[], ReleaseKind[Any]]:
@@ -124,6 +128,12 @@ def _explain(kind: str) -> Explain:
     return explain
 
 
+def _steps() -> Steps:
+    from privrelease.pipeline.steps import STEPS
+
+    return STEPS
+
+
 #: Every kind of release.
 KINDS: tuple[Kind[Any], ...] = (
     Kind(
@@ -140,6 +150,7 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=microdata.lossy,
         forecast=microdata.forecast,
         row_map=True,
+        steps=_steps,
     ),
     Kind(
         name="statistics",
@@ -171,6 +182,20 @@ KINDS: tuple[Kind[Any], ...] = (
         differences=True,
     ),
 )
+
+
+def with_steps(steps: Steps, kinds: Sequence[Kind[Any]] = KINDS) -> tuple[Kind[Any], ...]:
+    """Return the kinds, those that have transform steps with these ones: so a step is tried before its line is written."""
+    return tuple(kind if kind.steps is None else _with_steps(kind, steps) for kind in kinds)
+
+
+def _with_steps(kind: Kind[Any], steps: Steps) -> Kind[Any]:
+    from privrelease.pipeline.steps import words_of
+    from privrelease.plan.explain import explain_microdata
+    from privrelease.policy.kind_microdata import microdata_kind
+
+    spec, explain = microdata_kind(tuple(one.spec for one in steps)), partial(explain_microdata, words=words_of(steps))
+    return replace(kind, spec=lambda: spec, explain=explain, steps=lambda: steps)
 
 
 def kind_of(release: ReleasePlan, kinds: Sequence[Kind[Any]] = KINDS) -> Kind[Any]:

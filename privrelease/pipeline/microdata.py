@@ -12,6 +12,7 @@ from privrelease.relational.treatments import relation_of
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
     from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.execute.common.progress import Progress
@@ -34,20 +35,29 @@ def audited_microdata(
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.microdata.run import run_microdata
     from privrelease.pipeline.previous_releases import published_before, readable_too
+    from privrelease.pipeline.steps import makers_of, steps_of, verifiers_of
 
     settings = world.settings
+    steps = steps_of(release, world.kinds)
     limits = engine_settings(release, folder, memory_limit=settings.memory_limit, threads=settings.threads)
     with world.engine(limits) as engine:
-        parked = run_microdata(release, policy, engine=engine, store=store, run=folder, progress=progress)
+        parked = run_microdata(
+            release, policy, engine=engine, store=store, run=folder, progress=progress, makers=makers_of(steps)
+        )
     progress("audit", None)
     earlier = published_before(store, release, policy, folder.id, kinds=world.kinds)
     readable = (*limits.readable, folder.outgoing, folder.internal)
     with world.engine(readable_too(replace(limits, readable=readable, writable=()), earlier)) as engine:
-        return _audited(release, policy, parked, earlier, engine)
+        return _audited(release, policy, parked, earlier, engine, verifiers_of(steps))
 
 
 def _audited(
-    release: MicrodataPlan, policy: Plan, parked: ParkedRelease, earlier: EarlierReleases, engine: AuditEngine
+    release: MicrodataPlan,
+    policy: Plan,
+    parked: ParkedRelease,
+    earlier: EarlierReleases,
+    engine: AuditEngine,
+    verifiers: Verifiers,
 ) -> AuditResult:
     from privrelease.audit.microdata.audit import audit_microdata
     from privrelease.audit.microdata.target import AuditTarget
@@ -67,6 +77,7 @@ def _audited(
         versions=versions(),
         earlier=earlier,
         judge_table=table_judge(policy),
+        verifiers=verifiers,
     )
 
 
@@ -77,6 +88,7 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.previous_releases import named_releases, readable_too
     from privrelease.pipeline.settings import versions
+    from privrelease.pipeline.steps import steps_of, verifiers_of
     from privrelease.release.store import now
 
     settings = world.settings
@@ -98,6 +110,7 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
             versions=versions(),
             earlier=earlier,
             judge_table=table_judge(plan),
+            verifiers=verifiers_of(steps_of(release, world.kinds)),
         )
 
 
@@ -125,11 +138,12 @@ def forecast(release: MicrodataPlan, policy: Plan, world: World) -> Forecast:
     """Compute on the source what a run would find and suppress. Writes nothing."""
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.microdata.forecast import forecast as computed
+    from privrelease.pipeline.steps import makers_of, steps_of
 
     del policy  # rows are protected release by release
     limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
     with world.engine(limits) as engine:
-        return computed(release, engine, world.progress(release.id))
+        return computed(release, engine, world.progress(release.id), makers_of(steps_of(release, world.kinds)))
 
 
 def made(manifest: Manifest) -> bool:

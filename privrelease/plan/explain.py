@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.plan.microdata.attacks import attack_words
+from privrelease.plan.microdata.steps import STEP_WORDS, step_words
 from privrelease.plan.model import named
 from privrelease.plan.statistics.explain import explain_statistics
 from privrelease.plan.tables.explain import explain_table
-from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from privrelease.plan.microdata.steps import StepWords
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
 
@@ -30,6 +31,7 @@ __all__ = [
     "ThresholdExplanation",
     "exact_text",
     "explain",
+    "explain_microdata",
 ]
 
 
@@ -163,7 +165,8 @@ def _percent(share: Fraction) -> str:
     return f"{exact_text(share * 100)} %"
 
 
-def _release(release: MicrodataPlan) -> ReleaseExplanation:
+def explain_microdata(release: MicrodataPlan, words: StepWords = STEP_WORDS) -> ReleaseExplanation:
+    """Return what a release of rows will do. ``words``: of what transform steps do to single columns."""
     leaves = {column.name for column in release.columns}
     return ReleaseExplanation(
         id=release.id,
@@ -172,7 +175,7 @@ def _release(release: MicrodataPlan) -> ReleaseExplanation:
         columns=tuple(column.name for column in release.columns),
         withheld=tuple(column.name for column in release.source.columns if column.name not in leaves),
         threats=tuple(_threat(threat, "records" if release.unit is None else "persons") for threat in release.threats),
-        steps=tuple(_steps(release)),
+        steps=tuple(_steps(release, words)),
         checks=tuple(map(check_words, release.checks)),
         attacks=() if release.attacks is None else attack_words(release.attacks),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
@@ -224,17 +227,13 @@ def _threat(threat: ThreatPlan, counted: str) -> ThreatExplanation:
     return ThreatExplanation(threat.name, threat.attacker, threat.columns, threat.absent, threat.missing, tuple(found))
 
 
-def _steps(release: MicrodataPlan) -> list[str]:
+def _steps(release: MicrodataPlan, words: StepWords) -> list[str]:
     leaves = {column.name for column in release.columns}
     withheld = [column.name for column in release.source.columns if column.name not in leaves]
     steps = [f"read {release.source.label}"]
     if withheld:
         steps.append(f"leave out {', '.join(withheld)}")
-    steps += [
-        f"replace {column.name} by a pseudonym, keyed by the environment variable {column.treatment.key}"
-        for column in release.columns
-        if isinstance(column.treatment, Pseudonym)
-    ]
+    steps += step_words(release, words)
     if release.suppress is not None and release.threats:
         limit = release.suppress.limit
         at_most = f", at most {_percent(limit)} of them" if limit is not None else ""
@@ -269,7 +268,7 @@ def _k(limit: ThresholdExplanation) -> str:
 
 #: How releases are explained, by kind.
 EXPLAINERS: tuple[tuple[str, Explain], ...] = (
-    ("microdata", _release),
+    ("microdata", explain_microdata),
     ("statistics", explain_statistics),
     ("table", explain_table),
 )

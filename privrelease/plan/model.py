@@ -180,6 +180,11 @@ class MicrodataPlan:
         """The columns of which single cells may be suppressed."""
         return frozenset(self.quasi_identifiers if self.suppress is not None else ())
 
+    @property
+    def may_lack(self) -> frozenset[str]:
+        """The columns of which a released cell may be missing where that of the source is not: by suppression, or by their treatment."""
+        return self.lossy | {column.name for column in self.columns if column.treatment.relation.may_lack}
+
     def treatment_of(self, column: ReleasedColumn) -> Treatment:
         """Return the treatment of a column in this release: its own, or suppression of cells where those may be suppressed."""
         equal = column.treatment.relation is CellRelation.EQUAL

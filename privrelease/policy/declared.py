@@ -86,8 +86,10 @@ def _below(annotation: Any, name: str, kinds: Kinds, kind: str | None) -> Iterat
             yield from ((below, marks_of(below)) for key, below in fields_of(one) if key == name)
         for step in () if own is None else (model for key, model in own.steps if key == name):
             named = next(below for key, below in fields_of(step) if key == name)
-            yield named, marks_of(named)
-            yield step, marks_of(named)
+            marks = marks_of(named)
+            yield named, marks
+            yield step, marks
+            yield dict[str, Annotated[(step, *marks)] if marks else step], marks  # keys by the column that the step is about
 
 
 def fields_of(annotation: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  annotations have no common type

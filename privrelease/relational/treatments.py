@@ -38,6 +38,7 @@ __all__ = [
     "TreatmentCode",
     "TreatmentWords",
     "Withheld",
+    "declaration_of",
     "family_of",
     "relation_of",
 ]
@@ -222,6 +223,15 @@ if TYPE_CHECKING:
 else:
     TreatmentCode: Any = Literal[tuple(one.code for one in TREATMENTS)]
     TreatmentWords: Any = Literal[tuple(one.words for one in (*TREATMENTS, *WITHHELD))]
+
+
+def declaration_of(treatment: Treatment) -> object:
+    """Return what a step declared of a column: the map of a recoded one, else the treatment itself.
+
+    >>> declaration_of(Pseudonym("KEY"))
+    Pseudonym(key='KEY')
+    """
+    return treatment.map if isinstance(treatment, Recoded) else treatment
 
 
 def relation_of(code: str, treatments: Sequence[type[Treatment]] = TREATMENTS) -> CellRelation:

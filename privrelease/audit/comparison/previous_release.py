@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from privrelease.relational.treatments import CellRelation, relation_of
+
 if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
@@ -59,6 +61,12 @@ class EarlierRelease:
     own: frozenset[str] = frozenset()
     recipients: tuple[str, ...] | None = None
     apart: bool = False
+
+    @property
+    def recoded(self) -> tuple[str, ...]:
+        """Its columns whose released values stand for others, as far as its manifest says."""
+        columns = () if self.manifest is None else self.manifest.outputs[0].columns
+        return tuple(column.name for column in columns if relation_of(column.treatment) is CellRelation.MAPPED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from privrelease.audit.microdata.households import household_findings
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.previous_releases import beside_microdata
+from privrelease.audit.microdata.recoding import VERIFIERS
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
 from privrelease.audit.microdata.risk.threats import threat_results, union_result
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.attacks import AttacksFacts
     from privrelease.audit.document.model import CheckResult, ThreatResult
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.findings import Finding
@@ -53,14 +55,15 @@ def audit_microdata(
     versions: Mapping[str, str],
     earlier: EarlierReleases | None = None,
     judge_table: TableJudge | None = None,
+    verifiers: Verifiers = VERIFIERS,
 ) -> AuditResult:
     """Recompute every guarantee of ``plan`` from the files of ``target`` and decide.
 
     ``audited_at``: the moment to write down (the audit reads no clock). ``versions``: of tool and libraries. Raises InputError where the
     source cannot be read; everything wrong with the release itself is a finding, not an exception. ``earlier``: releases of the same persons; ``judge_table`` tells of a
-    table among them which of its suppressed cells these rows give back.
+    table among them which of its suppressed cells these rows give back. ``verifiers``: of the values that transform steps replaced.
     """
-    evidence = gather(plan, target, engine)
+    evidence = gather(plan, target, engine, verifiers)
     threats = threat_results(evidence)
     union = union_result(evidence)
     attacked, attack_checks = _attacked(evidence, policy, engine)

@@ -11,6 +11,7 @@ from privrelease.audit.checks.release_files import compared, digest_of, held_in_
 from privrelease.audit.microdata.evidence import Evidence
 from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
+from privrelease.audit.microdata.recoding import VERIFIERS, recoded_changes
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.microdata.disguised_identifiers import Hidden
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["gather"]
 
 
-def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evidence:
-    """Measure everything that the checks need. Raises InputError where the source itself cannot be read."""
+def gather(
+    plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine, verifiers: Verifiers = VERIFIERS
+) -> Evidence:
+    """Measure everything that the checks need. ``verifiers``: of the values that transform steps replaced. Raises InputError where the source itself cannot be read."""
     columns = planned_columns(plan)
     files = tuple(opened(engine, sink, columns, marked=target.foreign) for sink in target.files)
     source = target.source
@@ -58,7 +62,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine) -> Evi
         row_map_sha256=digest_of(target.row_map),
         order_breaks=_order_breaks(plan, main, usable, engine),
     )
-    return with_links(_traced(_with_classes(evidence, engine), engine), engine)
+    return with_links(_traced(_with_classes(evidence, engine), engine, verifiers), engine)
 
 
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:
@@ -95,7 +99,7 @@ def _everything(n_rows: int) -> ClassTable:
     return ClassTable((), np.zeros((classes, 0), np.int32), np.full(classes, n_rows, np.int64))
 
 
-def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def _traced(evidence: Evidence, engine: AuditEngine, verifiers: Verifiers) -> Evidence:
     """Add what the row map makes measurable, then persons and populations, which need it."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
     if row_map is not None and source is not None and main is not None:
@@ -114,7 +118,10 @@ def _traced(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(
         evidence,
         left=_left(evidence, engine, row_map, unit),
-        changes=engine.changes(source, main, row_map, plain),
+        changes=(
+            *engine.changes(source, main, row_map, plain),
+            *recoded_changes(evidence.usable, source, main, row_map, engine, verifiers),
+        ),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, _identifier_pairs(evidence.plan, main)),
         hidden=_other_forms(evidence, engine),

@@ -29,6 +29,7 @@ from privrelease.audit.comparison.earlier.candidates import (
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.errors import PrivreleaseError
@@ -78,7 +79,8 @@ def beside_microdata(
     if evidence.main is None:
         return together((), (), (), earlier)
     main = evidence.main
-    tables = [] if judge_table is None else [one for one in earlier.releases if one.content == "cells" and one.held]
+    recoded = recoded_columns(evidence.plan.columns)
+    tables = [] if judge_table is None or recoded else [one for one in earlier.releases if one.content == "cells" and one.held]
     judged = [(one, judge_table(one, _rows_out(evidence, main, one), engine)) for one in tables if judge_table is not None]
     found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in tables]
     together_faults = _all_together(evidence, main, found, engine)
@@ -132,12 +134,20 @@ def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found
     return [f"with {names} together, {fault}" for fault in joined.faults]
 
 
+_RECODED = "what recoded values ({}) tell beside others was not compared"
+
+
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: AuditEngine) -> _Found:
     aside = set_aside(one, "microdata")
-    if aside is not None:
+    recoded = recoded_columns(evidence.plan.columns) or one.recoded
+    if aside is not None and not (recoded and one.content == "cells" and one.held and not one.apart):
         return _Found(*aside)
     if one.digests & {file.sha256 for file in evidence.files}:
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
+    if recoded:
+        why = f"What {one.name} tells beside this release: {_RECODED.format(', '.join(recoded))}."
+        note = _RECODED.format(", ".join(recoded))
+        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note), remaining=[why])
     try:
         first = engine.open_release(one.file, one.columns, marked=one.marked)
         if _one_source(evidence, one) and maps_agree(evidence, main, Opened(one, first), engine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb.assignment_queries import AssignmentQueries
@@ -18,6 +19,7 @@ from privrelease.engine.duckdb.reading.corruption import SYMPTOMS, damage_of
 from privrelease.engine.duckdb.reading.csv_source import read_csv
 from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
+from privrelease.engine.duckdb.writing import recoding
 from privrelease.engine.duckdb.writing import sinks as writing
 from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import SourceKind
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         EngineSettings,
         OutputTable,
         PersonsFrom,
+        Recode,
         ReleasedFile,
         RowClasses,
         RowMapFaults,
@@ -111,6 +114,12 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
                 raw.close()
 
     # making
+    def recode(self, staged: Staged, recodes: Sequence[Recode]) -> Staged:
+        """Replace the values of columns."""
+        table, codes = recoding.recode(self._connection, self._staged[staged.handle], recodes, self._codes[staged.handle])
+        self._staged[table.table], self._codes[table.table] = table, codes
+        return replace(staged, handle=table.table, columns=table.columns)
+
     def classes(
         self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
     ) -> RowClasses:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -71,6 +72,15 @@ class TokenFacts:
     missing_differs: int
     plain: int
     unkeyed: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ValuePairs:
+    """Distinct pairs of a cell of the source and the released one, as Arrow arrays, and the rows of each: (m,) int64. Missing is null."""
+
+    source: pa.Array
+    released: pa.Array
+    rows: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,10 @@ class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, Bes
 
     def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
         """Compare a pseudonym column with its source."""
+        ...
+
+    def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
+        """Yield the distinct pairs of a source cell and the cell that is released for it, in blocks."""
         ...
 
     def unit_facts(self, source: Staged, unit: str) -> UnitFacts:

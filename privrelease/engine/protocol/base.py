@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -31,6 +32,7 @@ __all__ = [
     "OutputColumn",
     "OutputTable",
     "PersonsFrom",
+    "Recode",
     "ReleasedFile",
     "RowClasses",
     "RowMapFaults",
@@ -79,6 +81,16 @@ class RowClasses:
 
     table: ClassTable
     row_class: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Recode:
+    """A column whose values are replaced: the ``column`` as it is then declared, and the released ``values`` of an Arrow array of values of the
+    source, none missing, one for each. Equal values have equal ones: it is asked by distinct values or by blocks of rows, as the engine sees fit.
+    """
+
+    column: Column
+    values: Callable[[pa.Array], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +198,10 @@ class Engine(Protocol):
         ...
 
     # making
+    def recode(self, staged: Staged, recodes: Sequence[Recode]) -> Staged:
+        """Replace the values of columns; rows, their order and all other columns stay. What is missing stays missing."""
+        ...
+
     def classes(
         self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
     ) -> RowClasses:

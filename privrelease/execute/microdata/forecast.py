@@ -21,6 +21,7 @@ from privrelease.disclosure.risk.verdict import judge
 from privrelease.execute.common.progress import silent
 from privrelease.execute.microdata.households import link_findings
 from privrelease.execute.microdata.protection import protect
+from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.risk.verdict import RiskMeasures
     from privrelease.engine.protocol.base import Engine
     from privrelease.execute.common.progress import Progress
+    from privrelease.execute.microdata.recoding import Makers
     from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
@@ -100,9 +102,9 @@ class Forecast:
         return sum(column.suppressed + column.in_dropped_rows for column in self.columns)
 
 
-def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Forecast:
-    """Forecast one microdata release. Needs no pseudonym key. Raises InputError where the source is not as declared."""
-    protected = protect(plan, engine, progress)
+def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Forecast:
+    """Forecast one microdata release. Needs no pseudonym key. ``makers``: of the values that transform steps replace. Raises InputError where the source is not as declared."""
+    protected = protect(plan, engine, progress, makers)
     table, solution = protected.rows.table, protected.solution
     nulled = nulled_cells(solution)
     names = table.columns

@@ -20,6 +20,7 @@ from privrelease.disclosure.risk.thresholds import smallest_class_for
 from privrelease.execute.common.progress import silent
 from privrelease.execute.microdata.forecast import leaving, threat_sizes
 from privrelease.execute.microdata.protection import prepare, solve
+from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.plan.microdata.frontier import Frontier, Point, sweepable, thresholds, with_dominated
 from privrelease.release.manifest import FrontierPoint, FrontierStatement
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Counted
     from privrelease.execute.microdata.protection import Prepared
+    from privrelease.execute.microdata.recoding import Makers
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
 __all__ = ["frontier", "released_classes", "stated", "sweep"]
@@ -45,9 +47,10 @@ def frontier(
     engine: Engine,
     measure: Callable[[ClassTable, ClassTable], None] = lambda _before, _after: None,
     progress: Progress = silent,
+    makers: Makers = MAKERS,
 ) -> Frontier:
     """Read the source and :func:`sweep` it. Raises InputError where the source is not as declared."""
-    return sweep(plan, threat, asked, prepare(plan, engine, progress), measure, progress)
+    return sweep(plan, threat, asked, prepare(plan, engine, progress, makers), measure, progress)
 
 
 def sweep(

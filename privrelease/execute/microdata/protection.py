@@ -9,6 +9,7 @@ from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.execute.common.persons import Persons, check_persons
 from privrelease.execute.common.progress import silent
 from privrelease.execute.microdata.populations import check_weights, stage_populations
+from privrelease.execute.microdata.recoding import MAKERS, recoded
 from privrelease.execute.microdata.suppression import (
     nothing_suppressed,
     one_class,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.suppression.problem import Solution
     from privrelease.engine.protocol.base import Engine, RowClasses, Staged
     from privrelease.execute.common.progress import Progress
+    from privrelease.execute.microdata.recoding import Makers
     from privrelease.plan.model import MicrodataPlan
 
 __all__ = ["Prepared", "Protected", "prepare", "protect", "solve"]
@@ -62,16 +64,17 @@ class Protected:
     row_pair: NDArray[np.uint32] | None = None
 
 
-def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Prepared:
+def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Prepared:
     """Read the source, check persons, and collapse to classes: once, however often the release is then protected. Writes nothing.
 
-    Raises InputError where the data is not as declared.
+    ``makers``: of the values that transform steps replace. Raises InputError where the data is not as declared.
     """
     progress("read", None)
     staged = engine.stage(plan.source)
     persons = check_persons(plan, engine, staged)
     tables = stage_populations(plan, engine, staged.n_rows if persons.number is None else persons.number)
     progress("classes", None)
+    staged = recoded(plan, staged, engine, makers)
     unit = plan.unit.column if plan.unit is not None and persons.repeat else None
     if not plan.quasi_identifiers:
         return Prepared(staged, persons, one_class(staged.n_rows))
@@ -106,7 +109,7 @@ def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) 
     return suppress_cells(problem, progress=progress)
 
 
-def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent) -> Protected:
+def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Protected:
     """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
-    prepared = prepare(plan, engine, progress)
+    prepared = prepare(plan, engine, progress, makers)
     return Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)

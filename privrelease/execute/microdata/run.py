@@ -20,6 +20,7 @@ from privrelease.execute.common.scope import sources_of
 from privrelease.execute.microdata.frontier import stated
 from privrelease.execute.microdata.protection import Protected, prepare, solve
 from privrelease.execute.microdata.pseudonym_keys import pseudonym_keys
+from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells, row_masks
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import os_errors
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.protocol.base import Engine, Staged, WrittenOutput
     from privrelease.execute.common.progress import Progress
+    from privrelease.execute.microdata.recoding import Makers
     from privrelease.findings import Finding
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.release.runs import RunFolder
@@ -51,7 +53,7 @@ __all__ = [
 class ParkedRelease:
     """A release that waits for its audit: its run, its manifests, the staged source, and what the executor found on the way.
 
-    ``source`` may be measured by an audit on the same engine; ``findings`` hold the reader's warnings and an exceeded limit.
+    ``source``: as it was protected, recoded columns with the values that are released; ``findings`` hold the reader's warnings and an exceeded limit.
     """
 
     run: RunFolder
@@ -70,11 +72,12 @@ def run_microdata(
     run: RunFolder,
     progress: Progress = silent,
     environment: Mapping[str, str] | None = None,
+    makers: Makers = MAKERS,
 ) -> ParkedRelease:
     """Execute one microdata release and park it in ``run``, a folder that ``store.start`` opened for this plan's sinks.
 
     ``engine`` may read the sources and write ``run`` (see :func:`privrelease.execute.common.scope.engine_settings`). ``environment`` (default: the
-    process's) holds pseudonym and digest keys. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source
+    process's) holds pseudonym and digest keys. ``makers``: of the values that transform steps replace. Raises InputError: D610, D611 before anything is read; D601, D602 persons; D620 the source
     changed meanwhile; and what reading and writing raise. Where a threat cannot be met, or the limit is exceeded, the release parks all the
     same, for the audit to fail it.
     """
@@ -82,7 +85,7 @@ def run_microdata(
     keys = pseudonym_keys(plan, environment)
     progress("digest", None)
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
-    prepared = prepare(plan, engine, progress)
+    prepared = prepare(plan, engine, progress, makers)
     protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
     frontier = stated(plan, prepared, progress)
     inputs.check_unchanged()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, passed, unevaluated
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.recoding import recoded_columns
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
@@ -26,14 +27,18 @@ def _counted(pairs: list[tuple[str, int]]) -> str:
 
 
 def none_changed(evidence: Evidence) -> CheckOutcome:
-    """No released cell holds another value than its source cell."""
+    """No released cell holds another value than its source cell, or than one that stands for it where the plan recodes the column."""
     if evidence.changes is None:
         return untraced(evidence)
+    recoded = recoded_columns(evidence.usable)
     changed = [(change.column, change.changed) for change in evidence.changes if change.changed]
     if changed:
         total = sum(amount for _, amount in changed)
-        return failed(f"cells hold another value than their source: {_counted(changed)}", count(total), count(0))
-    return passed("every released value is its source's")
+        stand = any(column in recoded for column, _ in changed)
+        what = "cells hold a value that does not stand for their source's" if stand else "cells hold another value than their source"
+        return failed(f"{what}: {_counted(changed)}", count(total), count(0))
+    stands = ", or stands for it as the policy says" if recoded else ""
+    return passed(f"every released value is its source's{stands}")
 
 
 def none_invented(evidence: Evidence) -> CheckOutcome:
@@ -51,7 +56,7 @@ def missing_only_where_planned(evidence: Evidence) -> CheckOutcome:
     """Cells became missing only in columns that a suppression step protects."""
     if evidence.changes is None:
         return untraced(evidence)
-    allowed = evidence.plan.lossy
+    allowed = evidence.plan.may_lack
     nulled = [(change.column, change.nulled) for change in evidence.changes if change.nulled and change.column not in allowed]
     if nulled:
         total = sum(amount for _, amount in nulled)

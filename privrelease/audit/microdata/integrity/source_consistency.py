@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
@@ -22,10 +23,13 @@ def rows_explained(evidence: Evidence) -> CheckOutcome:
     if evidence.main is None or evidence.source is None:
         return unevaluated("no file can be read")
     found = evidence.explained
-    if found is None:
+    recoded = recoded_columns(evidence.usable)
+    if found is None and not recoded:
         return absent("no column of the file can be compared with the source")
-    if found.recoded or found.over:
+    if found is not None and (found.recoded or found.over):
         return failed("; ".join(_faults(found)), count(found.rows), count(0))
+    if found is None or recoded:
+        return unevaluated(f"nothing tells for which values of the source those of {', '.join(recoded)} stand, without a row map")
     return _holds(found)
 
 

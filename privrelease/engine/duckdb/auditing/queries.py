@@ -19,7 +19,7 @@ from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
 from privrelease.engine.duckdb.auditing.rows import coded_columns, mapped_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
-from privrelease.engine.duckdb.measuring.released_file import joined
+from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.protocol.audit import CodedColumn
+    from privrelease.engine.protocol.audit import CodedColumn, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
     from privrelease.relational.schema import Sink
@@ -339,6 +339,10 @@ class AuditQueries(ABC):
     def token_facts(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> TokenFacts:
         """Compare a pseudonym column with its source."""
         return token_facts(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
+        """Yield the distinct pairs of a source cell and the released one."""
+        return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, column)
 
     def unit_facts(self, source: Staged, unit: str) -> UnitFacts:
         """Count persons."""

@@ -19,10 +19,11 @@ from privrelease.engine.duckdb.auditing.rows import encoded_cells, mapped_rows
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
+from privrelease.engine.protocol.audit import ValuePairs
 from privrelease.engine.protocol.base import ColumnChange, RowMapFaults, SizeHistogram
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -39,6 +40,7 @@ __all__ = [
     "row_map_faults",
     "size_histogram",
     "unsorted_rows",
+    "value_pairs",
     "value_sizes",
 ]
 
@@ -48,6 +50,8 @@ Expr = exp.Expr
 _AT_ONCE = 64
 #: Cells whose values one query groups, where it groups several columns.
 _CELLS_AT_ONCE = 500_000
+#: Pairs of a block.
+_PAIRS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +255,18 @@ def changes(
         n_rows, *cells = map(int, connection.row(joined(released, row_map, source).select(*figures)))
         found |= {name: _change(name, n_rows, *cells[4 * i : 4 * i + 4]) for i, name in enumerate(some)}
     return tuple(found[name] for name in columns)
+
+
+def value_pairs(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, column: str
+) -> Iterator[ValuePairs]:
+    """Yield the distinct (source cell, released cell) pairs of a column, each with its rows."""
+    before, after = source.cell(column, "s"), released.cell(column, "t")
+    rows = joined(released, row_map, source).select(
+        sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")
+    )
+    for block in connection.side_blocks(rows.group_by(before.copy(), after.copy()), _PAIRS):
+        yield ValuePairs(block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
 
 
 def _change(name: str, n_rows: int, before: int, after: int, both: int, same: int) -> ColumnChange:

@@ -1,0 +1,77 @@
+"""Transform steps as values: what the policy may say of each, and who makes and who verifies what it declares.
+
+``STEPS`` lists the steps of this package. What makes released values and what verifies them are functions of two rooms that share the declaration
+alone: the model of a step returns a treatment, by default :class:`~privrelease.relational.treatments.Recoded` with a map of the step's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from privrelease.plan.microdata.steps import pseudonym_words
+from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
+from privrelease.relational.treatments import Pseudonym
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from privrelease.audit.microdata.recoding import Verifiers
+    from privrelease.execute.microdata.recoding import Makers
+    from privrelease.pipeline.kinds import Kind
+    from privrelease.plan.microdata.steps import StepWords
+    from privrelease.plan.model import ReleasePlan
+    from privrelease.policy.language.releases import Step
+
+__all__ = ["STEPS", "Steps", "TransformStep", "steps_of", "makers_of", "verifiers_of", "words_of"]
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class TransformStep(Generic[D]):
+    """A transform step; ``D``: the class of what it declares of a column, a map of values or a treatment of the column."""
+
+    spec: type[Step]
+    """What a policy says: its keys, how two of them are compared, its rules, and the treatment of each column."""
+    declares: type[D] | None = None
+    """None: the step changes no value by itself; columns are removed, or cells suppressed."""
+    words: Callable[[str, D], str] | None = None
+    """Say what becomes of the column of that name, for ``plan``."""
+    make: Callable[[D, Any], Any] | None = None
+    """Return the released values of an Arrow array of values of the source, none of them missing; None where the engine makes them itself."""
+    verify: Callable[[D, Any, Any], Any] | None = None
+    """Tell of values of the source and released ones whether the second stand for the first, without what makes them."""
+
+
+Steps = tuple[TransformStep[Any], ...]
+
+#: Every transform step; a new one adds its line here.
+STEPS: Steps = (
+    TransformStep(DropStep),
+    TransformStep(PseudonymiseStep, Pseudonym, pseudonym_words),
+    TransformStep(SuppressCells),
+)
+
+
+def steps_of(release: ReleasePlan, kinds: Sequence[Kind[Any]]) -> Steps:
+    """Return the transform steps that a planned release may have, by its kind."""
+    from privrelease.pipeline.kinds import kind_of
+
+    steps = kind_of(release, kinds).steps
+    return () if steps is None else steps()
+
+
+def makers_of(steps: Steps = STEPS) -> Makers:
+    """Return what makes released values, for the executor."""
+    return tuple((one.declares, one.make) for one in steps if one.declares is not None and one.make is not None)
+
+
+def verifiers_of(steps: Steps = STEPS) -> Verifiers:
+    """Return what verifies released values, for the auditor."""
+    return tuple((one.declares, one.verify) for one in steps if one.declares is not None and one.verify is not None)
+
+
+def words_of(steps: Steps = STEPS) -> StepWords:
+    """Return what says in words what becomes of columns."""
+    return tuple((one.declares, one.words) for one in steps if one.declares is not None and one.words is not None)
