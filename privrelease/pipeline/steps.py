@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import ReleasePlan
     from privrelease.policy.language.releases import Step
 
-__all__ = ["STEPS", "Steps", "TransformStep", "steps_of", "makers_of", "verifiers_of", "words_of"]
+__all__ = ["STEPS", "Steps", "TransformStep", "makers_of", "steps_of", "verifiers_of", "words_of"]
 
 D = TypeVar("D")
 

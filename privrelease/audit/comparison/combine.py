@@ -55,15 +55,20 @@ _BRING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Result of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided."""
+    """Result of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided. ``unjudged``: why some of
+    them were not compared, though they must be.
+    """
 
     faults: tuple[str, ...]
     fine: str
     observed: Figure | None = None
+    unjudged: str = ""
 
 
 def _compared(found: Compared) -> CheckOutcome:
-    """It fails with its faults. It names other releases, so it stays inside."""
+    """It fails with its faults, and without any is left to a person where something was not compared. It names other releases, so it stays inside."""
+    if found.unjudged and not found.faults:
+        return CheckOutcome(Outcome.NOT_EVALUATED, found.unjudged, vacuous=True)
     outcome = Outcome.FAIL if found.faults else Outcome.PASS
     return CheckOutcome(outcome, "; ".join(found.faults) or found.fine, found.observed)
 
@@ -229,10 +234,12 @@ def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: st
     return PreviousReleaseFindings(tuple(looked), checks, tuple(remaining))
 
 
-def earlier_check(name: str, faults: Sequence[str], fine: str, observed: Figure | None = None) -> CheckResult:
+def earlier_check(
+    name: str, faults: Sequence[str], fine: str, observed: Figure | None = None, unjudged: str = ""
+) -> CheckResult:
     """Return the result of a check of :data:`EARLIER_CHECKS`."""
     check = _BY_ID[name]
-    return result_of(check, check.judge(Compared(tuple(faults), fine, observed)))
+    return result_of(check, check.judge(Compared(tuple(faults), fine, observed, unjudged)))
 
 
 def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: ReleasePlan) -> AuditResult:

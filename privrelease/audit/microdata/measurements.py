@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["gather"]
 
 
-def gather(
-    plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine, verifiers: Verifiers = VERIFIERS
-) -> Evidence:
+def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine, verifiers: Verifiers = VERIFIERS) -> Evidence:
     """Measure everything that the checks need. ``verifiers``: of the values that transform steps replaced. Raises InputError where the source itself cannot be read."""
     columns = planned_columns(plan)
     files = tuple(opened(engine, sink, columns, marked=target.foreign) for sink in target.files)

@@ -70,6 +70,8 @@ class _Found:
     difference: list[str] = field(default_factory=list)
     opened: Opened | None = None
     """Where it is of the same source."""
+    recoded: str = ""
+    """Why it was not compared, where that is for its recoded columns or this release's."""
 
 
 def beside_microdata(
@@ -86,14 +88,20 @@ def beside_microdata(
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
-    if combined:
+    unjudged = [one.recoded for one in found if one.recoded]
+    if combined or unjudged:
         names = named([one.beside.release for one in combined])
         same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
         again = f"; {named(same)} holds the same" if same else ""
         intersect = [fault for one in found for fault in one.intersect] + together_faults
         difference = [fault for one in found for fault in one.difference]
         checks = (
-            earlier_check(_INTERSECT, intersect, f"classes stay large for who combines this release with {names}{again}"),
+            earlier_check(
+                _INTERSECT,
+                intersect,
+                f"classes stay large for who combines this release with {names}{again}",
+                unjudged="; ".join(unjudged),
+            ),
             earlier_check(_DIFFERENCE, difference, f"no small group of records is only in one of this release and {names}"),
         )
     beside_tables = across_kinds(judged, "these rows")
@@ -134,7 +142,7 @@ def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found
     return [f"with {names} together, {fault}" for fault in joined.faults]
 
 
-_RECODED = "what recoded values ({}) tell beside others was not compared"
+_RECODED = "what recoded values ({}) tell beside those of another release was not compared"
 
 
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: AuditEngine) -> _Found:
@@ -145,9 +153,10 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     if one.digests & {file.sha256 for file in evidence.files}:
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
     if recoded:
-        why = f"What {one.name} tells beside this release: {_RECODED.format(', '.join(recoded))}."
         note = _RECODED.format(", ".join(recoded))
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note), remaining=[why])
+        why = f"What {one.name} tells beside this release: {note}."
+        beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
+        return _Found(beside, remaining=[why], recoded=f"with {one.name}: {note}")
     try:
         first = engine.open_release(one.file, one.columns, marked=one.marked)
         if _one_source(evidence, one) and maps_agree(evidence, main, Opened(one, first), engine):

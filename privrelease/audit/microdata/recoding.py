@@ -15,11 +15,11 @@ from privrelease.relational.treatments import CellRelation, declaration_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from privrelease.engine.protocol.audit import AuditEngine, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
-    from pathlib import Path
 
 __all__ = ["VERIFIERS", "Verifiers", "recoded_changes", "recoded_columns"]
 

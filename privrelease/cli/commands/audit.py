@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privrelease.audit.document.model import Outcome
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
@@ -14,12 +14,16 @@ from privrelease.cli.findings_output import report_findings
 from privrelease.cli.output_files import Kept, Writer, kept_of_policy
 from privrelease.cli.progress import world_of
 from privrelease.pipeline import audit as pipeline
+from privrelease.pipeline.kinds import KINDS
 from privrelease.pipeline.results import not_made, warned
 from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privrelease.audit.document.model import AuditResult
     from privrelease.cli.console import Console
+    from privrelease.pipeline.kinds import Kind
     from privrelease.pipeline.settings import Settings
 
 __all__ = ["Audited", "audit"]
@@ -38,19 +42,23 @@ class Audited:
     against: tuple[str, ...] = ()
 
 
-def audit(policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console) -> Ending:
+def audit(
+    policy: Path, settings: Settings, asked: Audited, fail_on: FailOn, console: Console, *, kinds: Sequence[Kind[Any]] = KINDS
+) -> Ending:
     """Audit files. Those of a run known here are led back to the source by its row map; of external files, what needs it is
     unchecked.
     """
     with stopped_in_form("audit", policy, console):
-        result, writer = _audited(policy, settings, asked, console)
+        result, writer = _audited(policy, settings, asked, console, kinds)
     _write(policy, result, asked, writer, console)
     return _ending(result, fail_on)
 
 
-def _audited(policy: Path, settings: Settings, asked: Audited, console: Console) -> tuple[AuditResult, Writer]:
+def _audited(
+    policy: Path, settings: Settings, asked: Audited, console: Console, kinds: Sequence[Kind[Any]]
+) -> tuple[AuditResult, Writer]:
     """The audit, and what writes it, which saw before any work that it can."""
-    loaded, plan = settings.load(policy)
+    loaded, plan = settings.load(policy, kinds)
     for finding in loaded.warnings:
         console.log(str(finding))
     release = chosen(plan, (asked.release,))[0]
@@ -60,7 +68,7 @@ def _audited(policy: Path, settings: Settings, asked: Audited, console: Console)
     writer.check(asked.audit_file, asked.report_file)
     check_summary(console)
     files = pipeline.AuditedFiles(asked.files, asked.source, asked.against)
-    return pipeline.audit(release, plan, files, world_of(settings, console)), writer
+    return pipeline.audit(release, plan, files, replace(world_of(settings, console), kinds=tuple(kinds))), writer
 
 
 def _write(policy: Path, result: AuditResult, asked: Audited, writer: Writer, console: Console) -> None:

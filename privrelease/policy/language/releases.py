@@ -65,9 +65,7 @@ class Step(Frozen):
         del column
         return None
 
-    def faults(
-        self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]
-    ) -> Iterator[Finding]:
+    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
         """Yield what is wrong with the step at ``path``, by the ``columns`` of its dataset; what holds for all steps is asked elsewhere."""
         del reading, path, columns
         yield from ()

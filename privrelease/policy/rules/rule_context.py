@@ -126,9 +126,7 @@ def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
     columns = tuple(
         name
         for name in dict.fromkeys(selected)
-        if name in dataset.columns
-        and name not in dropped
-        and (dataset.columns[name].role is not Role.DIRECT or name in tokens)
+        if name in dataset.columns and name not in dropped and (dataset.columns[name].role is not Role.DIRECT or name in tokens)
     )
     return Leaving(
         columns,

@@ -50,7 +50,9 @@ def _changed(
     spec = reading.policy.attacks
     if spec is not None and (spec.releases is None or release.id in spec.releases):
         message = f"attacks cannot be tried on release {release.id}: {step.named} changes {shown(name)}, and they compare values with the source's"
-        yield reading.error("P561", message, *at, hint="name the releases that are attacked under `attacks`, or remove the step")
+        yield reading.error(
+            "P561", message, *at, hint="name the releases that are attacked under `attacks`, or remove the step"
+        )
 
 
 def _as_it_is(reading: RuleContext, release: MicrodataRelease, dataset: Dataset, name: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.check import CheckOutcome, absent, failed, passed, unevaluated, warned
+from privrelease.audit.check import CheckOutcome, absent, failed, nothing_to_look_at, passed, unevaluated, warned
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.findings import pluralise
@@ -29,7 +29,9 @@ def rows_explained(evidence: Evidence) -> CheckOutcome:
     if found is not None and (found.recoded or found.over):
         return failed("; ".join(_faults(found)), count(found.rows), count(0))
     if found is None or recoded:
-        return unevaluated(f"nothing tells for which values of the source those of {', '.join(recoded)} stand, without a row map")
+        return nothing_to_look_at(
+            f"nothing tells for which values of the source those of {', '.join(recoded)} stand, without a row map"
+        )
     return _holds(found)
 
 

@@ -257,9 +257,7 @@ def changes(
     return tuple(found[name] for name in columns)
 
 
-def value_pairs(
-    connection: Connection, source: Opened, released: Opened, row_map: Path, column: str
-) -> Iterator[ValuePairs]:
+def value_pairs(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> Iterator[ValuePairs]:
     """Yield the distinct (source cell, released cell) pairs of a column, each with its rows."""
     before, after = source.cell(column, "s"), released.cell(column, "t")
     rows = joined(released, row_map, source).select(

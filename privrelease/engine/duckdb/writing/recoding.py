@@ -105,8 +105,6 @@ def _enumeration(connection: Connection, distinct: pa.Array) -> str:
 
     given, name = connection.fresh("values"), connection.fresh("e")
     connection.register(given, pa.table({"v": distinct}))
-    connection.run(
-        sql.create_enum(name, exp.select(sql.column("v")).from_(sql.table(given)).order_by(sql.column("v")))
-    )
+    connection.run(sql.create_enum(name, exp.select(sql.column("v")).from_(sql.table(given)).order_by(sql.column("v"))))
     connection.unregister(given)
     return name
