@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from privrelease.plan.microdata.steps import pseudonym_words
+from privrelease.plan.explain import pseudonym_words
 from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.relational.treatments import Pseudonym
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.execute.microdata.recoding import Makers
     from privrelease.pipeline.kinds import Kind
-    from privrelease.plan.microdata.steps import StepWords
+    from privrelease.plan.explain import StepWords
     from privrelease.plan.model import ReleasePlan
     from privrelease.policy.language.releases import Step
 

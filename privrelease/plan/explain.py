@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.plan.microdata.attacks import attack_words
-from privrelease.plan.microdata.steps import STEP_WORDS, step_words
 from privrelease.plan.model import named
 from privrelease.plan.statistics.explain import explain_statistics
 from privrelease.plan.tables.explain import explain_table
+from privrelease.relational.treatments import Pseudonym, declaration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from privrelease.plan.microdata.steps import StepWords
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
 
@@ -27,11 +26,13 @@ __all__ = [
     "Explained",
     "Explanation",
     "ReleaseExplanation",
+    "StepWords",
     "ThreatExplanation",
     "ThresholdExplanation",
     "exact_text",
     "explain",
     "explain_microdata",
+    "pseudonym_words",
 ]
 
 
@@ -54,6 +55,23 @@ class Explained(Protocol):
 
 #: What explains a plan of one kind.
 Explain: TypeAlias = "Callable[[Any], Explained]"
+
+
+#: What says in words what becomes of a column: by the class of what a step declares, from the column's name and that.
+StepWords: TypeAlias = "tuple[tuple[type[Any], Callable[[str, Any], str]], ...]"
+
+
+def pseudonym_words(column: str, treatment: Pseudonym) -> str:
+    """Say that a column is replaced by pseudonyms.
+
+    >>> pseudonym_words("id", Pseudonym("KEY"))
+    'replace id by a pseudonym, keyed by the environment variable KEY'
+    """
+    return f"replace {column} by a pseudonym, keyed by the environment variable {treatment.key}"
+
+
+#: The words of the steps of this package.
+STEP_WORDS: StepWords = ((Pseudonym, pseudonym_words),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,13 +245,20 @@ def _threat(threat: ThreatPlan, counted: str) -> ThreatExplanation:
     return ThreatExplanation(threat.name, threat.attacker, threat.columns, threat.absent, threat.missing, tuple(found))
 
 
+def _column_words(release: MicrodataPlan, words: StepWords) -> Iterator[str]:
+    """Yield what becomes of each column whose values change, in output order."""
+    for column in release.columns:
+        declared = declaration_of(column.treatment)
+        yield from (said(column.name, declared) for kind, said in words if type(declared) is kind)
+
+
 def _steps(release: MicrodataPlan, words: StepWords) -> list[str]:
     leaves = {column.name for column in release.columns}
     withheld = [column.name for column in release.source.columns if column.name not in leaves]
     steps = [f"read {release.source.label}"]
     if withheld:
         steps.append(f"leave out {', '.join(withheld)}")
-    steps += step_words(release, words)
+    steps += _column_words(release, words)
     if release.suppress is not None and release.threats:
         limit = release.suppress.limit
         at_most = f", at most {_percent(limit)} of them" if limit is not None else ""

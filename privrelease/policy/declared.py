@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import NoneType, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -89,7 +89,8 @@ def _below(annotation: Any, name: str, kinds: Kinds, kind: str | None) -> Iterat
             marks = marks_of(named)
             yield named, marks
             yield step, marks
-            yield dict[str, Annotated[(step, *marks)] if marks else step], marks  # keys by the column that the step is about
+            by_column: Any = Annotated[(step, *marks)] if marks else step
+            yield GenericAlias(dict, (str, by_column)), marks  # keys by the column that the step is about
 
 
 def fields_of(annotation: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  annotations have no common type

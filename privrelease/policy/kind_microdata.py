@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from privrelease.policy.language.releases import STEPS, microdata_model
 from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
@@ -60,17 +60,13 @@ def _place(steps: Steps) -> Callable[[MicrodataRelease, tuple[str, ...]], _Path]
 
 
 def _entry(release: MicrodataRelease, below: tuple[str, ...], item: object) -> _Path | None:
-    """The path of a column in the step that lists it; there may be several steps of one name."""
-    if len(below) != 1:
-        return None
-    return next(
-        (
-            ("transform", index, step.named, step.listed().index(cast("str", item)))
-            for index, step in enumerate(release.transform)
-            if step.named == below[0] and item in step.listed()
-        ),
-        None,
-    )
+    """The path of a column in the step that lists it, of which there may be several of one name; of the value that a column has by such a step."""
+    for index, step in enumerate(release.transform):
+        if step.named == below[0] and len(below) == 1 and item in step.listed():
+            return ("transform", index, step.named, step.listed().index(str(item)))
+        if step.named == below[0] and len(below) > 1 and step.valued is not None and below[1] in step.listed():
+            return ("transform", index, step.valued)
+    return None
 
 
 def _orders(release: MicrodataRelease, dataset: Dataset | None) -> tuple[FileOrder, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -21,7 +21,9 @@ import pytest
 from pydantic import Field
 
 from privrelease import api
+from privrelease.audit.comparison.combine import EARLIER_CHECKS
 from privrelease.audit.document.schema import audit_of
+from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.cli.commands import audit as audit_command
 from privrelease.cli.console import Console, FailOn
 from privrelease.errors import PolicyError
@@ -31,6 +33,7 @@ from privrelease.pipeline.kinds import kind_of, with_steps
 from privrelease.pipeline.settings import Settings
 from privrelease.pipeline.steps import STEPS, TransformStep
 from privrelease.pipeline.world import World
+from privrelease.policy.codes import CODES
 from privrelease.policy.language.keys import DeclaredColumn, Judged, Stricter
 from privrelease.policy.language.number_values import Count
 from privrelease.policy.language.releases import Step
@@ -361,3 +364,45 @@ def test_no_file_of_the_package_knows_it():
     assert [
         path.name for path in found if re.search(r"\b(round_down|RoundDown|Multiples)\b", path.read_text(encoding="utf-8"))
     ] == []
+
+
+# --------------------------------------------------------------------------------------------------------------------- the page
+
+
+def page():
+    return (ROOT / "docs" / "add-a-transform.md").read_text(encoding="utf-8")
+
+
+def test_every_file_and_name_of_the_page_exists():
+    rows = [row.strip("| ").split(" | ") for row in re.findall(r"^\| \d+ \|.*$", page(), re.MULTILINE)]
+    steps = [
+        (path, name)
+        for _, files, names, _ in rows
+        for path in re.findall(r"`([^`]+)`", files)
+        for name in re.findall(r"`([^`]+)`", names)
+    ]
+    assert len(steps) >= 10
+    missing = [
+        (path, name) for path, name in steps if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", (ROOT / path).read_text())
+    ]
+    assert missing == []
+
+
+def test_the_page_lists_whatever_a_step_has_and_says_no_more():
+    own = {name for name in vars(Step) if not name.startswith(("_", "model_"))} | {"named"}
+    told = set(re.findall(r"^- `(\w+)`", page(), re.MULTILINE))
+    assert told == own | {one.name for one in fields(TransformStep)}
+
+
+def test_every_rule_of_the_page_is_one():
+    codes = set(re.findall(r"`([PA]\d{3}|AUDIT-[A-Z-]+)`", page()))
+    assert len(codes) >= 8
+    known = set(CODES) | {check.id for check in (*MICRODATA_CHECKS, *EARLIER_CHECKS)}
+    assert codes - known == set()
+
+
+def test_the_code_of_the_page_runs(policy):
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page(), re.MULTILINE | re.DOTALL)
+    space = {"ROUND_DOWN": ROUND_DOWN}
+    exec(compile(block, "add-a-transform.md", "exec"), space)
+    assert space["load"](policy).releases == ("rows",)

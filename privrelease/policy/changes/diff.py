@@ -161,11 +161,10 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
 
 
 def _entry(change: Changed, new: LoadedPolicy) -> tuple[str | int, ...]:
-    """The path of the first new entry of a list that is written as one; else of what changed."""
-    if change.names[2:3] == ("pseudonymise",) and change.old is not None:
-        return (*change.new_path[:-1], "key")
+    """The path of the first new entry of a list that is written as one, or of a value that is written elsewhere; else of what changed."""
     if not (isinstance(change.old, tuple) and isinstance(change.new, tuple)):
-        return change.new_path
+        own = None if change.old is None else _own_entry(change, new, change.new)
+        return change.new_path if own is None else own
     added = next((number for number, item in enumerate(change.new) if item not in change.old), None)
     if added is None:
         return change.new_path

@@ -45,10 +45,12 @@ class Step(Frozen):
 
     ``named``: the key by which the step is told from others; its value lists the columns that the step is about. ``last``: it stands after the
     others and closes what they leave open; there is one such step at most. ``takes``: types of columns that it can change; None: any.
+    ``valued``: the key whose value is all that :meth:`compared` has of a column, where it is so.
     """
 
     named: ClassVar[str]
     takes: ClassVar[frozenset[ColumnType] | None] = None
+    valued: ClassVar[str | None] = None
     last: ClassVar[bool] = False
 
     def listed(self) -> tuple[str, ...]:
@@ -112,6 +114,7 @@ class PseudonymiseStep(Step):
     """These columns leave as keyed pseudonyms (HMAC): the same value gives the same pseudonym in all of them."""
 
     named: ClassVar[str] = "pseudonymise"
+    valued: ClassVar[str | None] = "key"
 
     pseudonymise: Annotated[tuple[Annotated[DeclaredColumn, Judged(figures.pseudonym)], ...], Field(min_length=1)]
     """Names of the columns."""
@@ -257,5 +260,5 @@ def microdata_model(steps: Steps = STEPS) -> type[MicrodataRelease]:
     """Return the model of a release of rows that may have these transform steps."""
     if steps == STEPS:
         return MicrodataRelease
-    several = GenericAlias(tuple, (_step_type(steps), ...))
+    several: Any = GenericAlias(tuple, (_step_type(steps), ...))
     return create_model("MicrodataRelease", __base__=MicrodataRelease, __module__=__name__, transform=(several, ()))

@@ -32,6 +32,15 @@ from privrelease.texts.catalogue import english
 PACKAGE = Path(__file__).resolve().parents[3] / "privrelease"
 
 
+@dataclass(frozen=True)
+class Labels:
+    """A map to texts."""
+
+    def released_type(self, source):
+        del source
+        return ColumnType.CATEGORY
+
+
 def test_each_has_a_code_words_and_a_relation_of_its_own_place():
     codes = [one.code for one in TREATMENTS]
     words = [one.words for one in (*TREATMENTS, *WITHHELD)]
@@ -47,7 +56,7 @@ def test_each_has_a_code_words_and_a_relation_of_its_own_place():
         (AsIs(), ColumnType.INTEGER, "equal", None),
         (Suppressed(), ColumnType.INTEGER, "equal_or_missing", "suppression"),
         (Pseudonym("KEY"), ColumnType.STRING, "keyed_token", "pseudonymization"),
-        (Recoded((("1", "low"),)), ColumnType.CATEGORY, "mapped", "generalization"),
+        (Recoded(Labels()), ColumnType.CATEGORY, "mapped", "generalization"),
         (Perturbed("noise"), ColumnType.INTEGER, "unrelated", "randomization"),
         (Synthetic(), ColumnType.INTEGER, "unrelated", "synthetic data"),
     ],
