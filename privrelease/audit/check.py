@@ -2,6 +2,8 @@
 
 The checks of a kind of release are a visible tuple (``MICRODATA_CHECKS``, ``STATISTICS_CHECKS``, ``TABLE_CHECKS``, ``ATTACK_CHECKS``,
 ``THREAT_CHECKS``, ``EARLIER_CHECKS``), in the order in which they are reported.
+
+Remedies that several checks share. Every check and every other finding states its own, so that no finding lacks a way to act on it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from privrelease.audit.checks.findings import place
-from privrelease.audit.checks.hints import NOT_MADE_HINT
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from privrelease.findings import Location
 
 __all__ = [
+    "AGAIN",
+    "EDITED",
+    "FAULT",
+    "NOT_MADE_HINT",
     "POLICY_CHECK",
     "Check",
     "CheckOutcome",
@@ -39,6 +44,15 @@ __all__ = [
     "unevaluated",
     "warned",
 ]
+
+
+AGAIN: Final = "run the release again and publish what that run makes"
+EDITED: Final = f"do not publish this file: it is not what the run made; {AGAIN}"
+FAULT: Final = f"the file was altered after the run, or this is a fault of ours: {AGAIN}; report it if it stays"
+
+#: Of a check of the policy, or of the limit of an attack, that could not be made.
+NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without it"
+
 
 #: Evidence that a check compares the file with.
 Need = Literal["manifest", "source", "ledger"]

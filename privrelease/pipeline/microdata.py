@@ -1,4 +1,7 @@
-"""Microdata in the pipeline: protect, park, audit with the row map, and read previous releases of the kind."""
+"""Microdata in the pipeline: protect, park, audit with the row map, and read previous releases of the kind.
+
+Forecast of what a release would lose at each of several thresholds of one threat. Publishes nothing, spends nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,26 @@ from typing import TYPE_CHECKING
 from privrelease.relational.treatments import relation_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.microdata.run import ParkedRelease
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
-    from privrelease.plan.model import MicrodataPlan, Plan
+    from privrelease.plan.microdata.frontier import Frontier, Kept
+    from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.release.manifest import InputDigest, Manifest
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["audit_files", "audited_microdata", "external", "forecast", "inputs", "lossy", "made", "previous"]
+__all__ = ["audit_files", "audited_microdata", "external", "forecast", "inputs", "lossy", "made", "previous", "sweep"]
 
 
 def audited_microdata(
@@ -201,3 +208,28 @@ def external(earlier: EarlierRelease, release: MicrodataPlan) -> EarlierRelease:
 def lossy(release: MicrodataPlan) -> frozenset[str]:
     """Return the columns that some threat knows."""
     return frozenset(release.quasi_identifiers)
+
+
+def sweep(release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction], world: World) -> Frontier:
+    """Protect the release at each risk, and measure how much information each solution keeps."""
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.execute.microdata.frontier import frontier
+    from privrelease.pipeline.steps import makers_of, steps_of
+
+    kept: list[Kept] = []
+    limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
+    with world.engine(limits) as engine:
+        steps = world.progress(release.id)
+        makers = makers_of(steps_of(release, world.kinds))
+        found = frontier(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps, makers)
+    points = tuple(replace(point, kept=one) for point, one in zip(found.points, kept, strict=True))
+    return replace(found, points=points)
+
+
+def _kept(before: ClassTable, after: ClassTable) -> Kept:
+    from privrelease.audit.microdata.utility.measures import information_kept
+    from privrelease.audit.microdata.utility.value_counts import column_counts
+    from privrelease.plan.microdata.frontier import Kept
+
+    found = information_kept(column_counts(before, after))
+    return Kept(found.entropy_whole_file, found.entropy_suppressed, found.granularity)

@@ -3,6 +3,8 @@
 Waivers as the audit applies them.
 
 The ledger in a plan: where it is and what the policy would spend of it at most.
+
+The log of publications in a plan.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.dp.budget import Budget
     from privrelease.findings import Location
 
-__all__ = ["ApprovalsPlan", "LedgerPlan", "WaiverPlan"]
+__all__ = ["ApprovalsPlan", "LedgerPlan", "PublicationsPlan", "WaiverPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,11 @@ class LedgerPlan:
     location: Location | None = None
     dataset_caps: tuple[tuple[str, Budget], ...] = ()
     retention: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationsPlan:
+    """Where every publication is recorded: a file (``label``: as the policy writes it), or the ledger (``path`` None)."""
+
+    path: Path | None
+    label: str

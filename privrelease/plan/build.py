@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
-from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, WaiverPlan
+from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
 from privrelease.plan.checks import check_plans
 from privrelease.plan.microdata.attacks import attacks_plan
 from privrelease.plan.model import (
@@ -22,7 +22,6 @@ from privrelease.plan.model import (
     named,
     naming_columns,
 )
-from privrelease.plan.publications import PublicationsPlan
 from privrelease.policy.language.approvals import same_person
 from privrelease.policy.publications import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.rules.datasets import two_digit_years

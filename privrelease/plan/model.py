@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.findings import Location
-    from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, WaiverPlan
+    from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
     from privrelease.plan.microdata.attacks import AttacksPlan
-    from privrelease.plan.publications import PublicationsPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.expectations import Expectation

@@ -28,8 +28,8 @@ from privrelease.cli.commands import audit as audit_command
 from privrelease.cli.console import Console, FailOn
 from privrelease.errors import PolicyError
 from privrelease.findings import Severity
-from privrelease.pipeline.frontier import sweep
 from privrelease.pipeline.kinds import kind_of, with_steps
+from privrelease.pipeline.microdata import sweep
 from privrelease.pipeline.settings import Settings
 from privrelease.pipeline.steps import STEPS, TransformStep
 from privrelease.pipeline.world import World

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from privrelease.pipeline.kinds import KINDS
+from privrelease.pipeline.steps import STEPS as PIPELINE_STEPS
 from privrelease.policy.language.kinds import KINDS as POLICY_KINDS
+from privrelease.policy.language.releases import STEPS
 
 ROOT = Path(__file__).resolve().parents[2] / "privrelease"
 NAMES = {kind.name for kind in KINDS}
@@ -67,6 +69,20 @@ def keyed_by_name(tree: ast.AST) -> list[int]:
     return [one.lineno for one in dictionaries if len(set().union(*(texts(key) for key in one.keys if key)) & NAMES) > 1]
 
 
+def asked_of_steps(tree: ast.AST) -> list[int]:
+    """``isinstance`` on transform steps and matches of their classes; comparisons with the name of one that is no other word too."""
+    names = {step.named for step in STEPS} - {"drop"}
+    classes = {step.__name__ for step in STEPS}
+    asked = [one for one in calls(tree, "isinstance", "issubclass") if len(one.args) > 1]
+    found = [one.lineno for one in asked if mentions(one.args[1]) & classes]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.MatchClass) and mentions(node.cls) & classes:
+            found.append(node.lineno)
+        if isinstance(node, ast.Compare) and any(texts(side) & names for side in (node.left, *node.comparators)):
+            found.append(node.lineno)
+    return found
+
+
 def asked_by_attribute(tree: ast.AST) -> list[int]:
     return [one.lineno for one in calls(tree, "hasattr")]
 
@@ -93,6 +109,11 @@ RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...
         ("a.kind == 'table'", "kind in {'microdata', b}", "match a.kind:\n    case 'statistics':\n        pass"),
     ),
     (keyed_by_name, 0, ("a = {'microdata': 1, 'table': 2}",)),
+    (
+        asked_of_steps,
+        0,
+        ("isinstance(a, DropStep)", "match a:\n    case SuppressCells():\n        pass", "a.names[2:3] == ('pseudonymise',)"),
+    ),
     (asked_by_attribute, 5, ("hasattr(a, 'b')",)),
     (dispatched, 0, ("from functools import singledispatch", "@functools.singledispatch\ndef a(): ...")),
 )
@@ -124,6 +145,13 @@ def test_both_tuples_name_the_same_kinds():
     assert [kind.spec() for kind in KINDS] == list(POLICY_KINDS)
 
 
+def test_both_tuples_name_the_same_steps():
+    assert [step.spec for step in PIPELINE_STEPS] == list(STEPS)
+    (having,) = [kind for kind in KINDS if kind.steps is not None]
+    assert having.steps() == PIPELINE_STEPS
+    assert having.spec().steps == tuple((step.named, step) for step in STEPS)
+
+
 def test_no_folder_is_long():
     folders = {path.parent for path in ROOT.rglob("*.py")}
     long = {folder.relative_to(ROOT).as_posix(): n for folder in folders if (n := len(list(folder.glob("*.py")))) > MOST_FILES}
@@ -140,4 +168,4 @@ def test_small_files_become_fewer():
 
 
 #: Files under 60 lines, ``__init__.py`` apart. The end is 40.
-SMALL_FILES = 48
+SMALL_FILES = 44

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from privrelease.audit.check import POLICY_CHECK
-from privrelease.audit.checks.hints import NOT_MADE_HINT
+from privrelease.audit.check import NOT_MADE_HINT, POLICY_CHECK
 
 __all__ = ["NO_MANIFEST", "OTHER_FINDINGS", "FindingKind", "kind_of"]
 

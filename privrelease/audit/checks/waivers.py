@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final, Literal
 
+from privrelease.audit.check import NOT_MADE_HINT
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.findings import place
-from privrelease.audit.checks.hints import NOT_MADE_HINT
 from privrelease.audit.document.model import FindingRecord, Outcome
 from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
 

@@ -13,13 +13,12 @@ from itertools import product
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.check import Check, check_findings, fault, run_checks
+from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, check_findings, fault, run_checks
 from privrelease.audit.checks.aggregate_checks import cells_of_file, data_of, digest_mismatches, output_facts, remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
-from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, Outcome
 from privrelease.audit.statistics.charges import ledger_mismatches

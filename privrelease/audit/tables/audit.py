@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.check import Check, CheckOutcome, check_findings, failed, fault, passed, run_checks
+from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, CheckOutcome, check_findings, failed, fault, passed, run_checks
 from privrelease.audit.checks.aggregate_checks import data_of, digest_mismatches, output_facts, remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, left_out, legal_facts
 from privrelease.audit.checks.findings import finding_record
 from privrelease.audit.checks.great_expectations import figure_checks
-from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.model import AuditResult, Figure, Outcome, Visibility

@@ -10,7 +10,7 @@ from privrelease.cli.commands.plan import table
 from privrelease.cli.exit import Ending
 from privrelease.cli.progress import world_of
 from privrelease.errors import UsageError
-from privrelease.pipeline.frontier import sweep
+from privrelease.pipeline.microdata import sweep
 from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:

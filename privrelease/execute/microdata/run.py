@@ -19,8 +19,7 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.common.scope import sources_of
 from privrelease.execute.microdata.frontier import stated
 from privrelease.execute.microdata.protection import Protected, prepare, solve
-from privrelease.execute.microdata.pseudonym_keys import pseudonym_keys
-from privrelease.execute.microdata.recoding import MAKERS
+from privrelease.execute.microdata.recoding import MAKERS, pseudonym_keys
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells, row_masks
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import os_errors

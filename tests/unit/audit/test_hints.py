@@ -6,9 +6,18 @@ from dataclasses import replace
 import pytest
 
 from privrelease.audit.all_checks import ALL_CHECKS, FINDING_HINTS, FINDING_TITLES
-from privrelease.audit.check import POLICY_CHECK, Check, check_findings, failed, fault, passed, result_of, run_checks
+from privrelease.audit.check import (
+    NOT_MADE_HINT,
+    POLICY_CHECK,
+    Check,
+    check_findings,
+    failed,
+    fault,
+    passed,
+    result_of,
+    run_checks,
+)
 from privrelease.audit.checks.codes import OTHER_FINDINGS
-from privrelease.audit.checks.hints import NOT_MADE_HINT
 from privrelease.audit.document.model import CheckResult, Outcome
 from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.audit.check import Check, run_checks
-from privrelease.audit.checks.hints import AGAIN, EDITED, FAULT
+from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, run_checks
 from privrelease.audit.microdata.integrity import cells, files, households, identifiers, rows
 from privrelease.audit.microdata.integrity import disguised_identifiers as hidden
 from privrelease.audit.microdata.integrity import source_consistency as explained
