@@ -37,7 +37,8 @@ def recoded(plan: MicrodataPlan, staged: Staged, engine: Engine, makers: Makers 
     columns = [column for column in plan.columns if column.treatment.relation is CellRelation.MAPPED]
     if not columns:
         return staged
-    return engine.recode(staged, [_recode(plan, column, makers) for column in columns])
+    recodes = [_recode(plan, column, makers) for column in columns]
+    return engine.recode(staged, recodes)
 
 
 def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Recode:
