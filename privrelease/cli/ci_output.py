@@ -76,7 +76,7 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
     elif console.form is Format.JUNIT:
         sys.stdout.write(render_junit(cases, others))
     else:
-        sys.stdout.write(render_annotations(results))
+        sys.stdout.write(render_annotations(results, cases))
         summary = render_markdown(audits, edition)
         if others or not audits:
             summary += ("\n" if summary else "") + render_results_markdown(others)

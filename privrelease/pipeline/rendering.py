@@ -58,9 +58,9 @@ def _junit(audit: AuditResult, edition: Edition) -> bytes:
 
 def _github(audit: AuditResult, edition: Edition) -> bytes:
     from privrelease.report.forms.github import render_annotations
-    from privrelease.report.forms.results import results_of
+    from privrelease.report.forms.results import cases_of, results_of
 
-    return render_annotations(results_of(audit, edition)).encode()
+    return render_annotations(results_of(audit, edition), cases_of(audit, edition)).encode()
 
 
 def _markdown(audit: AuditResult, edition: Edition) -> bytes:

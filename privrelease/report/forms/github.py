@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from privrelease.report.forms.results import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from privrelease.report.forms.results import Result
+    from privrelease.audit.document.model import State
+    from privrelease.report.forms.results import Case, Result
 
 __all__ = ["render_annotations"]
 
+#: States in which a check was not made, and what is said of them.
+_UNMADE: dict[State, str] = {"not_assessed": "not assessed", "not_asked": "not asked for"}
 _COMMANDS = {"error": "error", "warn": "warning", "info": "notice"}
 
 
@@ -32,9 +35,21 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def render_annotations(results: Sequence[Result]) -> str:
-    """Return a line per result. A waived one is a notice, with the waiver's expiry."""
-    return "".join(f"{_annotation(result)}\n" for result in results)
+def render_annotations(results: Sequence[Result], cases: Sequence[Case] = ()) -> str:
+    """Return a line per result; a waived one is a notice, with the waiver's expiry. Then, for each release, a notice that names what was not
+    assessed of its ``cases`` and one that names what was not asked for: GitHub shows few annotations of a step, so that no check has a line of its own.
+    """
+    lines = [*map(_annotation, results), *_unmade(cases)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _unmade(cases: Sequence[Case]) -> Iterator[str]:
+    for release in dict.fromkeys(case.suite for case in cases):
+        for state, words in _UNMADE.items():
+            names = [case.name for case in cases if case.suite == release and case.state == state]
+            if names:
+                title, message = _property(f"{words} {release}".strip()), _data(f"{words} ({len(names)}): {', '.join(names)}")
+                yield f"::notice title={title}::{message}"
 
 
 def _annotation(result: Result) -> str:

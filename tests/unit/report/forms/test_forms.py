@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -15,10 +16,11 @@ from privrelease.report.forms.github import render_annotations
 from privrelease.report.forms.intoto import render_statement
 from privrelease.report.forms.junit import render_junit
 from privrelease.report.forms.markdown import escaped, render_markdown, render_results_markdown
-from privrelease.report.forms.results import Result, cases_of, results_of, results_of_policy
+from privrelease.report.forms.results import Case, Result, cases_of, results_of, results_of_policy
 from privrelease.report.forms.sarif import MOST_RESULTS, render_sarif
 from privrelease.report.view.edition import Edition
 
+UNMADE = {"not_assessed": "not assessed", "not_asked": "not asked for"}
 EVIL = "]]>&<script>alert(1)</script>|`@team`\n::error::x\x1b[31m\u202e\x00"
 
 
@@ -313,3 +315,47 @@ def test_forms_for_recipients_hold_no_internal_finding_and_no_internal_check(aud
         assert "4711" not in text
         assert "HIDDEN" not in text
     assert "4711" in render_sarif(results_of(planted, Edition.INTERNAL))
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+def test_annotations_name_once_what_was_not_made_as_every_other_form_counts_it(audit, edition):
+    states = {"UTIL-1": Outcome.NOT_ASKED, "UTIL-2": Outcome.NOT_ASKED, "UTIL-3": Outcome.NOT_EVALUATED}
+    more = [
+        CheckResult(id=name, title="t", outcome=outcome, message="m", visibility=Visibility.RECIPIENT, severity="warn")
+        for name, outcome in states.items()
+    ]
+    decision = audit.decision.model_copy(
+        update={
+            "checks_not_asked": audit.decision.checks_not_asked + 2,
+            "checks_not_made": audit.decision.checks_not_made + 1,
+        }
+    )
+    audit = audit.model_copy(update={"checks": (*audit.checks, *more), "decision": decision})
+    cases = cases_of(audit, edition)
+    lines = render_annotations((), cases).splitlines()
+    counts = {words: len([case for case in cases if case.state == state]) for state, words in UNMADE.items()}
+    told = {}
+    for line in lines:
+        found = re.fullmatch(r"::notice title=([a-z ]+) [\w-]+::([a-z ]+) \((\d+)\): (.+)", line)
+        assert found is not None, line
+        assert found[1] == found[2]
+        told[found[1]] = int(found[3])
+        assert len(found[4].split(", ")) == int(found[3])
+    assert told == counts
+    assert min(counts.values()) >= 1
+    if edition is Edition.INTERNAL:
+        assert counts == {"not assessed": audit.decision.checks_not_made, "not asked for": audit.decision.checks_not_asked}
+
+
+def test_annotations_of_two_releases_name_what_was_not_made_of_each_and_escape_it():
+    made = [
+        Case(release, "A,b", "t", outcome, "m")
+        for release in ("r", "s:1")
+        for outcome in ("not_asked", "skipped", "error", "pass")
+    ]
+    assert render_annotations((), made).splitlines() == [
+        "::notice title=not assessed r::not assessed (2): A,b, A,b",
+        "::notice title=not asked for r::not asked for (1): A,b",
+        "::notice title=not assessed s%3A1::not assessed (2): A,b, A,b",
+        "::notice title=not asked for s%3A1::not asked for (1): A,b",
+    ]
