@@ -114,7 +114,7 @@ RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...
         0,
         ("isinstance(a, DropStep)", "match a:\n    case SuppressCells():\n        pass", "a.names[2:3] == ('pseudonymise',)"),
     ),
-    (asked_by_attribute, 5, ("hasattr(a, 'b')",)),
+    (asked_by_attribute, 2, ("hasattr(a, 'b')",)),
     (dispatched, 0, ("from functools import singledispatch", "@functools.singledispatch\ndef a(): ...")),
 )
 NAMED = [pytest.param(*one, id=one[0].__name__) for one in RATCHETS]

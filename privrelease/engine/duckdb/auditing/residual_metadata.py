@@ -41,6 +41,7 @@ def leftovers(connection: Connection, sink: Sink) -> tuple[str, ...]:
 
 
 def _of_parquet(path: Path) -> tuple[str, ...]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     names = pq.read_schema(path).names
@@ -54,7 +55,7 @@ def _of_parquet(path: Path) -> tuple[str, ...]:
         rows = file.read_row_group(group, use_threads=False)
         for name, column in zip(names, rows.columns, strict=True):
             for chunk in column.chunks:
-                if hasattr(chunk, "dictionary"):
+                if isinstance(chunk, pa.DictionaryArray):
                     dictionaries[name].add(chunk)
     unused = {name: dictionary.unused() for name, dictionary in dictionaries.items()}
     found += [f"{amount} values that no row uses in the dictionary of {name}" for name, amount in unused.items() if amount]

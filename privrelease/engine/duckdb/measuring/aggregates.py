@@ -365,6 +365,8 @@ def _dense(asked: Aggregate, found: list[tuple[object, ...]], figures: int) -> l
 
 def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: list[exp.Expr], asked: Aggregate) -> Aggregated:
     """How many rows at each step, by cell: what scores of quantiles are made of."""
+    import pyarrow as pa
+
     (measure,) = asked.measures
     assert measure.column is not None
     steps = _filled(measure, rows.table)
@@ -382,7 +384,7 @@ def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: lis
     known = np.ones(len(step), np.bool_)
     for i, (size, found) in enumerate(zip(sizes, positions, strict=True)):
         column = block.column(f"k{i}").combine_chunks().dictionary_encode()
-        column = column if hasattr(column, "dictionary") else column.chunk(0)
+        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
         texts = column.dictionary.to_pylist()
         places = np.array([-1 if found is None else found.get(text, -1) for text in texts] or [-1], np.int64)
         index = np.asarray(column.indices.fill_null(len(texts)))

@@ -42,7 +42,7 @@ def recode(
     cells: dict[int, exp.Expr] = {}
     for at, one in places.items():
         columns[at] = one.column
-        distinct = found[at].unique().drop_null()
+        distinct = _distinct(found[at])
         few[at] = len(distinct) <= MOST_CODED
         text = storage_type(one.column) == "VARCHAR"
         coded[at] = _enumeration(connection, distinct) if text and few[at] else None
@@ -75,7 +75,8 @@ def _released(
         codes = cached(connection, staged, ordinal, cache)
         assert codes.dictionary is not None
         known = codes.values != 0
-        return pa.chunked_array([_spread(_given(values, codes.dictionary), codes.values.astype(np.int64) - 1, known)])
+        places = pa.array(np.where(known, codes.values - codes.values.dtype.type(1), 0), mask=~known)
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(places, _given(values, codes.dictionary))])
     cell = exp.select(sql.aliased(sql.column(f"c{ordinal}"), "v")).from_(sql.table(staged.table))
     blocks = [block.column(0) for block in connection.side_blocks(cell, _BLOCK_ROWS)]
     made = []
@@ -83,6 +84,14 @@ def _released(
         known = np.asarray(block.is_valid())
         made.append(_spread(_given(values, block.drop_null()), np.cumsum(known) - 1, known))
     return pa.chunked_array(made)
+
+
+def _distinct(column: pa.ChunkedArray) -> pa.Array:
+    """The distinct values that a column has."""
+    import pyarrow as pa
+
+    there = column.unique().drop_null()
+    return there.dictionary_decode().unique() if isinstance(there, pa.DictionaryArray) else there
 
 
 def _given(values: Callable[[pa.Array], pa.Array], of: pa.Array) -> pa.Array:

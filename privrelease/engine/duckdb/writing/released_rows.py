@@ -261,8 +261,10 @@ class _Rechunked:
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
     combined = column.combine_chunks()
-    return combined.chunk(0) if hasattr(combined, "num_chunks") else combined
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def _used(ranks: NDArray[Any], dictionary: pa.Array) -> _Held:
