@@ -19,7 +19,7 @@ from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.classes.wildcard import match_sizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.disclosure.risk.thresholds import Thresholds
-from privrelease.engine.duckdb import DuckDBEngine
+from privrelease.engine.open import open_engine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
 
@@ -49,7 +49,7 @@ def raw(path: Path) -> int:
 def audit(path: Path, *, wildcard: bool = False) -> int:
     """Open the file as an audit does, measure it, judge it; return the number of classes."""
     columns = [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in COLUMNS]
-    with DuckDBEngine(EngineSettings(readable=(path.parent,))) as engine:
+    with open_engine(EngineSettings(readable=(path.parent,))) as engine:
         released = engine.open_release(Sink(SinkKind.PARQUET, path, path.name), columns)
         if wildcard:
             matches = match_sizes(engine.class_table(released, COLUMNS), list(COLUMNS))

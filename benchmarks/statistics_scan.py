@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from measure import OUT, machine, print_table
 
-from privrelease.engine.duckdb import DuckDBEngine
+from privrelease.engine.open import open_engine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
@@ -79,7 +79,7 @@ def main() -> None:
         ("max_rows: 1, bounded by a window", True, COLUMNS),
     ):
         source = TableSource("d", SourceKind.PARQUET, str(path), path.name, columns, unlisted_columns="drop")
-        with DuckDBEngine(EngineSettings(readable=(OUT,), memory_limit="4GiB")) as engine:
+        with open_engine(EngineSettings(readable=(OUT,), memory_limit="4GiB")) as engine:
             reading = cpu(lambda: rows.append(engine.stage(source)))  # noqa: B023 -- called at once
             staged = rows.pop()
             bounding = Bounding("id" if bounded else None, 1, 5)

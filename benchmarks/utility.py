@@ -20,7 +20,7 @@ from privrelease.audit.microdata.audit import audit_microdata
 from privrelease.audit.microdata.measurements import gather
 from privrelease.audit.microdata.target import AuditTarget
 from privrelease.audit.microdata.utility.measures import utility_measures
-from privrelease.engine.duckdb import DuckDBEngine
+from privrelease.engine.open import open_engine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.pipeline.settings import Settings
 from privrelease.plan.model import MicrodataPlan
@@ -66,12 +66,12 @@ def measured(age: str) -> tuple[float, float]:
         (plan,) = policy.releases
         assert isinstance(plan, MicrodataPlan)
         settings = EngineSettings(readable=(standin().parent, Path(name)))
-        with DuckDBEngine(settings) as engine:
+        with open_engine(settings) as engine:
             evidence = gather(plan, target, engine)
             alone = [cpu(lambda: utility_measures(evidence, policy, engine)) for _ in range(RUNS)]
 
         def audited() -> None:
-            with DuckDBEngine(settings) as engine:
+            with open_engine(settings) as engine:
                 audit_microdata(plan, policy, target, engine=engine, audited_at="", versions={})
 
         whole = [cpu(audited) for _ in range(RUNS)]

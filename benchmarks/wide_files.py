@@ -75,13 +75,13 @@ def write_texts(folder: Path) -> None:
 
 def look(folder: Path, *, search: bool) -> None:
     """Read the texts, and look for the names in them."""
-    from privrelease.engine.duckdb.engine import DuckDBEngine
+    from privrelease.engine.open import open_engine
     from privrelease.engine.protocol.base import EngineSettings
     from privrelease.engine.protocol.identifiers import FORMS
     from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
     name, note = Column("name", ColumnType.STRING, Role.DIRECT), Column("note", ColumnType.STRING, Role.INSENSITIVE)
-    with DuckDBEngine(EngineSettings(readable=(folder,), writable=(folder,))) as engine:
+    with open_engine(EngineSettings(readable=(folder,), writable=(folder,))) as engine:
         source = engine.stage(TableSource("d", SourceKind.PARQUET, str(folder / "names.parquet"), "names.parquet", (name,)))
         released = engine.open_release(Sink(SinkKind.PARQUET, folder / "texts.parquet", "texts.parquet"), [name, note])
         if search:

@@ -54,8 +54,8 @@ def world_of(settings: Settings, console: Console) -> World:
 
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
-    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.engine.open import open_engine
     from privrelease.lean_imports import arrow_alone
 
     arrow_alone()
-    return DuckDBEngine(settings)
+    return open_engine(settings)

@@ -19,7 +19,7 @@ from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_di
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.sensitive import SensitiveCounts
 from privrelease.disclosure.risk.t_closeness import t_closeness
-from privrelease.engine.duckdb.auditing.great_expectations import silence
+from privrelease.lean_imports import silence
 
 with silence():
     from great_expectations.execution_engine import SqlAlchemyExecutionEngine

@@ -24,9 +24,9 @@ __all__ = ["World"]
 
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
-    from privrelease.engine.duckdb import DuckDBEngine
+    from privrelease.engine.open import open_engine
 
-    return DuckDBEngine(settings)
+    return open_engine(settings)
 
 
 def _ledger(plan: Plan, store: ReleaseStore) -> Ledger:

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from privrelease.engine.duckdb.auditing.great_expectations import silence
+from privrelease.lean_imports import silence
 
 LIMITS = ("0.05", "0.2", "0.34", "0.5", "1")
 Row = tuple[str | None, str | None, int | None]

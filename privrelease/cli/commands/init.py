@@ -25,7 +25,7 @@ _OTHER_DELIMITERS = {";": '";"', "|": '"|"', "\t": "tab"}
 def init(data_file: Path, output: Path, console: Console, delimiter: str | None = None) -> Ending:
     """Write the starter, never over a file that exists. Reads names and declared types of columns, no row."""
     from privrelease.cli.output_files import Writer
-    from privrelease.engine.duckdb.reading.header import read_header
+    from privrelease.engine.open import read_header
     from privrelease.policy.output.starter import starter_policy
     from privrelease.relational.schema import FileFormat
 

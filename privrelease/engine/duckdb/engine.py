@@ -80,6 +80,11 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The distributions whose versions matter for what is read and written."""
+        return ("duckdb",)
+
     def close(self) -> None:
         """Free the database and its spill folder."""
         self._codes.clear()

@@ -189,6 +189,11 @@ class RowMapFaults:
 class Engine(Protocol):
     """An engine; a context manager that frees what it holds. One thread at a time."""
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The distributions whose versions matter for what is read and written."""
+        ...
+
     def __enter__(self) -> Self: ...
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 

@@ -32,7 +32,7 @@ from privrelease.release.manifest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from privrelease.engine.protocol.base import Engine, Staged, WrittenOutput
     from privrelease.execute.common.progress import Progress
@@ -109,7 +109,7 @@ def run_microdata(
     progress("manifest", None)
     claims = _claims(plan, protected, n_dropped)
     with os_errors("digesting the files of the release"):
-        manifest = _manifest(plan, policy, run, written)
+        manifest = _manifest(plan, policy, run, written, engine.libraries)
         internal = InternalManifest(
             run=run.id,
             manifest_sha256=manifest.digest(),
@@ -142,9 +142,9 @@ def _claims(plan: MicrodataPlan, protected: Protected, n_dropped: int) -> Claims
     )
 
 
-def _manifest(plan: MicrodataPlan, policy: Plan, run: RunFolder, written: WrittenOutput) -> Manifest:
+def _manifest(plan: MicrodataPlan, policy: Plan, run: RunFolder, written: WrittenOutput, libraries: Sequence[str]) -> Manifest:
     columns = tuple(
         ManifestColumn(name=column.name, type=column.type.value, treatment=column.treatment.code) for column in plan.columns
     )
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, written.paths, strict=True))
-    return manifest_of(plan.id, policy, run, sinks, columns, written.rows, order=plan.order, libraries=("duckdb",))
+    return manifest_of(plan.id, policy, run, sinks, columns, written.rows, order=plan.order, libraries=libraries)

@@ -131,9 +131,8 @@ def run_statistics(
     ]
     head = ledger.head() if reservation is None else reservation.head
     again = frozenset(query.id for query in plan.queries) - {query.id for query in fresh}
-    parked = _park(
-        plan, policy, store, run, inputs, figures, _Done(staged.n_rows, randomness.private, head, again, reservation)
-    )
+    done = _Done(staged.n_rows, randomness.private, head, again, reservation)
+    parked = _park(plan, policy, store, run, inputs, figures, done, engine.libraries)
     return replace(parked, notes=tuple(_not_compared(plan, stored)))
 
 
@@ -297,6 +296,7 @@ def _park(
     inputs: InputFiles,
     figures: Sequence[ReleasedFigure],
     done: _Done,
+    libraries: Sequence[str],
 ) -> ParkedStatistics:
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     write_statistics(figures, sinks, private=done.private)
@@ -309,7 +309,7 @@ def _park(
         columns,
         len(figures),
         order="policy",
-        libraries=("duckdb", "numpy", "pyarrow"),
+        libraries=(*libraries, "numpy", "pyarrow"),
         privacy=_privacy(plan, done),
     )
     internal = StatisticsInternalManifest(

@@ -94,7 +94,7 @@ def run_table(
     suppressed = cells_to_suppress(plan, together, tables, published)[together.places[mine]]
     rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
-    return _park(plan, policy, store, run, inputs, rows, staged.n_rows)
+    return _park(plan, policy, store, run, inputs, rows, staged.n_rows, engine.libraries)
 
 
 def _linked(
@@ -190,12 +190,13 @@ def _park(
     inputs: InputFiles,
     rows: Sequence[Row],
     read: int,
+    libraries: Sequence[str],
 ) -> Manifest:
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     write_table(plan.columns, rows, sinks)
     columns = tuple(ManifestColumn(name=name, type=kind) for name, kind in plan.columns)
     manifest = manifest_of(
-        plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=("duckdb", "numpy", "pyarrow", "scipy")
+        plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=(*libraries, "numpy", "pyarrow", "scipy")
     )
     internal = InternalTable(run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read)
     store.park(run, manifest, internal)

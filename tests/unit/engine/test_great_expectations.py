@@ -9,8 +9,8 @@ import sys
 import warnings
 
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.duckdb.auditing.great_expectations import silence
 from privrelease.engine.protocol.base import EngineSettings
+from privrelease.lean_imports import silence
 from privrelease.relational.expectations import Expectation
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

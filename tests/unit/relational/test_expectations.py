@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from privrelease.engine.duckdb.auditing.great_expectations import silence
+from privrelease.lean_imports import silence
 from privrelease.relational.expectations import EXPECTATIONS, NOT_OFFERED, Expectation
 
 #: What every expectation of the library has; none is a parameter of a policy.

@@ -6,25 +6,22 @@ results, logs and error texts hold cells. It needs no network, writes no file, a
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import os
-import warnings
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.lean_imports import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
     from privrelease.relational.expectations import Expectation
 
-__all__ = ["evaluated", "silence"]
+__all__ = ["evaluated"]
 
 _COLUMNS: Final = frozenset({"column", "column_A", "column_B"})
 _LISTS: Final = frozenset({"column_list", "column_set"})
@@ -91,17 +88,3 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  values of any column
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-@contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Let nothing of the library reach a terminal, a log or the network."""
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)

@@ -12,7 +12,7 @@ import duckdb_driver
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
-from privrelease.engine.duckdb.auditing.great_expectations import silence
+from privrelease.lean_imports import silence
 
 with silence():
     import great_expectations as gx

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.reading.files import files_of
-from privrelease.engine.duckdb.reading.raw_source import Raw, check_header
+from privrelease.engine.duckdb.reading.raw_source import Raw, check_header, files_of
 from privrelease.engine.duckdb.reading.text_files import (
     check_format,
     fault_of,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.reading.files import SourceFile
+    from privrelease.engine.duckdb.reading.raw_source import SourceFile
     from privrelease.relational.schema import FileFormat, TableSource
 
 __all__ = ["load_csv", "read_csv"]

@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import refusal, source_refusal
-from privrelease.engine.duckdb.reading.files import files_of
-from privrelease.engine.duckdb.reading.raw_source import Raw, check_header
+from privrelease.engine.duckdb.reading.raw_source import Raw, check_header, files_of
 from privrelease.findings import Location
 
 if TYPE_CHECKING:

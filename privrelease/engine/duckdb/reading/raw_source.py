@@ -1,11 +1,15 @@
-"""What a reader hands to staging: rows as they are in the source, nothing converted, and a way back to the place of a cell."""
+"""Files that a source names, and what a reader hands to staging: rows as they are in the source, nothing converted, and a way back to the
+place of a cell.
+"""
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.engine.duckdb.errors import raise_all
+from privrelease.engine.duckdb.errors import raise_all, source_refusal
 from privrelease.findings import Finding, Location
 
 if TYPE_CHECKING:
@@ -14,12 +18,48 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from privrelease.relational.schema import Column
+    from privrelease.engine.duckdb.connection import Connection
+    from privrelease.relational.schema import Column, TableSource
 
-__all__ = ["Raw", "check_header"]
+__all__ = ["Raw", "SourceFile", "check_header", "files_of"]
 
 _HEADER_LINE = "has the file a header line? a CSV file begins with a line of column names"
 _SHOWN = 5
+
+
+class SourceFile:
+    """One file of a source: ``path`` to read, ``label`` for messages."""
+
+    __slots__ = ("label", "path")
+
+    def __init__(self, path: Path, label: str) -> None:
+        self.path = path
+        self.label = label
+
+
+def files_of(connection: Connection, source: TableSource, *, many: bool) -> tuple[SourceFile, ...]:
+    """Return the files of a source, sorted by name; a glob only where ``many``.
+
+    Raises InputError: D101 no such file, D102 outside the folders that may be read.
+    """
+    exact = Path(source.path)
+    pattern = many and not exact.exists() and any(sign in source.path for sign in "*?[")
+    paths = sorted(Path(found) for found in glob.glob(source.path, recursive=True)) if pattern else [exact]  # noqa: PTH207 - the pattern is absolute
+    paths = [path for path in paths if path.is_file()]
+    if not paths:
+        message = f"no file matches {source.label}" if pattern else f"the file {source.label} does not exist"
+        raise source_refusal(source, "D101", message, "check the path in `source`; it is relative to the policy")
+    if any(not connection.readable(path) for path in paths):
+        message = f"{source.label} leads outside the folders that may be read"
+        raise source_refusal(source, "D102", message, "keep the data below the policy's folder or the data root")
+    parent = Path(source.label).parent
+    return tuple(
+        SourceFile(
+            path.resolve() if path.suffix == path.resolve().suffix else path,
+            str(parent / path.name) if pattern else source.label,
+        )
+        for path in paths
+    )
 
 
 @dataclass(frozen=True, slots=True)
