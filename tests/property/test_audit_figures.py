@@ -22,6 +22,7 @@ from privrelease.engine.protocol.base import EngineSettings, OutputColumn, Outpu
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLimit, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.treatments import CellRelation, Pseudonym
+from tests.contract.engine.treatments import row_by_row
 
 COLUMNS = ("a", "b", "c")
 NUMBER = count()
@@ -78,7 +79,7 @@ def released_by(engine, folder, rows, threat, *, unit, linkable, suppress):
         OutputColumn(column.name, column.type, b"k" * 16 if column.treatment.relation is CellRelation.KEYED_TOKEN else None)
         for column in leaving
     )
-    engine.write(staged, OutputTable(output, COLUMNS, masks, dropped, (sink,), row_map))
+    engine.write(staged, OutputTable(output, row_by_row(engine, staged, COLUMNS, masks, dropped), (sink,), row_map))
     target = AuditTarget((sink,), row_map, staged, run="r1")
     policy = Plan("p", "1", folder / "p.yaml", "0" * 64, "P", (plan,))
     return audit_microdata(plan, policy, target, engine=engine, audited_at="t", versions={})

@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from tests.contract.engine.treatments import row_by_row
 
 NUMBER = itertools.count()
 KEEP = ColumnFormat(missing=())
@@ -75,9 +75,7 @@ def test_text_survives_the_trip_through_every_sink(engine, rows, kind):
     sink = Sink(kind, folder / f"out{n}", "out")
     plan = OutputTable(
         tuple(OutputColumn(one.name, one.type) for one in columns),
-        (),
-        np.zeros((len(rows), 0), np.uint64),
-        np.zeros(len(rows), bool),
+        row_by_row(engine, staged),
         (sink,),
         folder / f"map{n}.parquet",
     )

@@ -21,6 +21,7 @@ from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from tests.contract.engine.treatments import row_by_row
 
 NUMBER = count()
 TYPES = {"a": ColumnType.CATEGORY, "x": ColumnType.INTEGER, "y": ColumnType.NUMBER}
@@ -61,7 +62,7 @@ def released(engine, folder, drawn):
     dropped = np.array([row[4] == 0 for row in drawn])
     row_map = folder / f"{name}.map"
     output = tuple(OutputColumn(column.name, column.type) for column in leaving)
-    engine.write(staged, OutputTable(output, ("a", "x"), masks, dropped, (sink,), row_map))
+    engine.write(staged, OutputTable(output, row_by_row(engine, staged, ("a", "x"), masks, dropped), (sink,), row_map))
     target = AuditTarget((sink,), row_map, staged, run="r1")
     return utility_measures(gather(plan, target, engine), Plan("p", "1", folder / "p.yaml", "0" * 64, "P", (plan,)), engine)
 

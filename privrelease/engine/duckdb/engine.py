@@ -12,7 +12,7 @@ from privrelease.engine.duckdb.auditing.queries import AuditQueries
 from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
 from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
-from privrelease.engine.duckdb.measuring import aggregates, coding, opening, tables
+from privrelease.engine.duckdb.measuring import aggregates, coding, opening, row_classes, tables
 from privrelease.engine.duckdb.measuring import released_file as measuring
 from privrelease.engine.duckdb.reading import staging
 from privrelease.engine.duckdb.reading.corruption import SYMPTOMS, damage_of
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
     from typing import Self
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.base import (
@@ -71,7 +68,8 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     def __init__(self, settings: EngineSettings) -> None:
         self._connection = Connection(settings)
         self._staged: dict[str, staging.StagedTable] = {}
-        self._codes: dict[str, dict[int, coding.Codes]] = {}
+        self._codes: dict[str, dict[int, coding.Coding]] = {}
+        self._keys: dict[str, row_classes.RowKeys] = {}
         self._released: dict[str, opening.Opened] = {}
 
     def __enter__(self) -> Self:
@@ -129,12 +127,10 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
         self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
     ) -> RowClasses:
         """Collapse rows to equivalence classes."""
-        table = self._staged[staged.handle]
-        return coding.classes(self._connection, table, columns, unit=unit, weight=weight, cache=self._codes[staged.handle])
-
-    def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
-        """Return a code of the person of every row."""
-        return coding.person_codes(self._connection, self._staged[staged.handle], unit, self._codes[staged.handle])
+        table, cache = self._staged[staged.handle], self._codes[staged.handle]
+        found, keys = row_classes.classes(self._connection, table, columns, unit=unit, weight=weight, cache=cache)
+        self._keys[found.handle] = keys
+        return found
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by cell, a person's contribution bounded."""
@@ -146,7 +142,7 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
 
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
         """Write every sink and the row map."""
-        return writing.write(self._connection, self._staged[staged.handle], output, self._codes[staged.handle])
+        return writing.write(self._connection, self._keys[output.parts.classes], output, self._codes[staged.handle])
 
     # measuring
     def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:

@@ -31,6 +31,7 @@ __all__ = [
     "EngineSettings",
     "OutputColumn",
     "OutputTable",
+    "Parts",
     "PersonsFrom",
     "Recode",
     "ReleasedFile",
@@ -77,10 +78,35 @@ class Staged:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowClasses:
-    """A class table and, for every row in source order, the index of its class: (n,) uint32."""
+    """A class table, and the engine's own name (``handle``) for the class and the person of every row, which stay in the engine.
+
+    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs; None without persons.
+    """
 
     table: ClassTable
-    row_class: NDArray[np.uint32]
+    handle: str
+    pair_rows: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """Treatment of rows by class: each class is one part or several, whose rows are treated alike.
+
+    ``classes``: the handle of the classes. Part p, in ascending order of ``class_index`` (P,) uint32, has ``records[p]`` (P,) int64 rows of its class: the
+    first ones in source order belong to the class's first part, and so on; the parts of a class have all of its rows. ``pair_part``: (m,) uint32, where
+    rows belong to parts by person instead, the part of each (class, person) pair.
+
+    ``levels``: (P, len(columns)) uint8, how the cells of ``columns`` are released: 0 as they are, 255 missing; the numbers between are
+    reserved. ``dropped``: (P,) bool, rows that are not released.
+    """
+
+    classes: str
+    class_index: NDArray[np.uint32]
+    records: NDArray[np.int64]
+    columns: tuple[str, ...]
+    levels: NDArray[np.uint8]
+    dropped: NDArray[np.bool_]
+    pair_part: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -104,17 +130,14 @@ class OutputColumn:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OutputTable:
-    """What is to be written.
+    """A table to write.
 
-    ``masks``: (n, w) uint64 words, bit b (word b // 64) set where the cell of ``masked[b]`` becomes NULL; ``dropped``: (n,) bool rows
-    that do not leave. ``order``: by the released values, column by column in output order, NULLs last; or as in the source.
-    ``row_map``: where the map (source_row, output_row) goes as Parquet; it never leaves.
+    ``parts``: the treatment of its rows. ``order``: by the released values, column by column in output order, NULLs last; or as in the
+    source. ``row_map``: where the map (source_row, output_row) is written as Parquet; it is never released.
     """
 
     columns: tuple[OutputColumn, ...]
-    masked: tuple[str, ...]
-    masks: NDArray[np.uint64]
-    dropped: NDArray[np.bool_]
+    parts: Parts
     sinks: tuple[Sink, ...]
     row_map: Path
     order: Literal["values", "source"] = "values"
@@ -210,11 +233,9 @@ class Engine(Protocol):
     def classes(
         self, staged: Staged, columns: Sequence[str], *, unit: str | None = None, weight: str | None = None
     ) -> RowClasses:
-        """Collapse rows to equivalence classes over ``columns``; with ``unit`` also the distinct (class, person) pairs."""
-        ...
-
-    def persons(self, staged: Staged, unit: str) -> NDArray[np.uint32]:
-        """Return a code of the person of every row, in source order."""
+        """Collapse rows to equivalence classes over ``columns``, one class of all rows where there are none; with ``unit`` also the distinct
+        (class, person) pairs.
+        """
         ...
 
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:

@@ -111,7 +111,7 @@ def check_unit(plan: ReleasePlan, source: TableSource, engine: Engine, staged: S
 
 def _repeats_within(column: str, unit: UnitPlan, engine: Engine, staged: Staged) -> bool:
     """Return True if a value appears in several rows of one person: there are fewer (value, person) pairs than rows with it."""
-    table = engine.classes(staged, (column,), unit=unit.column).table
+    table = engine.class_table(staged, (column,), unit=unit.column)
     if table.pairs_class is None:
         raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
     there = table.codes[:, 0] > 0

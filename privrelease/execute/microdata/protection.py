@@ -12,8 +12,6 @@ from privrelease.execute.microdata.populations import check_weights, stage_popul
 from privrelease.execute.microdata.recoding import MAKERS, recoded
 from privrelease.execute.microdata.suppression import (
     nothing_suppressed,
-    one_class,
-    pairs_of_rows,
     population_classes,
     suppression_problem,
     weight_column,
@@ -21,9 +19,6 @@ from privrelease.execute.microdata.suppression import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.disclosure.suppression.problem import Solution
@@ -37,31 +32,22 @@ __all__ = ["Prepared", "Protected", "prepare", "protect", "solve"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Prepared:
-    """A source, its persons and classes, before anything is suppressed.
-
-    ``populations``: by threat. ``row_pair`` (n,) and ``pair_rows`` (m,): see :func:`pairs_of_rows`; None where rows are not linkable.
-    """
+    """A source, its persons and classes, before anything is suppressed. ``populations``: by threat."""
 
     source: Staged
     persons: Persons
     rows: RowClasses
     populations: Mapping[str, ClassTable] = field(default_factory=dict)
-    row_pair: NDArray[np.uint32] | None = None
-    pair_rows: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Protected:
-    """A source, its persons and classes, and the solution that protects it.
-
-    ``row_pair``: (n,) the (class, person) pair of every row, where the solution treats persons apart; else None.
-    """
+    """A source, its persons and classes, and the solution that protects it."""
 
     source: Staged
     persons: Persons
     rows: RowClasses
     solution: Solution
-    row_pair: NDArray[np.uint32] | None = None
 
 
 def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Prepared:
@@ -77,16 +63,13 @@ def prepare(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, ma
     staged = recoded(plan, staged, engine, makers)
     unit = plan.unit.column if plan.unit is not None and persons.repeat else None
     if not plan.quasi_identifiers:
-        return Prepared(staged, persons, one_class(staged.n_rows))
+        return Prepared(staged, persons, engine.classes(staged, ()))
     rows = engine.classes(staged, plan.quasi_identifiers, unit=unit, weight=weight_column(plan))
     check_weights(plan, rows.table)
     if plan.suppress is None:
         return Prepared(staged, persons, rows)
     populations = population_classes(plan, engine, staged, rows.table, tables)
-    row_pair = pair_rows = None
-    if unit is not None and persons.linkable:
-        row_pair, pair_rows = pairs_of_rows(rows, engine.persons(staged, unit))
-    return Prepared(staged, persons, rows, populations, row_pair, pair_rows)
+    return Prepared(staged, persons, rows, populations)
 
 
 def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) -> Solution:
@@ -104,7 +87,7 @@ def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) 
         table,
         prepared.populations,
         linkable=prepared.persons.linkable,
-        pair_rows=prepared.pair_rows,
+        pair_rows=prepared.rows.pair_rows if prepared.persons.linkable else None,
     )
     return suppress_cells(problem, progress=progress)
 
@@ -112,4 +95,4 @@ def solve(plan: MicrodataPlan, prepared: Prepared, progress: Progress = silent) 
 def protect(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Protected:
     """Read the source, check persons, collapse to classes, and solve. Writes nothing. Raises InputError where the data is not as declared."""
     prepared = prepare(plan, engine, progress, makers)
-    return Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
+    return Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress))

@@ -9,8 +9,6 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from privrelease.engine.protocol.base import OutputColumn, OutputTable
 from privrelease.errors import InternalError
 from privrelease.execute.common.inputs import digest_inputs
@@ -20,7 +18,7 @@ from privrelease.execute.common.scope import sources_of
 from privrelease.execute.microdata.frontier import stated
 from privrelease.execute.microdata.protection import Protected, prepare, solve
 from privrelease.execute.microdata.recoding import MAKERS, pseudonym_keys
-from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells, row_masks
+from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells, parts_of
 from privrelease.release.digests import digest_key, sha256_of
 from privrelease.release.files import os_errors
 from privrelease.release.manifest import (
@@ -85,25 +83,23 @@ def run_microdata(
     progress("digest", None)
     inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
     prepared = prepare(plan, engine, progress, makers)
-    protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress), prepared.row_pair)
+    protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress))
     frontier = stated(plan, prepared, progress)
     inputs.check_unchanged()
-    masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
+    parts = parts_of(protected.solution, protected.rows)
     progress("write", None)
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     written = engine.write(
         protected.source,
         OutputTable(
             columns=tuple(OutputColumn(column.name, column.type, keys.get(column.name)) for column in plan.columns),
-            masked=plan.quasi_identifiers,
-            masks=masks,
-            dropped=dropped,
+            parts=parts,
             sinks=sinks,
             row_map=run.row_map,
             order=plan.order,
         ),
     )
-    n_dropped = int(np.count_nonzero(dropped))
+    n_dropped = int(parts.records[parts.dropped].sum())
     if written.rows + n_dropped != protected.source.n_rows:
         raise InternalError(code="R184", message="the engine wrote another number of rows than it was given")
     progress("manifest", None)

@@ -16,7 +16,7 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import group_rows
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression.problem import Problem, Requirement, Solution
-from privrelease.engine.protocol.base import RowClasses
+from privrelease.engine.protocol.base import Parts
 from privrelease.errors import InputError, InternalError
 from privrelease.findings import Finding
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.engine.protocol.base import Engine, Staged
+    from privrelease.engine.protocol.base import Engine, RowClasses, Staged
     from privrelease.plan.model import MicrodataPlan, SuppressStep, ThreatPlan
 
 __all__ = [
@@ -33,10 +33,8 @@ __all__ = [
     "limit_exceeded",
     "nothing_suppressed",
     "nulled_cells",
-    "one_class",
-    "pairs_of_rows",
+    "parts_of",
     "population_classes",
-    "row_masks",
     "suppression_problem",
     "weight_column",
 ]
@@ -44,7 +42,6 @@ __all__ = [
 
 #: Combinations of columns of one threat that are protected one by one; the audit looks at them all.
 MOST_SUBSETS = 500
-_BLOCK_ROWS = 1 << 20
 
 
 def weight_column(plan: MicrodataPlan) -> str | None:
@@ -73,7 +70,7 @@ def suppression_problem(
 ) -> Problem:
     """Return the problem that protects ``plan``'s threats. ``populations``: by threat, see :func:`population_classes`.
 
-    ``pair_rows``: see :func:`pairs_of_rows`; with ``linkable`` rows of a class may then be treated differently by person.
+    ``pair_rows``: rows of each (class, person) pair; with ``linkable`` rows of a class may then be treated differently by person.
 
     A threat counts with those of its columns that are released: any other cannot be matched. A population known only through an
     estimator is left to the audit, and protected as by a prosecutor: F is at least f, so its risk is at most the prosecutor's.
@@ -186,13 +183,6 @@ def _check_same(
         raise InternalError(code="R182", message="the sample's classes differ beside the population and alone")
 
 
-def one_class(n_rows: int) -> RowClasses:
-    """Return the classes of ``n_rows`` rows that have no quasi-identifier: all are alike."""
-    n_classes = 1 if n_rows else 0
-    table = ClassTable((), np.zeros((n_classes, 0), np.int32), np.full(n_classes, n_rows, np.int64))
-    return RowClasses(table, np.zeros(n_rows, np.uint32))
-
-
 def nothing_suppressed(classes: ClassTable) -> Solution:
     """Return the solution that leaves every record as it is."""
     q = len(classes.columns)
@@ -211,91 +201,41 @@ def nulled_cells(solution: Solution) -> NDArray[np.int64]:
     return np.asarray((solution.suppressed * stays[:, None]).sum(axis=0), np.int64)
 
 
-def pairs_of_rows(rows: RowClasses, persons: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the (class, person) pair of every row, (n,), and the rows of every pair, (m,), in the order of the table's pairs.
+_SUPPRESSED = 255
 
-    ``persons``: (n,) codes of the rows' persons, as in the table. Raises InternalError where a row's pair is not in the table.
+
+def parts_of(solution: Solution, rows: RowClasses) -> Parts:
+    """Return the treatment of the rows that a solution says: a class's rows are assigned to its parts in source order, or by person where
+    the solution says which part each (class, person) pair is.
+
+    Raises InternalError (R183) where the parts do not make up the classes.
     """
     table = rows.table
-    if table.pairs_class is None or table.pairs_person is None:
-        raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
-    known = _pair_key(table.pairs_class, table.pairs_person)
-    keys = _pair_key(rows.row_class, persons)
-    pair = np.searchsorted(known, keys).astype(np.uint32)
-    if len(keys) and (int(pair.max()) >= len(known) or not np.array_equal(known[pair], keys)):
-        raise InternalError(code="R185", message="a row's class and person are not among those of the class table")
-    return pair, np.bincount(pair, minlength=len(known)).astype(np.int64)
-
-
-def _pair_key(classes: NDArray[np.uint32], persons: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    key = classes.astype(np.uint64)
-    key <<= np.uint64(32)
-    key |= persons
-    return key
-
-
-def row_masks(
-    solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None = None
-) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Spread a solution's parts over the rows: a class's rows are assigned to its parts in source order, or by person
-    (``row_pair``, (n,)) where the solution says which part each (class, person) pair is.
-
-    Returns ``masks`` (n, w) uint64 words with bit b of word b // 64 set where column b becomes missing, and ``dropped`` (n,) bool.
-    Raises InternalError where the parts do not make up the classes.
-    """
-    counts = rows.table.counts
-    covered = np.zeros(len(counts), np.int64)
+    covered = np.zeros(table.n_classes, np.int64)
     np.add.at(covered, solution.class_index, solution.records)
     if (
         np.any(solution.records < 0)
-        or not np.array_equal(covered, counts)
+        or not np.array_equal(covered, table.counts)
         or np.any(np.diff(solution.class_index.astype(np.int64)) < 0)
     ):
         raise InternalError(code="R183", message="the solver's parts do not make up the classes")
-    words = _packed(solution.suppressed & ~solution.dropped[:, None])
-    part = _part_of_row(solution, rows) if solution.pair_part is None else _part_by_person(solution, rows, row_pair)
-    n_rows = len(part)
-    masks = np.empty((n_rows, words.shape[1]), np.uint64)
-    dropped = np.empty(n_rows, np.bool_)
-    for start in range(
-        0, n_rows, _BLOCK_ROWS
-    ):  # in blocks: indices take eight bytes a row, which tens of millions of rows notice
-        block = slice(start, start + _BLOCK_ROWS)
-        np.take(words, part[block], axis=0, out=masks[block])
-        np.take(solution.dropped, part[block], out=dropped[block])
-    return masks, dropped
+    if solution.pair_part is not None:
+        _check_persons(solution, solution.pair_part, rows)
+    gone = solution.suppressed & ~solution.dropped[:, None]
+    levels = np.where(gone, _SUPPRESSED, 0).astype(np.uint8)
+    return Parts(
+        rows.handle, solution.class_index, solution.records, table.columns, levels, solution.dropped, solution.pair_part
+    )
 
 
-def _part_by_person(solution: Solution, rows: RowClasses, row_pair: NDArray[np.uint32] | None) -> NDArray[np.uint32]:
-    if solution.pair_part is None or row_pair is None:
-        raise InternalError(code="R183", message="the solver treats persons apart, and rows are not led to theirs")
-    part = solution.pair_part[row_pair]
-    counted = np.bincount(part, minlength=len(solution.records))
-    if not np.array_equal(counted, solution.records) or not np.array_equal(solution.class_index[part], rows.row_class):
+def _check_persons(solution: Solution, pair_part: NDArray[np.uint32], rows: RowClasses) -> None:
+    pairs_class = rows.table.pairs_class
+    if pairs_class is None or rows.pair_rows is None or len(pair_part) != len(pairs_class):
+        raise InternalError(code="R183", message="the solver treats persons apart, and the class table does not know them")
+    counted = np.zeros(len(solution.records), np.int64)
+    np.add.at(counted, pair_part, rows.pair_rows)
+    if not np.array_equal(counted, solution.records) or not np.array_equal(solution.class_index[pair_part], pairs_class):
         raise InternalError(code="R183", message="the rows of a part are not those that the solver counted")
-    return part
-
-
-def _packed(suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    n, q = suppressed.shape
-    words = np.zeros((n, max(1, -(-q // 64))), np.uint64)
-    for column in range(q):
-        words[:, column // 64] |= suppressed[:, column].astype(np.uint64) << np.uint64(column % 64)
-    return words
-
-
-def _part_of_row(solution: Solution, rows: RowClasses) -> NDArray[np.uint32]:
-    n_classes = len(rows.table.counts)
-    if len(solution.records) == n_classes:
-        return rows.row_class
-    first = np.searchsorted(solution.class_index, np.arange(n_classes), side="left").astype(np.uint32)
-    part = first[rows.row_class]
-    several = np.bincount(solution.class_index, minlength=n_classes) > 1
-    split_rows = np.flatnonzero(several[rows.row_class])
-    in_order = split_rows[np.argsort(rows.row_class[split_rows], kind="stable")]
-    split_parts = np.flatnonzero(several[solution.class_index])
-    part[in_order] = np.repeat(split_parts, solution.records[split_parts])
-    return part
 
 
 _NAMED = 3

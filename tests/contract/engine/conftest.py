@@ -9,6 +9,7 @@ import pytest
 
 from privrelease.engine.protocol.base import Engine, EngineSettings, OutputColumn, OutputTable, Staged
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, Sink, SinkKind, SourceKind, TableSource
+from tests.contract.engine.treatments import row_by_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,13 +48,10 @@ class Bench:
         return Sink(kind, self.folder / f"{name}.{kind.value}", f"{name}.{kind.value}")
 
     def write(self, staged: Staged, *sinks: Sink, masked=(), masks=None, dropped=None, columns=None, map_name="map", **kw):
-        import numpy as np
-
         columns = columns or tuple(OutputColumn(column.name, column.type) for column in staged.columns)
-        masks = np.zeros((staged.n_rows, 1), np.uint64) if masks is None else np.asarray(masks, np.uint64)
-        dropped = np.zeros(staged.n_rows, bool) if dropped is None else np.asarray(dropped, bool)
+        parts = row_by_row(self.engine, staged, masked, masks, dropped)
         row_map = self.folder / f"{map_name}.parquet"
-        written = self.engine.write(staged, OutputTable(columns, tuple(masked), masks, dropped, sinks, row_map, **kw))
+        written = self.engine.write(staged, OutputTable(columns, parts, sinks, row_map, **kw))
         return written, row_map
 
 

@@ -15,7 +15,6 @@ def test_codes_are_zero_for_missing_and_ascend_by_value(bench):
     found = bench.engine.classes(bench.engine.stage(bench.csv(TEXT, [SEX, AGE])), ["sex", "age"])
     assert found.table.codes.tolist() == [[0, 1], [1, 1], [2, 0], [2, 2]]
     assert found.table.counts.tolist() == [1, 2, 1, 1]
-    assert found.row_class.tolist() == [3, 1, 0, 2, 1]
 
 
 def test_masked_cells_leave_as_null_and_rows_in_the_order_of_what_they_say(bench):

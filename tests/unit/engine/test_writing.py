@@ -16,6 +16,7 @@ import pytest
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from tests.contract.engine.treatments import row_by_row
 
 S, C = ColumnType.STRING, ColumnType.CATEGORY
 
@@ -30,9 +31,7 @@ def write(engine, tmp_path):
         keys = dict(keys)
         table = OutputTable(
             tuple(OutputColumn(one, types[one], keys.get(one)) for one in names),
-            tuple(masked),
-            np.zeros((staged.n_rows, 1), np.uint64) if masks is None else np.asarray(masks, np.uint64),
-            np.zeros(staged.n_rows, bool) if dropped is None else np.asarray(dropped, bool),
+            row_by_row(engine, staged, masked, masks, dropped),
             tuple(Sink(kind, tmp_path / f"{name}.{kind.value}", name) for kind in kinds or [SinkKind.PARQUET]),
             tmp_path / f"{name}-map.parquet",
             **more,
@@ -193,7 +192,9 @@ def test_bytes_do_not_depend_on_threads(tmp_path, kind):
             staged = engine.stage(source)
             out = tuple(OutputColumn(one.name, one.type, b"k" if one.name == "id" else None) for one in declared)
             path, row_map = tmp_path / f"{threads}.{kind.value}", tmp_path / f"{threads}.map"
-            engine.write(staged, OutputTable(out, ("sex",), masks, np.zeros(n, bool), (Sink(kind, path, "o"),), row_map))
+            engine.write(
+                staged, OutputTable(out, row_by_row(engine, staged, ("sex",), masks), (Sink(kind, path, "o"),), row_map)
+            )
             found.append((hashlib.sha256(path.read_bytes()).hexdigest(), hashlib.sha256(row_map.read_bytes()).hexdigest()))
     assert len(set(found)) == 1
 
@@ -299,9 +300,7 @@ def test_an_output_outside_the_folders_or_over_a_file_is_refused(engine, csv_sou
         (str(tmp_path / "no/folder.csv"), "D130"),
     ):
         sink = Sink(SinkKind.CSV, tmp_path.__class__(path), "x.csv")
-        table = OutputTable(
-            (OutputColumn("a", S),), (), np.zeros((1, 0), np.uint64), np.zeros(1, bool), (sink,), tmp_path / "map.parquet"
-        )
+        table = OutputTable((OutputColumn("a", S),), row_by_row(engine, staged), (sink,), tmp_path / "map.parquet")
         with pytest.raises(InputError) as caught:
             engine.write(staged, table)
         assert caught.value.code == code

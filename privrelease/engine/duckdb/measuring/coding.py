@@ -1,25 +1,22 @@
-"""Codes, packed keys and the class table: rows cross from the database as one narrow array per column.
+"""Codes of columns and keys packed from them, as expressions of the database: rows stay in it.
 
-A column's codes are 0 for missing and 1..v for its distinct values in ascending order. Codes of several columns are packed into one
-64-bit key, the first column highest, so that keys sort as tuples do; where 64 bits do not suffice, the keys so far are replaced by
-their ranks and packing goes on (any number of columns).
+The codes of a column ascend with its values; those of several columns are packed into as few 64-bit words as hold them, the first column
+highest, so that words compare as tuples do. A column is in one word only.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
-from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.errors import refusal
-from privrelease.engine.protocol.base import RowClasses
-from privrelease.findings import pluralise
+from privrelease.engine.duckdb.storage_types import storage_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -27,208 +24,147 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.reading.staging import StagedTable
 
-__all__ = ["Codes", "classes", "codes_of", "group", "person_codes"]
+__all__ = ["Coding", "Field", "coding_of", "laid_out", "packed", "staged_rows"]
 
-_KEY_BITS = 64
-
-
-class Packable(Protocol):
-    """Codes or ranks of a column, 0..size."""
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """(n,) unsigned."""
-        ...
-
-    @property
-    def bits(self) -> int:
-        """Bits that hold every code."""
-        ...
+_WORD_BITS = 64
+#: Whole numbers within so many are coded by their distance from the least.
+_WIDEST_SPAN = 1 << 20
 
 
-class Codes:
-    """Codes of a column: ``values`` (n,) unsigned, 0 = missing, 1..v ascending; ``size``: v; ``dictionary``: the v values as an Arrow
-    array, None where they are many.
+@dataclass(frozen=True, eq=False, slots=True)
+class Coding:
+    """Codes of a column of a staged table.
+
+    ``code``: an expression over the table (alias ``s``) or over ``side``, a table of one row for each of its rows; 0..size-1 ascending with
+    the value, NULL where it is missing. ``values``: the v values in ascending order where they are few, else None; ``places``: (v,) the code
+    of each, None where it is its index.
     """
 
-    def __init__(self, values: NDArray[Any], size: int, dictionary: pa.Array | None) -> None:
-        self._values = values
-        self.dictionary = dictionary
-        self.size = size
+    code: exp.Expr
+    size: int
+    side: str | None = None
+    values: pa.Array | None = None
+    places: NDArray[np.int64] | None = None
 
-    @property
-    def values(self) -> NDArray[Any]:
-        """(n,) unsigned codes, in source order."""
-        return self._values
-
-    @property
-    def bits(self) -> int:
-        """Bits that hold every code."""
-        return max(1, self.size.bit_length())
-
-
-def _narrow(size: int) -> str:
-    return "UTINYINT" if size < 256 else "USMALLINT" if size < 65_536 else "UINTEGER"
+    def dense(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return codes of all rows' tuples, 0 for missing and else the code + 1, without the gaps of codes that no value has."""
+        if self.places is not None or (self.values is None and self.side is None):
+            known = np.unique(codes)
+            known = known[known > 0]
+            return np.where(codes > 0, np.searchsorted(known, codes) + 1, 0).astype(np.int32)
+        return codes.astype(np.int32)
 
 
-def codes_of(connection: Connection, staged: StagedTable, ordinal: int) -> Codes:
-    """Return the codes of a column, in source order."""
-    name = sql.column(f"c{ordinal}")
-    coded = staged.coded[ordinal]
-    if coded is None and staged.few[ordinal]:
-        return _by_dictionary(connection, staged, name)
-    if coded is None:
-        return _by_rank(connection, staged, name)
-    texts = sql.cast(sql.call("unnest", sql.call("enum_range", _null_of(coded))), "VARCHAR")
-    dictionary = connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).combine_chunks()
-    code: exp.Expr = exp.Add(this=sql.cast(sql.call("enum_code", name), "UINTEGER"), expression=sql.integer(1))
-    code = sql.cast(sql.call("coalesce", code, sql.integer(0)), _narrow(len(dictionary)))
-    block = connection.arrays(exp.select(sql.aliased(code, "c")).from_(sql.table(staged.table)))
-    return Codes(np.asarray(block["c"]), len(dictionary), dictionary)
+def coding_of(connection: Connection, staged: StagedTable, ordinal: int) -> Coding:
+    """Code a column: by its enumeration, by distance, by an enumeration of its few values' texts, or by rank."""
+    column = sql.column(f"c{ordinal}", "s")
+    if (coded := staged.coded[ordinal]) is not None:
+        null = exp.Cast(this=exp.null(), to=exp.DataType.build(coded, dialect="duckdb", udt=True))
+        texts = sql.cast(sql.call("unnest", sql.call("enum_range", null)), "VARCHAR")
+        values = connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).combine_chunks()
+        return Coding(_code_in_enumeration(column), len(values), values=_one(values))
+    stored = storage_type(staged.columns[ordinal])
+    if stored in {"BIGINT", "BOOLEAN"}:
+        number = column if stored == "BIGINT" else sql.cast(column, "BIGINT")
+        low, high = connection.row(exp.select(exp.Min(this=number.copy()), exp.Max(this=number.copy())).from_(_rows(staged)))
+        if low is None or high - low < _WIDEST_SPAN:
+            least = sql.cast(sql.text(str(low or 0)), "BIGINT")
+            code = sql.cast(exp.Paren(this=exp.Sub(this=number, expression=least)), "UBIGINT")
+            size = 0 if low is None else high - low + 1
+            if not staged.few[ordinal]:
+                return Coding(code, size)
+            values = _distinct(connection, staged, column)
+            places = np.asarray(values.cast("int64"), np.int64) - (low or 0)
+            return Coding(code, size, values=values, places=places)
+    value = exp.Add(this=column, expression=sql.integer(0)) if staged.floating(column.name) else column
+    if not staged.few[ordinal]:
+        return _by_rank(connection, staged, value)
+    values = _distinct(connection, staged, value)  # -0.0 and 0.0 are one value
+    distinct = exp.select(sql.aliased(value.copy(), "v")).distinct().from_(_rows(staged)).where(_present(value))
+    type_ = connection.fresh("e")
+    text = sql.cast(sql.column("v"), "VARCHAR")
+    connection.run(sql.create_enum(type_, exp.select(text).from_(distinct.subquery("d")).order_by(sql.column("v"))))
+    return Coding(_code_in_enumeration(sql.cast_enum(sql.cast(value.copy(), "VARCHAR"), type_)), len(values), values=values)
 
 
-def _by_rank(connection: Connection, staged: StagedTable, name: exp.Expr) -> Codes:
-    """Codes of a column of many values: ranked by the database, which spills, and put back by row number."""
-    present = exp.Not(this=exp.Is(this=name, expression=exp.null()))
-    value = exp.Add(this=name.copy(), expression=sql.integer(0)) if staged.floating(name.name) else name.copy()
-    rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=value)]))
-    query = exp.select(
-        sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "r"), sql.aliased(sql.cast(rank, "UINTEGER"), "c")
-    )
-    block = connection.arrays(query.from_(sql.table(staged.table)).where(present))
-    codes = np.zeros(staged.n_rows, np.uint32)
-    codes[np.asarray(block["r"])] = np.asarray(block["c"])
-    return Codes(codes, int(codes.max(initial=0)), None)
+def _code_in_enumeration(value: exp.Expr) -> exp.Expr:
+    return sql.cast(sql.call("enum_code", value), "UBIGINT")
 
 
-def _null_of(coded: str) -> exp.Expr:
-    return exp.Cast(this=exp.null(), to=exp.DataType.build(coded, dialect="duckdb", udt=True))
+def _by_rank(connection: Connection, staged: StagedTable, value: exp.Expr) -> Coding:
+    """Code a column of many values: ranked by the database, which spills, and put back into the order of the rows."""
+    rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)]))
+    code = sql.when((_present(value), exp.Sub(this=rank, expression=sql.integer(1))))
+    ranked = exp.select(sql.aliased(sql.column("rowid", "s"), "r"), sql.aliased(sql.cast(code, "UINTEGER"), "x"))
+    side = connection.fresh("ranks")
+    rows = exp.select(sql.column("x")).from_(ranked.from_(_rows(staged)).subquery("ranked"))
+    connection.run(sql.create_table(side, rows.order_by(sql.column("r"))))
+    (most,) = connection.row(exp.select(exp.Max(this=sql.column("x"))).from_(sql.table(side)))
+    return Coding(sql.cast(sql.column("x", side), "UBIGINT"), 0 if most is None else int(most) + 1, side)
 
 
-def _by_dictionary(connection: Connection, staged: StagedTable, name: exp.Expr) -> Codes:
-    """Codes of a column stored as it is: encoded by Arrow, the dictionary put into ascending order afterwards."""
+def _distinct(connection: Connection, staged: StagedTable, value: exp.Expr) -> pa.Array:
+    rows = exp.select(sql.aliased(value.copy(), "v")).distinct().from_(_rows(staged)).where(_present(value))
+    return _one(connection.arrow(rows.order_by(sql.column("v"))).column(0).combine_chunks())
+
+
+def _one(column: Any) -> pa.Array:  # noqa: ANN401 - Arrow has no types
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    column = connection.arrow(exp.select(sql.aliased(name, "c")).from_(sql.table(staged.table))).column(0)
-    if pa.types.is_floating(column.type):
-        column = pc.add(column, 0.0)  # -0.0 and 0.0 are one value
-    encoded = column.dictionary_encode().unify_dictionaries()
-    if not encoded.num_chunks:
-        return Codes(np.zeros(0, np.uint8), 0, pa.array([], column.type))
-    values = encoded.chunk(0).dictionary
-    order = np.asarray(pc.array_sort_indices(values.cast(pa.uint8()) if pa.types.is_boolean(values.type) else values))
-    rank = np.zeros(len(values) + 1, np.uint32)
-    rank[order] = np.arange(1, len(values) + 1, dtype=np.uint32)
-    rank = rank.astype(np.uint8 if len(values) < 256 else np.uint16 if len(values) < 65_536 else np.uint32)
-    parts = [rank[np.asarray(chunk.indices.fill_null(len(values)))] for chunk in encoded.chunks]
-    return Codes(np.concatenate(parts), len(values), values.take(pa.array(order)))
+    return column if isinstance(column, pa.Array) else column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
-def pack(columns: Sequence[Packable], n_rows: int) -> tuple[NDArray[np.uint64], int]:
-    """Return one key per row and the bits in use; keys compare as the tuples of codes do."""
-    keys = np.zeros(n_rows, np.uint64)
-    used = 0
-    for codes in columns:
-        if used + codes.bits > _KEY_BITS:
-            keys, distinct = ranks(keys)
-            used = max(1, (distinct - 1).bit_length())
-        keys <<= np.uint64(codes.bits)
-        keys |= codes.values
-        used += codes.bits
-    return keys, used
+def _present(value: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
 
 
-def ranks(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], int]:
-    """Replace keys by their dense ranks; also return the number of distinct keys."""
-    grouped, _, first = group(keys)
-    return grouped.astype(np.uint64), len(first)
+def _rows(staged: StagedTable) -> exp.Table:
+    return sql.table(staged.table, alias="s")
 
 
-def group(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every key the rank of its group (n,), the groups' sizes (J,), and a row of each group (J,), keys ascending."""
-    n = len(keys)
-    if not n:
-        return np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order = np.argsort(keys)
-    ordered = keys[order]
-    starts = np.empty(n, np.bool_)
-    starts[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
-    del ordered
-    first = np.flatnonzero(starts)
-    rank = np.cumsum(starts, dtype=np.uint32)
-    rank -= np.uint32(1)
-    groups = np.empty(n, np.uint32)
-    groups[order] = rank
-    return groups, np.diff(first, append=n).astype(np.int64), order[first].astype(np.int64)
+def staged_rows(select: exp.Select, staged: StagedTable, sides: Iterable[str]) -> exp.Select:
+    """Add FROM: the rows of a staged table as ``s``, each with its row of the tables of ``sides``, by their own names."""
+    select = select.from_(_rows(staged))
+    for side in dict.fromkeys(sides):
+        select = sql.positional(select, sql.table(side))
+    return select
 
 
-def classes(
-    connection: Connection,
-    staged: StagedTable,
-    columns: Sequence[str],
-    *,
-    unit: str | None,
-    weight: str | None,
-    cache: dict[int, Codes],
-) -> RowClasses:
-    """Collapse rows to classes; see :class:`privrelease.engine.protocol.base.Engine`."""
-    coded = [cached(connection, staged, staged.ordinal(name), cache) for name in columns]
-    keys, _ = pack(coded, staged.n_rows)
-    row_class, counts, row = group(keys)
-    del keys
-    codes = np.empty((len(counts), len(columns)), np.int32)
-    for place, one in enumerate(coded):
-        codes[:, place] = one.values[row]
-    weights = None if weight is None else _weights(connection, staged, weight, row_class, len(counts))
-    pairs_class = pairs_person = None
-    if unit is not None:
-        pairs_class, pairs_person = _pairs(row_class, person_codes(connection, staged, unit, cache))
-    return RowClasses(ClassTable(tuple(columns), codes, counts, weights, pairs_class, pairs_person), row_class)
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The bits of one column in the words of a key."""
+
+    word: int
+    shift: int
+    bits: int
+
+    def of(self, words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """Return the column's codes of keys: ``words`` are their words, each (n,)."""
+        return (words[self.word] >> np.uint64(self.shift)) & np.uint64((1 << self.bits) - 1)
 
 
-def cached(connection: Connection, staged: StagedTable, ordinal: int, cache: dict[int, Codes]) -> Codes:
-    """Return the codes of a column, kept for the next question about the same staged source."""
-    if ordinal not in cache:
-        cache[ordinal] = codes_of(connection, staged, ordinal)
-    return cache[ordinal]
+def laid_out(sizes: Sequence[int], first: int = 0) -> list[Field]:
+    """Place columns of codes 0..size in words from number ``first`` on, the first column highest.
+
+    >>> laid_out([3, 255, 2**60])
+    [Field(word=0, shift=8, bits=2), Field(word=0, shift=0, bits=8), Field(word=1, shift=0, bits=61)]
+    """
+    words: list[list[int]] = []
+    for size in sizes:
+        bits = max(1, size.bit_length())
+        if not words or sum(words[-1]) + bits > _WORD_BITS:
+            words.append([])
+        words[-1].append(bits)
+    return [
+        Field(first + word, sum(bits[place + 1 :]), one) for word, bits in enumerate(words) for place, one in enumerate(bits)
+    ]
 
 
-def _pairs(row_class: NDArray[np.uint32], persons: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    pairs = row_class.astype(np.uint64)
-    pairs <<= np.uint64(32)
-    pairs |= persons
-    pairs.sort()
-    if len(pairs):
-        pairs = pairs[np.concatenate(([True], pairs[1:] != pairs[:-1]))]
-    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
-
-
-def person_codes(connection: Connection, staged: StagedTable, unit: str, cache: dict[int, Codes]) -> NDArray[np.uint32]:
-    """Return the person of every row, 0..m-1. Raises InputError D211 where a row has none."""
-    codes = cached(connection, staged, staged.ordinal(unit), cache)
-    missing = int(np.count_nonzero(codes.values == 0))
-    if missing:
-        message = f"{pluralise(missing, 'row has', 'rows have')} no value in the unit column {unit}"
-        raise refusal(message, "D211", hint="every row needs its person: complete the source, or leave such rows out of it")
-    return codes.values.astype(np.uint32) - np.uint32(1)
-
-
-def _weights(
-    connection: Connection, staged: StagedTable, weight: str, row_class: NDArray[np.uint32], n_classes: int
-) -> NDArray[np.float64]:
-    name = sql.cast(sql.column(f"c{staged.ordinal(weight)}"), "DOUBLE")
-    block = connection.arrays(
-        exp.select(sql.aliased(sql.call("coalesce", name, sql.cast(sql.text("nan"), "DOUBLE")), "w")).from_(
-            sql.table(staged.table)
-        )
-    )
-    weights = np.asarray(block["w"], np.float64)
-    unfit = int(np.count_nonzero(~(weights > 0)))
-    if unfit:
-        message = f"{pluralise(unfit, 'row has', 'rows have')} no positive value in the weight column {weight}"
-        raise refusal(
-            message, "D212", hint="a sampling weight is the number of persons a row stands for: complete or correct it"
-        )
-    return np.bincount(row_class, weights=weights, minlength=n_classes).astype(np.float64)
+def packed(codes: Sequence[tuple[exp.Expr, Field]]) -> exp.Expr:
+    """Return one word from codes (UBIGINT, never NULL) at their places; 0 where there are none."""
+    word: exp.Expr | None = None
+    for code, field in codes:
+        at = exp.Paren(this=code)
+        shifted = exp.Paren(this=exp.BitwiseLeftShift(this=at, expression=sql.integer(field.shift))) if field.shift else at
+        word = shifted if word is None else exp.BitwiseOr(this=word, expression=shifted)
+    return sql.cast(sql.integer(0), "UBIGINT") if word is None else word

@@ -1,20 +1,25 @@
-"""The rows that leave, in their order: cells to NULL, rows left out, pseudonyms, and nothing of a value that no cell holds any more.
+"""The rows that are released, in their order: cells to NULL, rows left out, pseudonyms, and nothing of a value that no cell holds any more.
 
-Columns of few values are held as codes and put in order in memory (one to four bytes a cell); the others are put in order by the
-database, which spills, and both streams meet block by block. Blocks have a fixed size, so that what is made of them depends on neither
-threads nor memory.
+The database sorts whole numbers: the codes of neighbouring columns of few values are packed into words, which compare as the released
+tuples do, and a column of many values is between them as it is; the number of the row ends the key. A class's share of a word is packed once for
+each part of its rows. What is sorted is what is released: blocks are unpacked from it. They have a fixed size, so that what is made of
+them depends on neither threads nor memory.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.measuring.coding import Codes, cached, pack
+from privrelease.engine.duckdb.measuring.coding import laid_out, packed
+from privrelease.engine.duckdb.measuring.row_classes import cached
 from privrelease.engine.duckdb.writing.pseudonyms import pseudonym
+from privrelease.engine.duckdb.writing.treated_rows import TreatedRows
+from privrelease.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,61 +28,72 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.reading.staging import StagedTable
+    from privrelease.engine.duckdb.measuring.coding import Coding, Field
+    from privrelease.engine.duckdb.measuring.row_classes import RowKeys
     from privrelease.engine.protocol.base import OutputColumn, OutputTable
 
 __all__ = ["BLOCK_ROWS", "ReleasedRows"]
 
 #: Rows of a block, and of a row group of a Parquet file.
 BLOCK_ROWS = 122_880
+_MISSING = 255
 
 
-class _Held:
-    """A column held in memory: ``ranks`` 0..v-1 by ascending value, v where the cell leaves as NULL (last in the order)."""
+@dataclass(frozen=True, eq=False, slots=True)
+class _Coded:
+    """A released column of few values. ``values``: in ascending order; ``missing``: the code of a missing cell, beyond all others.
 
-    __slots__ = ("dictionary", "ranks")
+    ``ranks``: (v + 1,) the code of a class's code (0 missing) where the class says the value; None: the code comes from the row, by ``code``.
+    ``places``: (v,) codes of ``values``, None where they are their indices.
+    """
 
-    def __init__(self, ranks: NDArray[Any], dictionary: pa.Array) -> None:
-        self.ranks = ranks
-        self.dictionary = dictionary
+    values: pa.Array
+    missing: int
+    ranks: NDArray[np.uint64] | None
+    code: exp.Expr | None
+    places: NDArray[np.int64] | None = None
 
-    @property
-    def size(self) -> int:
-        return len(self.dictionary)
 
-    @property
-    def values(self) -> NDArray[Any]:
-        """The ranks, under the name that packing reads."""
-        return self.ranks
+@dataclass(frozen=True, eq=False, slots=True)
+class _Unpacked:
+    """Released values of a column and, by code, their index among them; the last one is missing."""
 
-    @property
-    def bits(self) -> int:
-        return max(1, self.size.bit_length())
+    values: pa.Array
+    index: NDArray[Any]
+
+    def block(self, codes: NDArray[np.uint64]) -> pa.Array:
+        """Return cells of these codes: dictionary-encoded where they are texts, plain otherwise."""
+        import pyarrow as pa
+
+        found = self.index[codes]
+        indices = pa.array(found, mask=found == len(self.values))
+        if pa.types.is_string(self.values.type):
+            return pa.DictionaryArray.from_arrays(indices, self.values)
+        return self.values.take(indices)
 
 
 class ReleasedRows:
-    """The rows that leave: ``rows`` (m,) the source row of each output row; streams of Arrow blocks in that order."""
+    """The ``n_rows`` rows that are released: streams of Arrow blocks in their order, as often as asked."""
 
-    def __init__(self, connection: Connection, staged: StagedTable, output: OutputTable, cache: dict[int, Codes]) -> None:
+    def __init__(self, connection: Connection, rows: RowKeys, output: OutputTable, cache: dict[int, Coding]) -> None:
         self._connection = connection
-        self._staged = staged
+        self._rows = rows
         self._output = output
-        self._bit = {name: place for place, name in enumerate(output.masked)}
+        self._cache = cache
+        self._level = {name: place for place, name in enumerate(output.parts.columns)}
         self._tables: list[str] = []
-        self._held: dict[int, _Held] = {}
+        self._lookups: list[tuple[str, exp.Expr]] = []
+        self._sides: list[str] = []
+        self._secrets: list[bytes] = []
         try:
-            for place, column in enumerate(output.columns):
-                ordinal = staged.ordinal(column.name)
-                if staged.few[ordinal]:
-                    self._held[place] = self._hold(column, cached(connection, staged, ordinal, cache))
-            self._streamed = [place for place in range(len(output.columns)) if place not in self._held]
-            self._tokens = self._token_table()
-            self._placed = ""
-            self.rows = self._ordered()
-            if self._streamed:
-                self._placed = self._row_table({"place": self._places()})
-            for place, held in self._held.items():
-                self._held[place] = _used(held.ranks[self.rows], held.dictionary)
+            few, ordinal = rows.staged.few, rows.staged.ordinal
+            self._coded = {
+                place: self._code(column) for place, column in enumerate(output.columns) if few[ordinal(column.name)]
+            }
+            self._fields = self._laid_out()
+            self._sorted = self._ordered()
+            self._unpacked = {place: self._used(place) for place in self._coded}
+            self.n_rows = self._counted()
         except BaseException:
             self.close()
             raise
@@ -88,22 +104,44 @@ class ReleasedRows:
             self._connection.drop("TABLE", name)
         self._tables.clear()
 
-    # columns in memory
-    def _word(self, column: OutputColumn) -> tuple[int, int] | None:
-        bit = self._bit.get(column.name)
-        return None if bit is None else divmod(bit, 64)
+    def _counted(self) -> int:
+        (rows,) = self._connection.row(exp.select(sql.count_all()).from_(sql.table(self._sorted)))
+        parts = self._output.parts
+        if rows != int(parts.records[~parts.dropped].sum()):
+            raise InternalError(code="R201", message="the engine has another number of rows than their parts")
+        return int(rows)
 
-    def _hold(self, column: OutputColumn, codes: Codes) -> _Held:
-        dictionary = codes.dictionary
-        kind = np.dtype(np.uint8 if codes.size < 256 else np.uint16 if codes.size < 65_536 else np.uint32)
-        to = np.arange(-1, codes.size).astype(kind)
-        to[0] = codes.size
+    # codes
+    def _code(self, column: OutputColumn) -> _Coded:
+        coding = cached(self._connection, self._rows.staged, self._rows.staged.ordinal(column.name), self._cache)
+        assert coding.values is not None
+        values, order, places = coding.values, None, coding.places
         if column.pseudonym_key is not None:
-            dictionary, to[1:] = self._tokens_of(dictionary, column.pseudonym_key)
-        ranks: NDArray[Any] = to[codes.values]
-        if (at := self._word(column)) is not None:
-            ranks[(self._output.masks[:, at[0]] & np.uint64(1 << at[1])) != 0] = codes.size
-        return _Held(ranks, dictionary)
+            values, order = self._tokens_of(values, column.pseudonym_key)
+        if column.name in self._rows.table.columns:
+            ranks = np.arange(-1, len(values)).astype(np.uint64)
+            ranks[0] = len(values)
+            if order is not None:
+                ranks[1:] = order
+            return _Coded(values, len(values), ranks, None)
+        if coding.side is not None:
+            self._sides.append(coding.side)
+        code = coding.code
+        if order is not None:
+            code = self._looked_up(code, np.arange(len(order)) if places is None else places, order)
+            places = None
+        missing = len(values) if places is None else coding.size
+        return _Coded(values, missing, None, sql.call("coalesce", code, sql.cast(sql.integer(missing), "UBIGINT")), places)
+
+    def _looked_up(self, code: exp.Expr, from_: NDArray[np.int64], to: NDArray[np.int64]) -> exp.Expr:
+        """Replace codes by others, by a join with the small table of both."""
+        given, name = self._connection.fresh("given"), self._connection.fresh("tokens")
+        self._connection.register(given, {"x": from_.astype(np.uint64), "y": to.astype(np.uint64)})
+        self._tables.append(name)
+        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given))))
+        self._connection.unregister(given)
+        self._lookups.append((name, exp.EQ(this=code.copy(), expression=sql.column("x", name))))
+        return sql.column("y", name)
 
     def _tokens_of(self, values: pa.Array, key: bytes) -> tuple[pa.Array, NDArray[np.int64]]:
         """Tokens of a dictionary in ascending order, and the rank of the token of each value."""
@@ -121,143 +159,177 @@ class ReleasedRows:
         ranks[np.asarray(order)] = np.arange(len(tokens))
         return tokens.take(order), ranks
 
+    def _laid_out(self) -> dict[int, Field]:
+        """Place the coded columns in words, each run of neighbours in words of its own."""
+        fields: dict[int, Field] = {}
+        run: list[int] = []
+        words = 0
+        for place in range(len(self._output.columns) + 1):
+            if place in self._coded:
+                run.append(place)
+                continue
+            found = laid_out([self._coded[one].missing for one in run], words)
+            fields.update(zip(run, found, strict=True))
+            words = max((field.word + 1 for field in found), default=words)
+            run = []
+        return fields
+
     # order
-    def _ordered(self) -> NDArray[np.uint32]:
-        kept = np.flatnonzero(~self._output.dropped).astype(np.uint32)
-        if self._output.order == "source" or not len(kept):
-            return kept
-        keys: dict[str, NDArray[Any]] = {}
-        by: list[exp.Expr] = []
-        run: list[_Held] = []
+    def _ordered(self) -> str:
+        """Store the released rows in their order; return the table's name."""
+        of_part: dict[str, NDArray[Any]] = {}
+        of_row: dict[int, list[tuple[exp.Expr, Field]]] = {}
+        cells: dict[str, exp.Expr] = {}
+        names: dict[int, str] = {}
         for place, column in enumerate(self._output.columns):
-            if place in self._held:
-                run.append(self._held[place])
-            if run and (place not in self._held or place == len(self._output.columns) - 1):
-                key = f"k{len(keys)}"
-                keys[key], _ = pack(run, self._staged.n_rows)
-                by.append(exp.Ordered(this=sql.column(key, "o")))
-                run = []
-            if place not in self._held:
-                by.append(exp.Ordered(this=self._cell(place, column), nulls_first=False))
-        if not self._streamed:
-            key_of_kept = keys["k0"] if len(kept) == self._staged.n_rows else keys["k0"][kept]
-            return kept[np.argsort(key_of_kept, kind="stable")]
-        self._placed = self._row_table(keys)
-        row = sql.column("rowid", "s")
-        query = self._joined(exp.select(sql.aliased(sql.cast(row, "UINTEGER"), "r"))).order_by(
-            *by, exp.Ordered(this=row.copy())
-        )
-        return np.asarray(self._connection.arrays(query)["r"]).astype(np.uint32)
-
-    def _places(self) -> NDArray[np.uint32]:
-        places = np.zeros(self._staged.n_rows, np.uint32)
-        places[self.rows] = np.arange(len(self.rows), dtype=np.uint32)
-        return places
-
-    # columns in the database
-    def _token_table(self) -> str | None:
-        """Store the pseudonyms of columns of many values, row by row of the source."""
-        cells: list[exp.Expr] = []
-        secrets: list[bytes] = []
-        for place in self._streamed:
-            column = self._output.columns[place]
-            if column.pseudonym_key is not None:
-                value = sql.column(f"c{self._staged.ordinal(column.name)}")
-                cells.append(sql.aliased(pseudonym(value, column.pseudonym_key, secrets), f"t{place}"))
-        if not cells:
-            return None
-        name = self._connection.fresh("tokens")
-        self._tables.append(name)
-        self._connection.run(sql.create_table(name, exp.select(*cells).from_(sql.table(self._staged.table))), secrets)
+            names[place] = f"w{self._fields[place].word}" if place in self._fields else f"o{place}"
+            if place not in self._fields:
+                cells[names[place]] = self._missing_where(column, self._cell(column), of_part)
+                continue
+            field, coded = self._fields[place], self._coded[place]
+            cells.setdefault(names[place], exp.null())
+            if coded.ranks is not None:
+                word = of_part.setdefault(names[place], np.zeros(len(self._output.parts.records), np.uint64))
+                word |= self._released(place) << np.uint64(field.shift)
+            else:
+                assert coded.code is not None
+                missing = sql.cast(sql.integer(coded.missing), "UBIGINT")
+                code = self._missing_where(column, coded.code.copy(), of_part, missing)
+                of_row.setdefault(field.word, []).append((sql.cast(code, "UBIGINT"), field))
+        for name in list(cells):
+            if name.startswith("w"):
+                own = of_row.get(int(name[1:]), [])
+                shared = sql.column(name, "w")
+                if name not in of_part:
+                    cells[name] = packed(own)
+                else:
+                    cells[name] = exp.BitwiseOr(this=shared, expression=packed(own)) if own else shared
+        treated = TreatedRows(self._connection, self._rows, self._output.parts, of_part)
+        try:
+            chosen = [sql.aliased(cell, name) for name, cell in cells.items()]
+            rows = treated.select(chosen, self._sides, self._lookups)
+            by = [sql.column(name) for name in cells] if self._output.order == "values" else []
+            ordered = exp.select(exp.Star()).from_(rows.subquery("rows"))
+            keys = [exp.Ordered(this=one, nulls_first=False) for one in (*by, sql.column("r"))]
+            name = self._connection.fresh("sorted")
+            self._tables.append(name)
+            self._connection.run(sql.create_table(name, ordered.order_by(*keys)), self._secrets)
+        finally:
+            treated.close()
         return name
 
-    def _row_table(self, columns: dict[str, NDArray[Any]]) -> str:
-        """Store, row by row of the source: the given columns, whether the row leaves, and the masks."""
-        columns = {**columns, "leaves": ~self._output.dropped}
-        for word in range(self._output.masks.shape[1]):
-            columns[f"m{word}"] = np.ascontiguousarray(self._output.masks[:, word])
-        given, name = self._connection.fresh("given"), self._connection.fresh("placed")
-        self._connection.register(given, columns)
-        self._tables.append(name)
-        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given))))
-        self._connection.unregister(given)
-        return name
+    def _released(self, place: int) -> NDArray[np.uint64]:
+        """Return the code of a column that its class says, for each part: (P,)."""
+        column, coded, parts = self._output.columns[place], self._coded[place], self._output.parts
+        assert coded.ranks is not None
+        table = self._rows.table
+        codes: NDArray[np.uint64] = coded.ranks[table.codes[parts.class_index, table.columns.index(column.name)]]
+        if (at := self._level.get(column.name)) is not None:
+            codes[parts.levels[:, at] == _MISSING] = coded.missing
+        return codes
 
-    def _joined(self, select: exp.Select) -> exp.Select:
-        rows = sql.positional(select.from_(sql.table(self._staged.table, alias="s")), sql.table(self._placed, alias="o"))
-        if self._tokens is not None:
-            rows = sql.positional(rows, sql.table(self._tokens, alias="t"))
-        return rows.where(sql.column("leaves", "o"))
-
-    def _cell(self, place: int, column: OutputColumn) -> exp.Expr:
-        name = sql.column(f"c{self._staged.ordinal(column.name)}", "s")
-        cell = sql.column(f"t{place}", "t") if column.pseudonym_key is not None else name
-        if (at := self._word(column)) is None:
+    def _missing_where(
+        self, column: OutputColumn, cell: exp.Expr, of_part: dict[str, NDArray[Any]], missing: exp.Expr | None = None
+    ) -> exp.Expr:
+        """Make a cell missing in the parts that say so."""
+        at = self._level.get(column.name)
+        if at is None:
             return cell
-        masked = exp.BitwiseAnd(this=sql.column(f"m{at[0]}", "o"), expression=sql.cast(sql.integer(1 << at[1]), "UBIGINT"))
-        return sql.when((exp.EQ(this=exp.Paren(this=masked), expression=sql.integer(0)), cell))
+        name = f"m{at}"
+        of_part[name] = self._output.parts.levels[:, at] == _MISSING
+        return sql.when((sql.column(name, "w"), missing or exp.null()), otherwise=cell)
 
-    def _sorted_stream(self, limit: int | None = None) -> pa.RecordBatchReader:
-        """The columns that the database puts in order, in output order."""
-        cells = [sql.aliased(self._cell(place, self._output.columns[place]), f"o{place}") for place in self._streamed]
-        query = self._joined(exp.select(*cells)).order_by(exp.Ordered(this=sql.column("place", "o")))
-        return self._connection.side_blocks(query if limit is None else query.limit(limit), BLOCK_ROWS)
+    def _cell(self, column: OutputColumn) -> exp.Expr:
+        """A cell of a column of many values, or its pseudonym."""
+        cell = sql.column(f"c{self._rows.staged.ordinal(column.name)}", "s")
+        return cell if column.pseudonym_key is None else pseudonym(cell, column.pseudonym_key, self._secrets)
+
+    def _used(self, place: int) -> _Unpacked:
+        """Codes over the values that occur only: a value that no cell holds any more must not stay in a dictionary."""
+        import pyarrow as pa
+
+        coded, field = self._coded[place], self._fields[place]
+        if coded.ranks is not None:
+            parts = self._output.parts
+            used = np.flatnonzero(np.bincount(self._released(place)[(parts.records > 0) & ~parts.dropped].astype(np.int64)))
+        else:
+            word = exp.BitwiseRightShift(this=sql.column(f"w{field.word}"), expression=sql.integer(field.shift))
+            mask = sql.cast(sql.integer((1 << field.bits) - 1), "UBIGINT")
+            code = exp.BitwiseAnd(this=exp.Paren(this=word), expression=mask)
+            found = self._connection.arrays(exp.select(sql.aliased(code, "c")).distinct().from_(sql.table(self._sorted)))
+            used = np.sort(np.asarray(found["c"]).astype(np.int64))
+        used = used[used != coded.missing]
+        size = len(coded.values)
+        index = np.full(coded.missing + 1, len(used), np.uint8 if size < 256 else np.uint16 if size < 65_536 else np.uint32)
+        index[used] = np.arange(len(used))
+        at = used if coded.places is None else np.searchsorted(coded.places, used)
+        return _Unpacked(coded.values.take(pa.array(at)), index)
 
     # blocks
     def stream(self) -> pa.RecordBatchReader:
         """Return a new stream of blocks of :data:`BLOCK_ROWS` rows, in output order."""
         import pyarrow as pa
 
-        schema = self._schema()
-        return pa.RecordBatchReader.from_batches(schema, self._blocks(schema))
+        columns = exp.select(*(sql.column(name) for name in self._columns())).from_(sql.table(self._sorted))
+        stored = self._connection.side_blocks(columns.copy().limit(0), BLOCK_ROWS).schema
+        none = np.zeros(0, np.uint64)
+        schema = pa.schema(
+            [
+                pa.field(
+                    column.name,
+                    self._unpacked[place].block(none).type if place in self._unpacked else stored.field(f"o{place}").type,
+                )
+                for place, column in enumerate(self._output.columns)
+            ]
+        )
+        return pa.RecordBatchReader.from_batches(schema, self._blocks(schema, columns))
 
-    def _schema(self) -> pa.Schema:
+    def _columns(self) -> list[str]:
+        places = range(len(self._output.columns))
+        return list(dict.fromkeys(f"w{self._fields[place].word}" if place in self._fields else f"o{place}" for place in places))
+
+    def _blocks(self, schema: pa.Schema, columns: exp.Select) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        of_streamed = self._sorted_stream(limit=0).schema if self._streamed else None
-        fields = []
-        for place, column in enumerate(self._output.columns):
-            if place in self._held:
-                type_ = _decoded(self._held[place], 0, 0).type
-            else:
-                assert of_streamed is not None
-                type_ = of_streamed.field(self._streamed.index(place)).type
-            fields.append(pa.field(column.name, type_))
-        return pa.schema(fields)
-
-    def _blocks(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        streamed = _Rechunked(self._sorted_stream()) if self._streamed else None
-        for start in range(0, len(self.rows), BLOCK_ROWS):
-            size = min(BLOCK_ROWS, len(self.rows) - start)
-            columns = streamed.take(size) if streamed is not None else []
+        names = self._columns()
+        for block in self._sized(columns):
+            cells = dict(zip(names, block, strict=True))
+            words = {name: np.asarray(cell) for name, cell in cells.items() if name.startswith("w")}
+            split = [words[f"w{word}"] for word in range(len(words))]
             arrays = [
-                _decoded(self._held[place], start, size) if place in self._held else columns[self._streamed.index(place)]
+                self._unpacked[place].block(self._fields[place].of(split)) if place in self._fields else cells[f"o{place}"]
                 for place in range(len(self._output.columns))
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-
-class _Rechunked:
-    """Blocks of exact sizes from a stream of blocks of any size."""
-
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
-        self._reader = reader
-        self._waiting: list[pa.RecordBatch] = []
-
-    def take(self, size: int) -> list[pa.Array]:
-        """Return the columns of the next ``size`` rows."""
+    def row_map(self) -> pa.RecordBatchReader:
+        """Return a stream of blocks of the source row and the output row of every released row, in source order."""
         import pyarrow as pa
 
-        have = sum(batch.num_rows for batch in self._waiting)
-        while have < size:
-            batch = self._reader.read_next_batch()
-            self._waiting.append(batch)
+        schema = pa.schema({"source_row": pa.uint32(), "output_row": pa.uint32()})
+        output = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "output_row")
+        rows = exp.select(sql.aliased(sql.column("r"), "source_row"), output).from_(sql.table(self._sorted))
+        rows = rows.order_by(sql.column("r"))
+        return pa.RecordBatchReader.from_batches(
+            schema, (pa.RecordBatch.from_arrays(block, schema=schema) for block in self._sized(rows))
+        )
+
+    def _sized(self, rows: exp.Select) -> Iterator[list[pa.Array]]:
+        """Yield the columns of blocks of :data:`BLOCK_ROWS` rows each, the last one of what is left."""
+        import pyarrow as pa
+
+        waiting: list[pa.RecordBatch] = []
+        have = 0
+        for batch in self._connection.side_blocks(rows, BLOCK_ROWS):
+            waiting.append(batch)
             have += batch.num_rows
-        whole = pa.Table.from_batches(self._waiting)
-        self._waiting = whole.slice(size).to_batches()
-        return [_one_array(column) for column in whole.slice(0, size).columns]
+            while have >= BLOCK_ROWS:
+                whole = pa.Table.from_batches(waiting)
+                yield [_one_array(column) for column in whole.slice(0, BLOCK_ROWS).columns]
+                waiting = whole.slice(BLOCK_ROWS).to_batches()
+                have -= BLOCK_ROWS
+        if have:
+            yield [_one_array(column) for column in pa.Table.from_batches(waiting).columns]
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -265,28 +337,3 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-def _used(ranks: NDArray[Any], dictionary: pa.Array) -> _Held:
-    """Ranks over the values that occur only: a value that no cell holds any more must not stay in a dictionary."""
-    import pyarrow as pa
-
-    size = len(dictionary)
-    there = np.bincount(ranks, minlength=size + 1)[:size] > 0
-    left = int(np.count_nonzero(there))
-    if left == size:
-        return _Held(ranks, dictionary)
-    to = np.full(size + 1, left, ranks.dtype)
-    to[:size][there] = np.arange(left, dtype=ranks.dtype)
-    return _Held(to[ranks], dictionary.take(pa.array(np.flatnonzero(there))))
-
-
-def _decoded(held: _Held, start: int, size: int) -> pa.Array:
-    """A block of a held column: dictionary-encoded where it is text, plain otherwise."""
-    import pyarrow as pa
-
-    ranks = held.ranks[start : start + size]
-    indices = pa.array(ranks, mask=ranks == held.size)
-    if pa.types.is_string(held.dictionary.type):
-        return pa.DictionaryArray.from_arrays(indices, held.dictionary)
-    return held.dictionary.take(indices)

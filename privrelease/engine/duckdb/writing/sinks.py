@@ -6,13 +6,13 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import refusal
 from privrelease.engine.duckdb.writing.database_file import write_database
 from privrelease.engine.duckdb.writing.released_rows import BLOCK_ROWS, ReleasedRows
+from privrelease.engine.duckdb.writing.treated_rows import check_parts
 from privrelease.engine.protocol.base import WrittenOutput
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import SinkKind
@@ -24,20 +24,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring.coding import Codes
-    from privrelease.engine.duckdb.reading.staging import StagedTable
+    from privrelease.engine.duckdb.measuring.coding import Coding
+    from privrelease.engine.duckdb.measuring.row_classes import RowKeys
     from privrelease.engine.protocol.base import OutputTable
     from privrelease.relational.schema import Sink
 
 __all__ = ["write"]
 
 
-def write(connection: Connection, staged: StagedTable, output: OutputTable, cache: dict[int, Codes]) -> WrittenOutput:
+def write(connection: Connection, rows: RowKeys, output: OutputTable, cache: dict[int, Coding]) -> WrittenOutput:
     """Write every sink and the row map, each completely or not at all; see :class:`privrelease.engine.protocol.base.Engine`."""
-    if len(output.dropped) != staged.n_rows or output.masks.shape[0] != staged.n_rows:
-        msg = "masks and dropped have one entry per staged row"
-        raise ValueError(msg)
-    released = ReleasedRows(connection, staged, output, cache)
+    check_parts(rows, output.parts)
+    released = ReleasedRows(connection, rows, output, cache)
     written: list[Path] = []
     try:
         for sink in output.sinks:
@@ -50,7 +48,7 @@ def write(connection: Connection, staged: StagedTable, output: OutputTable, cach
         raise
     finally:
         released.close()
-    return WrittenOutput(len(released.rows), tuple(sink.path for sink in output.sinks))
+    return WrittenOutput(released.n_rows, tuple(sink.path for sink in output.sinks))
 
 
 def _new_file(connection: Connection, path: Path, label: str, make: Callable[[], None], written: list[Path]) -> None:
@@ -107,11 +105,12 @@ def _write_parquet(blocks: pa.RecordBatchReader, path: Path) -> None:
 
 
 def _write_row_map(released: ReleasedRows, path: Path) -> None:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = released.rows
-    output = np.argsort(rows, kind="stable").astype(np.uint32)
-    table = pa.table({"source_row": pa.array(rows[output]), "output_row": pa.array(output)})
-    with path.open("xb") as file:
-        pq.write_table(table, file, compression="zstd", store_schema=False, use_dictionary=False, row_group_size=BLOCK_ROWS)
+    blocks = released.row_map()
+    with (
+        path.open("xb") as file,
+        pq.ParquetWriter(file, blocks.schema, compression="zstd", store_schema=False, use_dictionary=False) as writer,
+    ):
+        for block in blocks:
+            writer.write_batch(block, row_group_size=BLOCK_ROWS)
