@@ -147,6 +147,19 @@ class Connection:
         with _ours():
             return self._connection.cursor().sql(render(tree), params=parameters or None).to_arrow_reader(rows)
 
+    def blocks(self, tree: exp.Expr, rows: int, parameters: Sequence[Any] = ()) -> Iterator[pa.RecordBatch]:
+        """Yield the blocks of :meth:`side_blocks`; the query runs while they are read, and its errors become ours then."""
+        reader = self.side_blocks(tree, rows, parameters)
+        while True:
+            with _ours():
+                try:
+                    block = reader.read_next_batch()
+                except StopIteration:
+                    return
+                except OSError as error:  # Arrow hands on the driver's errors as texts, which begin with their kind
+                    raise _KINDS.get(str(error).partition(":")[0], duckdb.Error) from None
+            yield block
+
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """Return another connection to the same locked database, for a library that speaks to it itself. Its errors hold cells."""
         return self._connection.cursor()
@@ -179,6 +192,13 @@ class Connection:
         from sqlglot import exp
 
         self.run(exp.Drop(tables=[exp.Table(this=exp.to_identifier(name, quoted=True))], kind=kind, exists=True))
+
+
+_KINDS: dict[str, type[duckdb.Error]] = {
+    "Out of Memory Error": duckdb.OutOfMemoryException,
+    "IO Error": duckdb.IOException,
+    "INTERRUPT Error": duckdb.InterruptException,
+}
 
 
 def _inside(path: Path, roots: tuple[Path, ...]) -> bool:

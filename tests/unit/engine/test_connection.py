@@ -12,7 +12,7 @@ import pytest
 
 from privrelease.engine.duckdb.connection import Connection
 from privrelease.engine.protocol.base import EngineSettings
-from privrelease.errors import InputError
+from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 
 
@@ -110,7 +110,6 @@ def test_an_error_of_the_database_tells_nothing_of_the_data(locked):
     import sqlglot
 
     from privrelease.engine.duckdb import sql
-    from privrelease.errors import InternalError
 
     connection, _, _ = locked
     with pytest.raises(InternalError) as caught:
@@ -118,6 +117,32 @@ def test_an_error_of_the_database_tells_nothing_of_the_data(locked):
     assert "private" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+FAILING = {
+    "SELECT CASE WHEN i = 400000 THEN error('private cell') ELSE i END AS x FROM range(500000) AS t(i)": (
+        InternalError,
+        "D199",
+    ),
+    "SELECT i, hash(i) AS h FROM range(20000000) AS t(i) ORDER BY h": (InputError, "D120"),
+}
+
+
+@pytest.mark.parametrize("query", FAILING)
+def test_an_error_while_blocks_are_read_is_ours_and_tells_nothing_of_the_data(tmp_path, query):
+    import sqlglot
+
+    kind, code = FAILING[query]
+    connection = Connection(EngineSettings(temp_folder=tmp_path, memory_limit="30MB", max_temp_size="1MB", threads=1))
+    try:
+        with pytest.raises(kind) as caught:
+            list(connection.blocks(sqlglot.parse_one(query, dialect="duckdb"), 100_000))
+        assert caught.value.code == code
+        assert "private" not in str(caught.value)
+        assert caught.value.__suppress_context__
+        assert sum(block.num_rows for block in connection.blocks(sqlglot.parse_one("SELECT 1 AS a"), 10)) == 1
+    finally:
+        connection.close()
 
 
 @pytest.mark.parametrize(("field", "value"), [("memory_limit", "much"), ("threads", 0), ("max_temp_size", "apples")])

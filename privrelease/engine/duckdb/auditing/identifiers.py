@@ -14,7 +14,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.rows import mapped_rows
+from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.measuring.dictionaries import encoded
 from privrelease.engine.identifier_runs import hexadecimal, identifiers_of, runs_of
 from privrelease.engine.protocol.audit import SameCells
@@ -244,10 +244,10 @@ def same_cells(
     """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
     named = _named(connection, source, [one for one, _ in pairs], 1)
     most = {name: int(np.bincount(of.codes[of.codes >= 0], minlength=1).max()) for name, of in named.items()}
-    of_source, of_output = mapped_rows(connection, row_map)
-    inside = (of_source >= 0) & (of_source < source.n_rows) & (of_output >= 0) & (of_output < released.n_rows)
-    at = np.full(released.n_rows, -1, np.int64)
-    at[of_output[inside]] = of_source[inside]
+    at: NDArray[np.signedinteger] = np.full(released.n_rows, -1, np.min_scalar_type(-source.n_rows - 1))
+    with opened_map(connection, row_map) as of_map:
+        for of_source, of_output in of_map.inside(source.n_rows, released.n_rows):
+            at[of_output] = of_source
     mapped = {name: _Named(np.where(at >= 0, of.codes[at], -1), of.distinct) for name, of in named.items()}
     names = list(dict.fromkeys(two for _, two in pairs))
     counted = _row_by_row(_blocks(connection, released, names), len(names), mapped, ["plain"])

@@ -16,11 +16,11 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
+from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
 from privrelease.engine.duckdb.auditing.rows import coded_columns, mapped_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
 from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs
-from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 
 if TYPE_CHECKING:
@@ -105,12 +105,17 @@ def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) 
 
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
     """Count the source rows that the row map does not name."""
-    on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
-    rows = exp.Select().from_(source.rows("s", True)).join(scan_parquet([row_map], alias="m"), on=on, join_type="anti")
+    with opened_map(connection, row_map) as mapped:
+        times, _ = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
+    given = connection.fresh("given")
+    connection.register(given, {"row": np.flatnonzero(times == 0)})
+    on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("row", "m"))
+    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(given, alias="m"), on=on)
     figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
     if unit is not None:
         figures.append(_distinct(source.key(unit, "s")))
     found = [int(figure) for figure in connection.row(rows.select(*figures))]
+    connection.unregister(given)
     cells = tuple(zip(columns, found[1 : 1 + len(columns)], strict=True))
     return LeftRows(found[0], found[-1] if unit is not None else None, cells)
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.rows import encoded_cells, mapped_rows
+from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map, times_named
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
@@ -232,18 +232,10 @@ def changes(
     alike = [name for name in columns if name in source.enums and source.enums[name] == released.enums.get(name)]
     rest = [name for name in columns if name not in alike]
     found: dict[str, ColumnChange] = {}
-    if alike:
-        of_source, of_output = mapped_rows(connection, row_map)
-        inside = (of_source >= 0) & (of_source < source.n_rows) & (of_output >= 0) & (of_output < released.n_rows)
-        if not inside.all():
-            of_source, of_output = of_source[inside], of_output[inside]
-        for name in alike:  # one enumeration, so that a code means the same in both
-            before = encoded_cells(connection, source, name)[0][of_source]
-            after = encoded_cells(connection, released, name)[0][of_output]
-            there, left = before != 0, after != 0
-            both = there & left
-            counts = (there, left, both, both & (before == after))
-            found[name] = _change(name, len(before), *(int(np.count_nonzero(one)) for one in counts))
+    if alike:  # one enumeration, so that a code means the same in both
+        sizes = {name: _values_of(connection, source.enums[name]) for name in alike}
+        with opened_map(connection, row_map) as mapped:
+            found = {name: _change(name, *of) for name, of in alike_cells(connection, source, released, mapped, sizes).items()}
     for low in range(0, len(rest), _AT_ONCE):
         some = rest[low : low + _AT_ONCE]
         figures: list[Expr] = [sql.count_all()]
@@ -267,6 +259,11 @@ def value_pairs(connection: Connection, source: Opened, released: Opened, row_ma
         yield ValuePairs(block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
 
 
+def _values_of(connection: Connection, enum: str) -> int:
+    null = exp.Cast(this=exp.null(), to=exp.DataType.build(enum, dialect="duckdb", udt=True))
+    return int(connection.row(exp.select(sql.call("len", sql.call("enum_range", null))))[0])
+
+
 def _change(name: str, n_rows: int, before: int, after: int, both: int, same: int) -> ColumnChange:
     """From rows, cells with a value before, after and in both, and cells with the same value."""
     neither = n_rows - before - after + both
@@ -275,12 +272,12 @@ def _change(name: str, n_rows: int, before: int, after: int, both: int, same: in
 
 def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
     """Check that every output row comes from exactly one source row and no source row leaves twice."""
-    sides = []
-    for rows, size in zip(mapped_rows(connection, row_map), (source.n_rows, released.n_rows), strict=True):
-        inside = rows[(rows >= 0) & (rows < size)]
-        times = np.bincount(inside, minlength=size)
-        sides.append((len(rows) - len(inside), int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))))
-    (beyond_source, twice_source, absent), (beyond_output, twice_output, unmapped) = sides
+    with opened_map(connection, row_map) as mapped:
+        times_source, beyond_source = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
+        times_output, beyond_output = times_named((rows for _, rows in mapped.blocks()), released.n_rows)
+    (twice_source, absent), (twice_output, unmapped) = (
+        (int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))) for times in (times_source, times_output)
+    )
     return RowMapFaults(beyond_source + beyond_output, twice_source, twice_output, unmapped, absent)
 
 

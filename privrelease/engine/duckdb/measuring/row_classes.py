@@ -136,7 +136,7 @@ def _weights(
     rows = staged_rows(select, staged, [keys]).join(sql.table(groups, alias="g"), on=on).order_by(row)
     weights = np.zeros(n_classes, np.float64)
     unfit = 0
-    for block in connection.side_blocks(rows, _BLOCK_ROWS):
+    for block in connection.blocks(rows, _BLOCK_ROWS):
         of_row = np.asarray(block.column(1), np.float64)
         unfit += int(np.count_nonzero(~(of_row > 0)))
         with np.errstate(over="ignore"):  # a sum that is no number of persons is refused by whoever asked for it

@@ -1,0 +1,51 @@
+"""The row map in blocks, against counts by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privrelease.engine.duckdb.auditing import row_map as module
+from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
+from privrelease.engine.protocol.base import ColumnChange
+from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_named_twice_in_one_block_or_in_two_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    size = 40
+    blocks = [rng.integers(-3, size + 4, int(rng.integers(0, 30))) for _ in range(4)]
+    times, beyond = times_named(iter(blocks), size)
+    by_hand = Counter(int(row) for block in blocks for row in block)
+    assert times.tolist() == [min(by_hand[row], 2) for row in range(size)]
+    assert beyond == sum(n for row, n in by_hand.items() if not 0 <= row < size)
+
+
+def test_what_is_no_row_number_is_out_of_range(engine, tmp_path):
+    path = tmp_path / "map.parquet"
+    pq.write_table(
+        pa.table({"source_row": pa.array([0, None, -5, 2**40], pa.int64()), "output_row": ["1", "x", "2", None]}), path
+    )
+    with opened_map(engine._connection, path) as mapped:
+        (block,) = mapped.blocks()
+        assert [side.tolist() for side in block] == [[0, -1, -1, -1], [1, -1, 2, -1]]
+        assert [[side.tolist() for side in one] for one in mapped.inside(1, 2)] == [[[0], [1]]]
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1 << 20, 1 << 28), (3, 1), (2, 17)])
+def test_changes_are_the_same_however_many_rows_and_columns_are_held(engine, csv_source, tmp_path, monkeypatch, rows, most):
+    monkeypatch.setattr(module, "_BLOCK_ROWS", rows)
+    monkeypatch.setattr(module, "_MOST_BYTES", most)
+    columns = [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in "ab"]
+    staged = engine.stage(csv_source("a,b\nx,1\ny,\n,3\nx,2\ny,1\n", *columns))
+    (tmp_path / "out.csv").write_text("a,b\ny,1\n,1\nx,3\nx,\n")
+    pq.write_table(pa.table({"source_row": [0, 1, 2, 3, 9], "output_row": [1, 0, 2, 3, 0]}), tmp_path / "map.parquet")
+    released = engine.hold(engine.open_release(Sink(SinkKind.CSV, tmp_path / "out.csv", "out"), columns), staged)
+    found = engine.changes(staged, released, tmp_path / "map.parquet", ["a", "b"])
+    # a: x-missing, y-y, missing-x, x-x; b: 1-1, missing-1, 3-3, 2-missing
+    assert found == (ColumnChange("a", 2, 1, 0, 1), ColumnChange("b", 2, 1, 0, 1))
