@@ -37,6 +37,8 @@ __all__ = ["BLOCK_ROWS", "ReleasedRows"]
 #: Rows of a block, and of a row group of a Parquet file.
 BLOCK_ROWS = 122_880
 _MISSING = 255
+#: Bits of a row's number, and of the rank of what is released of it.
+_HALF = 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,6 +87,7 @@ class ReleasedRows:
         self._lookups: list[tuple[str, exp.Expr]] = []
         self._sides: list[str] = []
         self._secrets: list[bytes] = []
+        self._tuples: list[NDArray[np.uint64]] | None = None
         try:
             few, ordinal = rows.staged.few, rows.staged.ordinal
             self._coded = {
@@ -204,9 +207,12 @@ class ReleasedRows:
                     cells[name] = packed(own)
                 else:
                     cells[name] = exp.BitwiseOr(this=shared, expression=packed(own)) if own else shared
+        if self._output.order == "values" and not of_row and cells.keys() == of_part.keys():
+            return self._ordered_by_rank([of_part[name] for name in cells])
         treated = TreatedRows(self._connection, self._rows, self._output.parts, of_part)
         try:
-            chosen = [sql.aliased(cell, name) for name, cell in cells.items()]
+            number = sql.aliased(sql.cast(treated.row, "UINTEGER"), "r")
+            chosen = [*(sql.aliased(cell, name) for name, cell in cells.items()), number]
             rows = treated.select(chosen, self._sides, self._lookups)
             by = [sql.column(name) for name in cells] if self._output.order == "values" else []
             ordered = exp.select(exp.Star()).from_(rows.subquery("rows"))
@@ -214,6 +220,28 @@ class ReleasedRows:
             name = self._connection.fresh("sorted")
             self._tables.append(name)
             self._connection.run(sql.create_table(name, ordered.order_by(*keys)), self._secrets)
+        finally:
+            treated.close()
+        return name
+
+    def _ordered_by_rank(self, words: list[NDArray[np.uint64]]) -> str:
+        """Store one number for each row where its part says everything: the rank of the released tuple, and in the low half the row."""
+        order = np.lexsort(words[::-1])
+        new = np.zeros(len(order), np.bool_)
+        new[:1] = True
+        for word in words:
+            new[1:] |= word[order[1:]] != word[order[:-1]]
+        ranks = np.empty(len(order), np.uint64)
+        ranks[order] = np.cumsum(new, dtype=np.uint64) - np.uint64(1)
+        self._tuples = [word[order[new]] for word in words]
+        treated = TreatedRows(self._connection, self._rows, self._output.parts, {"rank": ranks << np.uint64(_HALF)})
+        try:
+            row = sql.cast(treated.row, "UBIGINT")
+            cell = sql.aliased(exp.BitwiseOr(this=sql.column("rank", "w"), expression=row), "z")
+            rows = exp.select(sql.column("z")).from_(treated.select([cell], (), ()).subquery("rows"))
+            name = self._connection.fresh("sorted")
+            self._tables.append(name)
+            self._connection.run(sql.create_table(name, rows.order_by(sql.column("z"))))
         finally:
             treated.close()
         return name
@@ -285,6 +313,8 @@ class ReleasedRows:
         return pa.RecordBatchReader.from_batches(schema, self._blocks(schema, columns))
 
     def _columns(self) -> list[str]:
+        if self._tuples is not None:
+            return ["z"]
         places = range(len(self._output.columns))
         return list(dict.fromkeys(f"w{self._fields[place].word}" if place in self._fields else f"o{place}" for place in places))
 
@@ -294,8 +324,12 @@ class ReleasedRows:
         names = self._columns()
         for block in self._sized(columns):
             cells = dict(zip(names, block, strict=True))
-            words = {name: np.asarray(cell) for name, cell in cells.items() if name.startswith("w")}
-            split = [words[f"w{word}"] for word in range(len(words))]
+            if self._tuples is None:
+                words = {name: np.asarray(cell) for name, cell in cells.items() if name.startswith("w")}
+                split = [words[f"w{word}"] for word in range(len(words))]
+            else:
+                rank = np.asarray(cells["z"]) >> np.uint64(_HALF)
+                split = [word[rank] for word in self._tuples]
             arrays = [
                 self._unpacked[place].block(self._fields[place].of(split)) if place in self._fields else cells[f"o{place}"]
                 for place in range(len(self._output.columns))
@@ -307,12 +341,23 @@ class ReleasedRows:
         import pyarrow as pa
 
         schema = pa.schema({"source_row": pa.uint32(), "output_row": pa.uint32()})
-        output = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "output_row")
-        rows = exp.select(sql.aliased(sql.column("r"), "source_row"), output).from_(sql.table(self._sorted))
-        rows = rows.order_by(sql.column("r"))
-        return pa.RecordBatchReader.from_batches(
-            schema, (pa.RecordBatch.from_arrays(block, schema=schema) for block in self._sized(rows))
+        low = sql.cast(sql.integer((1 << _HALF) - 1), "UBIGINT")
+        source = (
+            sql.cast(sql.column("r"), "UBIGINT")
+            if self._tuples is None
+            else exp.Paren(this=exp.BitwiseAnd(this=sql.column("z"), expression=low))
         )
+        high = exp.Paren(this=exp.BitwiseLeftShift(this=source, expression=sql.integer(_HALF)))
+        both = sql.aliased(exp.BitwiseOr(this=high, expression=sql.cast(sql.column("rowid"), "UBIGINT")), "y")
+        rows = exp.select(sql.column("y")).from_(exp.select(both).from_(sql.table(self._sorted)).subquery("rows"))
+
+        def blocks() -> Iterator[pa.RecordBatch]:
+            for (block,) in self._sized(rows.order_by(sql.column("y"))):
+                pair = np.asarray(block)
+                sides = pair >> np.uint64(_HALF), pair & np.uint64((1 << _HALF) - 1)
+                yield pa.RecordBatch.from_arrays([pa.array(side.astype(np.uint32)) for side in sides], schema=schema)
+
+        return pa.RecordBatchReader.from_batches(schema, blocks())
 
     def _sized(self, rows: exp.Select) -> Iterator[list[pa.Array]]:
         """Yield the columns of blocks of :data:`BLOCK_ROWS` rows each, the last one of what is left."""
@@ -320,7 +365,7 @@ class ReleasedRows:
 
         waiting: list[pa.RecordBatch] = []
         have = 0
-        for batch in self._connection.side_blocks(rows, BLOCK_ROWS):
+        for batch in self._connection.blocks(rows, BLOCK_ROWS):
             waiting.append(batch)
             have += batch.num_rows
             while have >= BLOCK_ROWS:

@@ -149,9 +149,14 @@ class TreatedRows:
         keys = self._rows.keys
         return sql.all_of([exp.EQ(this=sql.column(one, keys), expression=sql.column(one, alias)) for one in by])
 
+    @property
+    def row(self) -> exp.Expr:
+        """The number of a source row, as an expression for :meth:`select`."""
+        return sql.column("rowid", self._rows.keys)
+
     def select(self, cells: Sequence[exp.Expr], sides: Sequence[str], lookups: Sequence[tuple[str, exp.Expr]]) -> exp.Query:
-        """Select expressions over source rows (``s``, ``sides``), their part (``w``) and ``lookups`` (table, condition), with the row's
-        number as ``r``; a source row is not read where no expression asks for a cell of it.
+        """Select expressions over source rows (``s``, ``sides``), their number (``row``), their part (``w``) and ``lookups`` (table,
+        condition); a source row is not read where no expression asks for a cell of it.
         """
         keys = self._rows.keys
         asked = [*cells, *(condition for _, condition in lookups)]
@@ -160,13 +165,12 @@ class TreatedRows:
         for table, on in ((self._by_key, self._same(self._by, "w")), (self._by_row, None)):
             if not table:
                 continue
-            row = sql.column("rowid", keys)
-            chosen = exp.select(*(cell.copy() for cell in cells), sql.aliased(sql.cast(row, "UINTEGER"), "r"))
+            chosen = exp.select(*(cell.copy() for cell in cells))
             if of_source:
                 chosen = staged_rows(chosen, self._rows.staged, [*sides, keys])
             else:
                 chosen = chosen.from_(sql.table(keys))
-            met = exp.EQ(this=row.copy(), expression=sql.column("r", "w")) if on is None else on
+            met = exp.EQ(this=self.row, expression=sql.column("r", "w")) if on is None else on
             chosen = chosen.join(sql.table(table, alias="w"), on=met)
             for lookup, condition in lookups:
                 chosen = chosen.join(sql.table(lookup), on=condition.copy(), join_type="LEFT")
