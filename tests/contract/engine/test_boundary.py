@@ -1,0 +1,208 @@
+"""What crosses the boundary of an engine does not grow with the rows: every method is asked of 1,000 and of 10,000 rows of the same classes.
+
+Sizes are counted in numbers and texts, of arguments and of answers, whatever they are wrapped in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
+from privrelease.engine.protocol.audit import AuditEngine
+from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, PersonsFrom
+from privrelease.engine.protocol.identifiers import FORMS
+from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
+from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
+from privrelease.relational.expectations import Expectation
+from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
+from privrelease.relational.tables import TableQuery
+
+CLASSES, PERSONS = 50, 10
+TYPES = {
+    "a": ColumnType.CATEGORY,
+    "b": ColumnType.CATEGORY,
+    "n": ColumnType.INTEGER,
+    "who": ColumnType.STRING,
+    "row": ColumnType.STRING,
+    "w": ColumnType.NUMBER,
+}
+COLUMNS = [
+    Column(name, type_, Role.DIRECT if name in {"who", "row"} else Role.QUASI if name in "abn" else Role.INSENSITIVE)
+    for name, type_ in TYPES.items()
+]
+
+#: What still hands over rows: the attacks and the comparison of identifiers without a row map read them, and a table without a unit takes each
+#: row for a person. Nothing may be added here.
+STILL_BY_ROW = frozenset({"coded_columns", "mapped_rows", "identifier_matches", "contributions of rows"})
+
+
+def size(value: object) -> int:
+    """Numbers and texts in a value."""
+    if isinstance(value, np.ndarray):
+        return value.size
+    if value is None or isinstance(value, (str, bytes, int, float, bool, Path)):
+        return 1
+    if is_dataclass(value):
+        return sum(size(getattr(value, field.name)) for field in fields(value))
+    if isinstance(value, Mapping):
+        return sum(size(one) for pair in value.items() for one in pair)
+    if isinstance(value, (tuple, list, set, frozenset, Iterator)):
+        return sum(map(size, value))
+    return 1
+
+
+@dataclass
+class Crossed:
+    """An engine of which every call is measured: ``sizes`` by method, or by the name of a variant of it."""
+
+    engine: object
+    folder: Path
+    sizes: dict[str, int]
+
+    def ask(self, method, *given, variant=None, **named):
+        answer = getattr(self.engine, method)(*given, **named)
+        if isinstance(answer, Iterator):
+            answer = list(answer)
+        name = variant or method
+        self.sizes[name] = self.sizes.get(name, 0) + size(given) + size(named) + size(answer)
+        return answer
+
+
+def cells(n):
+    """``n`` rows of 50 classes; each of ten persons is in every class."""
+    row = np.arange(n)
+    who = (row // CLASSES) % PERSONS
+    return {
+        "a": [f"v{v}" for v in row % 5],
+        "b": [f"v{v}" for v in row % CLASSES // 5],
+        "n": row % CLASSES,
+        "who": [f"person-{v:05}" for v in who],
+        "row": [f"row-{v:07}" for v in row],
+        "w": (who + 1).astype(np.float64),
+    }
+
+
+def crossed(bench, n):
+    """Ask every method of ``n`` rows; what crossed, by method."""
+    told = Crossed(bench.engine, bench.folder, {})
+    source = bench.parquet(cells(n), COLUMNS, name=f"in{n}.parquet")
+    staged = told.ask("stage", source)
+    files, maps = [], []
+    for number, unit in enumerate((None, "who")):
+        found = told.ask("classes", staged, ("a", "b", "n"), unit=unit, weight="w")
+        p = found.table.n_classes
+        pairs = None if unit is None else found.table.pairs_class.astype(np.uint32)
+        parts = Parts(
+            found.handle,
+            np.arange(p, dtype=np.uint32),
+            found.table.counts,
+            ("a", "b", "n"),
+            np.where(np.arange(p)[:, None] == [number, 7, 9], 255, 0).astype(np.uint8),
+            np.arange(p) == 40,
+            pairs,
+        )
+        columns = tuple(OutputColumn(name, TYPES[name], b"k" if name == "who" else None) for name in TYPES if name != "row")
+        sink, row_map = bench.sink(name=f"out{n}-{number}"), bench.folder / f"{n}-{number}.map"
+        told.ask("write", staged, OutputTable(columns, parts, (sink,), row_map))
+        told.ask("leftovers", sink)
+        opened = told.ask("open_release", sink, COLUMNS)
+        files.append(told.ask("hold", opened, staged))
+        maps.append(row_map)
+    (first, second), (map_, second_map) = files, maps
+    measured(told, staged, first, second, map_)
+    compared(told, staged, files, maps)
+    tables(told, staged)
+    told.ask("coded_columns", [staged, first], ["a"])
+    told.ask("mapped_rows", map_)
+    told.ask("links_by_maps", map_, second_map)
+    return told.sizes
+
+
+def measured(told, staged, first, second, map_):
+    known = ["a", "b", "n"]
+    for of in (staged, first):
+        told.ask("size_histogram", of, known)
+        told.ask("class_table", of, known)
+        told.ask("number_counts", of, "n")
+        told.ask("text_counts", of, "a", ["v1"])
+        told.ask("count_expectation", of, Expectation("expect_column_values_to_not_be_null", (("column", "a"),)), places=True)
+        told.ask("great_expectations", of, [(Expectation("expect_column_values_to_not_be_null", (("column", "a"),)), 1.0)])
+    told.ask("size_histogram", first, known, persons_from=PersonsFrom(staged, map_, "who"))
+    told.ask("class_table", first, known, persons_from=PersonsFrom(staged, map_, "who"))
+    told.ask("class_tables", [staged, first], known)
+    told.ask("changes", staged, first, map_, known)
+    told.ask("row_map_faults", staged, first, map_)
+    told.ask("unsorted_rows", first)
+    told.ask("left_rows", staged, map_, known, "who")
+    told.ask("unequal_rows", first, second, known)
+    told.ask("same_cells", staged, first, map_, [("who", "a")])
+    told.ask("token_facts", staged, first, map_, "who")
+    told.ask("unit_facts", staged, "who")
+    told.ask("person_classes", staged, None, None, known, "who")
+    told.ask("person_classes", staged, first, map_, known, "who")
+    told.ask("weighted_classes", staged, first, map_, known, "w")
+    told.ask("number_distances", staged, first, map_, "n")
+    told.ask("identifier_matches", staged, as_it_is(told, staged), [("row", "row")], FORMS)
+    told.ask("own_identifiers", staged, [("who", "a")], FORMS)
+    beside = told.ask("beside_source", staged, first, known)
+    told.ask("patterns", beside, known)
+    told.ask("beyond_source", beside, [], ["a"])
+
+
+def as_it_is(told, staged):
+    """A file of the source's rows, with what identifies them."""
+    path = told.folder / f"copy{staged.n_rows}.parquet"
+    pq.write_table(pa.table(cells(staged.n_rows)), path)
+    return told.ask("open_release", Sink(SinkKind.PARQUET, path, "copy"), COLUMNS)
+
+
+def compared(told, staged, files, maps):
+    first, second = files
+    links = told.ask("links_by_place", first, second)
+    told.ask("links_by_columns", first, second, ["b"], ["a"], 10**9)
+    told.ask("combined_classes", first, second, links, ["a"], ["b"], LinkedPersons(staged, *maps, "who"))
+    told.ask("block_classes", first, second, ["a"], ["b"], ["n"])
+    told.ask("only_in_one", first, second, ["a", "b"], ["a"])
+    told.ask("shared_values", staged, second, [("a", "a")])
+    told.ask("same_coding", first, second, ["a", "b"])
+    told.ask("row_patterns", first, PatternQuery(("a", "b"), ("n",)))
+    told.ask("differing", tuple(files), tuple(maps), ["a", "n"])
+    shared = [SharedColumn("who", (0, 1)), SharedColumn("b", (0, 1), exact=False)]
+    joined = told.ask("join_releases", files, maps, shared, JoinedUnit(staged, "who", together=True))
+    told.ask("agreement", told.ask("join_releases", files, maps, shared), 1, 10**9)
+    told.ask("candidates", joined, joined.vectors, [["a"], ["b"]])
+
+
+def tables(told, staged):
+    asked = TableQuery(("a",), (("v0", "v1", "v2"),), ("n",), unit="who", largest=2)
+    told.ask("table_cells", staged, asked)
+    told.ask("contributions", staged, asked)
+    told.ask("changed_contributions", staged, staged, asked)
+    alone = TableQuery(("a",), (("v0", "v1", "v2"),), ("n",))
+    told.ask("contributions", staged, alone, variant="contributions of rows")
+    measures = (Measure("rows"), Measure("sum", "n", 0, 50))
+    told.ask("aggregates", staged, Bounding("who", 10**6, 7), [Aggregate(measures, (ColumnKey("a", ("v0", "v1")),))])
+
+
+@pytest.fixture
+def sizes(bench):
+    return [crossed(bench, n) for n in (1_000, 10_000)]
+
+
+def test_every_method_is_asked(sizes):
+    methods = {name for name in dir(AuditEngine) if not name.startswith("_") and name != "libraries"}
+    assert set(sizes[0]) - {name for name in STILL_BY_ROW if " " in name} == methods
+
+
+def test_what_crosses_does_not_grow_with_the_rows(sizes):
+    few, many = sizes
+    grown = {name for name in few if many[name] > few[name]}
+    assert grown <= STILL_BY_ROW
+    assert grown == STILL_BY_ROW  # what no longer grows is taken off the list
