@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
-from privrelease.execute.microdata.suppression import row_masks
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM, household_columns, known_of_members, possible_links
 from privrelease.relational.schema import ColumnType
@@ -26,16 +25,12 @@ __all__ = ["link_findings"]
 
 
 def link_findings(plan: MicrodataPlan, protected: Protected, engine: Engine) -> tuple[Finding, ...]:
-    """Return D254 for a column that looks like the number of a household and is not declared, and D255 (error) for households that a run
-    would not hide: measured on the rows and cells that it would release.
+    """Return D254 for a column that looks like the number of a household and is not declared, and D255 for households that a run would not
+    hide: an error where it would release the source's rows and cells as they are; a warning where it would suppress or drop any, since
+    compositions are measured before that, and the audit measures what is released.
     """
     unit = plan.unit.column if plan.unit is not None and protected.persons.repeat else None
     return (*_suspected(plan, protected, engine, unit), *_exposed(plan, protected, engine, unit))
-
-
-def _codes(engine: Engine, protected: Protected, column: str) -> NDArray[np.int32]:
-    rows = engine.classes(protected.source, (column,))
-    return np.asarray(rows.table.codes[rows.row_class, 0], np.int32)
 
 
 def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: str | None) -> Iterator[Finding]:
@@ -55,27 +50,37 @@ def _exposed(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: st
     households = household_columns(plan)
     if not households:
         return
-    masks, dropped = row_masks(protected.solution, protected.rows, protected.row_pair)
-    kept = ~dropped
-    persons = None if unit is None else engine.persons(protected.source, unit)[kept]
-    table, of_row = protected.rows.table, protected.rows.row_class
-
-    def cells(name: str) -> NDArray[np.int32]:
-        place = table.columns.index(name)
-        lost = (masks[:, place // 64] >> np.uint64(place % 64)) & np.uint64(1)
-        return np.where(lost == 0, table.codes[of_row, place], 0)[kept]
-
+    whole = not protected.solution.suppressed.any() and not protected.solution.dropped.any()
     for household in households:
-        codes = _codes(engine, protected, household)[kept]
         for threat, known in zip(plan.threats, known_of_members(plan, household), strict=True):
             if threat.thresholds.highest is None:
                 continue
-            tuples = joint_codes((cells(name) for name in known), len(codes))
-            sizes = compositions(codes, persons, tuples, knows_rows=threat.knows_rows).sizes
+            codes, persons = _members(engine, protected, (*known, household), unit)
+            tuples = joint_codes((codes[:, place] for place in range(len(known))), len(codes))
+            sizes = compositions(codes[:, -1], persons, tuples, knows_rows=threat.knows_rows).sizes
             if sizes.smallest is not None and Fraction(1, sizes.smallest) > threat.thresholds.highest:
                 k = threat.thresholds.k
                 message = (
                     f"threat {threat.name} would find {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {household} by the "
                     f"values of their members, which fewer than {k} households would share"
+                    f"{'' if whole else '; cells that a run suppresses are counted as they are in the source'}"
                 )
-                yield Finding("D255", message, location=plan.location, hint=LESS_OF_HOUSEHOLDS, subject=f"releases.{plan.id}")
+                yield Finding(
+                    "D255",
+                    message,
+                    Severity.ERROR if whole else Severity.WARN,
+                    location=plan.location,
+                    hint=LESS_OF_HOUSEHOLDS,
+                    subject=f"releases.{plan.id}",
+                )
+
+
+def _members(
+    engine: Engine, protected: Protected, columns: tuple[str, ...], unit: str | None
+) -> tuple[NDArray[np.int32], NDArray[np.uint32] | None]:
+    """Return the codes of ``columns`` of every row of the source, in the order of classes, and its person; None where each row is one."""
+    rows = engine.classes(protected.source, columns, unit=unit)
+    table = rows.table
+    if table.pairs_class is None or table.pairs_person is None or rows.pair_rows is None:
+        return np.repeat(table.codes, table.counts, axis=0), None
+    return table.codes[np.repeat(table.pairs_class, rows.pair_rows)], np.repeat(table.pairs_person, rows.pair_rows)

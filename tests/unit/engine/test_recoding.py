@@ -12,7 +12,7 @@ import pytest
 
 import privrelease.engine.duckdb.reading.staging as staging
 import privrelease.engine.duckdb.writing.recoding as recoding
-from privrelease.engine.protocol.base import OutputColumn, OutputTable, Recode
+from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, Recode
 from privrelease.errors import InternalError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
@@ -61,12 +61,15 @@ def of(name, values, kind=None):
     return Recode(Column(name, kind or TYPES[name], Role.QUASI), values)
 
 
-def written(engine, staged, folder, order="source", masked=()):
-    masks = np.zeros((staged.n_rows, 1), np.uint64)
+def written(engine, staged, folder, order="source"):
+    classes = engine.classes(staged, ())
+    n = classes.table.n_classes
+    levels, dropped = np.zeros((n, 0), np.uint8), np.zeros(n, np.bool_)
+    parts = Parts(classes.handle, np.arange(n, dtype=np.uint32), classes.table.counts.astype(np.int64), (), levels, dropped)
     columns = tuple(OutputColumn(one.name, one.type) for one in staged.columns)
     sink = Sink(SinkKind.PARQUET, folder / f"{staged.handle}.parquet", "out")
     map_ = folder / f"{staged.handle}-map.parquet"
-    engine.write(staged, OutputTable(columns, masked, masks, np.zeros(staged.n_rows, bool), (sink,), map_, order=order))
+    engine.write(staged, OutputTable(columns, parts, (sink,), map_, order=order))
     return pq.read_table(sink.path).to_pylist()
 
 

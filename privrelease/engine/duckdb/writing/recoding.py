@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import fault
-from privrelease.engine.duckdb.measuring.coding import Codes, cached
+from privrelease.engine.duckdb.measuring.coding import Coding, staged_rows
 from privrelease.engine.duckdb.reading.staging import MOST_CODED, StagedTable
 from privrelease.engine.duckdb.storage_types import storage_type
 
@@ -31,67 +31,77 @@ _BLOCK_ROWS = 122_880
 
 
 def recode(
-    connection: Connection, staged: StagedTable, recodes: Sequence[Recode], cache: dict[int, Codes]
-) -> tuple[StagedTable, dict[int, Codes]]:
-    """Return the table with the values of some columns replaced, and the codes of ``cache`` that still hold."""
-    import pyarrow as pa
-
+    connection: Connection, staged: StagedTable, recodes: Sequence[Recode], cache: dict[int, Coding]
+) -> tuple[StagedTable, dict[int, Coding]]:
+    """Return the table with the values of some columns replaced, and the codings of ``cache`` that still hold."""
     places = {staged.ordinal(one.column.name): one for one in recodes}
-    found = {at: _released(connection, staged, at, one.values, cache) for at, one in places.items()}
     columns, coded, few = list(staged.columns), list(staged.coded), list(staged.few)
     cells: dict[int, exp.Expr] = {}
+    sides = []
     for at, one in places.items():
+        side, distinct = (_by_value if staged.few[at] else _by_row)(connection, staged, at, one.values)
+        sides.append(side)
         columns[at] = one.column
-        distinct = _distinct(found[at])
         few[at] = len(distinct) <= MOST_CODED
         text = storage_type(one.column) == "VARCHAR"
         coded[at] = _enumeration(connection, distinct) if text and few[at] else None
-        cell, name = sql.column(f"c{at}", "g"), coded[at]
+        cell, name = sql.column(f"c{at}", side), coded[at]
         cells[at] = sql.cast(cell, storage_type(one.column)) if name is None else sql.cast_enum(cell, name)
-    given, stored = connection.fresh("given"), connection.fresh("recoded")
-    connection.register(given, pa.table({f"c{at}": values for at, values in found.items()}))
-    connection.run(sql.create_table(stored, exp.select(exp.Star()).from_(sql.table(given))))
-    connection.unregister(given)
     table = connection.fresh("s")
     named = [sql.aliased(cells.get(at, sql.column(f"c{at}", "s")), f"c{at}") for at in range(len(columns))]
-    rows = exp.select(*named).from_(sql.table(staged.table, alias="s"))
-    connection.run(sql.create_table(table, sql.positional(rows, sql.table(stored, alias="g"))))
-    connection.drop("TABLE", stored)
+    connection.run(sql.create_table(table, staged_rows(exp.select(*named), staged, sides)))
+    for side in sides:
+        connection.drop("TABLE", side)
     made = replace(staged, table=table, columns=tuple(columns), coded=tuple(coded), few=tuple(few))
-    return made, {at: codes for at, codes in cache.items() if at not in places}
+    return made, {at: coding for at, coding in cache.items() if at not in places}
 
 
-def _released(
-    connection: Connection,
-    staged: StagedTable,
-    ordinal: int,
-    values: Callable[[pa.Array], pa.Array],
-    cache: dict[int, Codes],
-) -> pa.ChunkedArray:
-    """The released cells of a column, in the order of rows."""
+def _by_value(
+    connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array]
+) -> tuple[str, pa.Array]:
+    """Store the released cells of a column of few values, in the order of rows; return the table's name and the distinct values."""
     import pyarrow as pa
 
-    if staged.few[ordinal]:
-        codes = cached(connection, staged, ordinal, cache)
-        assert codes.dictionary is not None
-        known = codes.values != 0
-        places = pa.array(np.where(known, codes.values - codes.values.dtype.type(1), 0), mask=~known)
-        return pa.chunked_array([pa.DictionaryArray.from_arrays(places, _given(values, codes.dictionary))])
+    cell = sql.column(f"c{ordinal}", "s")
+    cell = cell if staged.coded[ordinal] is None else sql.cast(cell, "VARCHAR")
+    there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
+    asked = exp.select(sql.aliased(cell.copy(), "v")).distinct().from_(sql.table(staged.table, alias="s")).where(there)
+    of = _one_array(connection.arrow(asked).column(0))
+    made = _given(values, of)
+    given, side = connection.fresh("given"), connection.fresh("recoded")
+    connection.register(given, pa.table({"v": of, "t": made}))
+    matched = exp.EQ(this=cell, expression=sql.column("v", "m"))
+    rows = exp.select(sql.aliased(sql.column("t", "m"), f"c{ordinal}")).from_(sql.table(staged.table, alias="s"))
+    rows = rows.join(sql.table(given, alias="m"), on=matched, join_type="left").order_by(sql.column("rowid", "s"))
+    connection.run(sql.create_table(side, rows))
+    connection.unregister(given)
+    return side, made.unique()
+
+
+def _by_row(
+    connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array]
+) -> tuple[str, pa.Array]:
+    """As :func:`_by_value`, of a column of many values, which are asked block by block."""
+    import pyarrow as pa
+
     cell = exp.select(sql.aliased(sql.column(f"c{ordinal}"), "v")).from_(sql.table(staged.table))
-    blocks = [block.column(0) for block in connection.side_blocks(cell, _BLOCK_ROWS)]
     made = []
-    for block in blocks:
+    for block in [block.column(0) for block in connection.side_blocks(cell, _BLOCK_ROWS)]:
         known = np.asarray(block.is_valid())
-        made.append(_spread(_given(values, block.drop_null()), np.cumsum(known) - 1, known))
-    return pa.chunked_array(made)
+        made.append(_given(values, block.drop_null()).take(pa.array(np.cumsum(known) - 1, mask=~known)))
+    column = pa.chunked_array(made)
+    given, side = connection.fresh("given"), connection.fresh("recoded")
+    connection.register(given, pa.table({f"c{ordinal}": column}))
+    connection.run(sql.create_table(side, exp.select(exp.Star()).from_(sql.table(given))))
+    connection.unregister(given)
+    return side, _one_array(column.unique()).drop_null()
 
 
-def _distinct(column: pa.ChunkedArray) -> pa.Array:
-    """The distinct values that a column has."""
+def _one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     import pyarrow as pa
 
-    there = column.unique().drop_null()
-    return there.dictionary_decode().unique() if isinstance(there, pa.DictionaryArray) else there
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _given(values: Callable[[pa.Array], pa.Array], of: pa.Array) -> pa.Array:
@@ -100,12 +110,6 @@ def _given(values: Callable[[pa.Array], pa.Array], of: pa.Array) -> pa.Array:
         message = "a transform step did not give one value for each"
         raise fault(message)
     return found
-
-
-def _spread(values: pa.Array, places: np.ndarray, known: np.ndarray) -> pa.Array:
-    import pyarrow as pa
-
-    return values.take(pa.array(places, mask=~known))
 
 
 def _enumeration(connection: Connection, distinct: pa.Array) -> str:
