@@ -18,14 +18,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from privrelease.engine.protocol.identifiers import FORMS
+from privrelease.engine.protocol.identifiers import FORMS, LinkedRows
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
@@ -39,13 +35,8 @@ _SEED = 1
 _MOST_LINKS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
-    """Rows that a shared value leads to one source row: how many, how many agree with it, and how many do when shuffled (mean)."""
-
-    rows: int
-    agree: int
-    by_chance: float
+#: Rows that a shared value leads to one source row: how many, how many agree with it, and how many do when shuffled (mean).
+Whose = LinkedRows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -158,22 +149,8 @@ def _as_source(evidence: Evidence) -> frozenset[str]:
 def _whose(
     evidence: Evidence, engine: AuditEngine, released: str, found: IdentifierMatches, as_source: frozenset[str]
 ) -> Whose | None:
-    links = len(found.source_rows)
     columns = sorted(as_source - {released})
-    if not links or links > _MOST_LINKS or not columns or evidence.source is None or evidence.main is None:
+    source, main = evidence.source, evidence.main
+    if not found.links or found.links > _MOST_LINKS or not columns or source is None or main is None:
         return None
-    randomness = np.random.default_rng(_SEED)
-    orders = [randomness.permutation(links) for _ in range(_SHUFFLES)]
-    agree = np.ones(links, np.bool_)
-    shuffled = np.ones((_SHUFFLES, links), np.bool_)
-    for column in engine.coded_columns((evidence.source, evidence.main), columns):
-        ours, theirs = column.codes[0][found.source_rows], column.codes[1][found.output_rows]
-        agree &= _agreeing(ours, theirs)
-        for place, order in enumerate(orders):
-            shuffled[place] &= _agreeing(ours[order], theirs)
-    return Whose(links, int(agree.sum()), float(shuffled.sum()) / _SHUFFLES)
-
-
-def _agreeing(ours: NDArray[np.unsignedinteger], theirs: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-    agreeing: NDArray[np.bool_] = (theirs == 0) | (ours == theirs)
-    return agreeing
+    return engine.linked_rows(source, main, found, columns, shuffles=_SHUFFLES, seed=_SEED)

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.relational.expectations import Counted, Expectation
 
-__all__ = ["FORMS", "ExpectationEngine", "IdentifierEngine", "IdentifierMatches", "OwnMatches"]
+__all__ = ["FORMS", "ExpectationEngine", "IdentifierEngine", "IdentifierMatches", "LinkedRows", "OwnMatches"]
 
 
 #: How an identifier may be written: as it is; folded (case, accents, compatibility forms, punctuation, spaces and leading zeros do not
@@ -26,7 +23,7 @@ __all__ = ["FORMS", "ExpectationEngine", "IdentifierEngine", "IdentifierMatches"
 FORMS = ("plain", "folded", "digits", "part", "reversed", "hashed")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, slots=True)
 class IdentifierMatches:
     """A source column compared with a released one in a form, whatever rows their values are in. A value in a form is a key; a cell may
     give several.
@@ -34,8 +31,8 @@ class IdentifierMatches:
     ``first``, ``both``: distinct keys of the source, and of both. ``second``: distinct cells of the file that could hold a key. ``weak``:
     those of both that are numbers of at most seven digits or texts of at most three letters, which meet by chance. ``matched``: keys of
     both in cells of the file; ``own``: at most so many of them can be their own row's, since the source has no more. ``expected``: keys of
-    both, would the file's numbers lie anywhere between its smallest and its largest (None: there is none). ``source_rows``,
-    ``output_rows``: (m,) int64, rows that share a key that one source row has.
+    both, would the file's numbers lie anywhere between its smallest and its largest (None: there is none). ``links``: pairs
+    of a source row and a released row that share a key that one source row has; the engine keeps them under ``handle``.
     """
 
     direct: str
@@ -48,8 +45,17 @@ class IdentifierMatches:
     matched: int
     own: int
     expected: float | None
-    source_rows: NDArray[np.int64]
-    output_rows: NDArray[np.int64]
+    links: int
+    handle: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedRows:
+    """Pairs of a source row and a released row: how many, how many agree, and how many do on average where the source rows are shuffled."""
+
+    rows: int
+    agree: int
+    by_chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,21 @@ class IdentifierEngine(Protocol):
         self, source: Staged, released: ReleasedFile, pairs: Sequence[tuple[str, str]], forms: Sequence[str]
     ) -> tuple[IdentifierMatches, ...]:
         """Compare (source column, released column) pairs in forms of :data:`FORMS`; only those that share a key are returned."""
+        ...
+
+    def linked_rows(
+        self,
+        source: Staged,
+        released: ReleasedFile,
+        found: IdentifierMatches,
+        columns: Sequence[str],
+        *,
+        shuffles: int,
+        seed: int,
+    ) -> LinkedRows:
+        """Count the links of ``found`` whose released row has in each of ``columns`` the source row's value or none, as they are and with
+        the source rows in random orders: ``shuffles`` permutations of numpy's default generator.
+        """
         ...
 
     def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], forms: Sequence[str]) -> tuple[OwnMatches, ...]:

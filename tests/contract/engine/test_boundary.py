@@ -38,9 +38,9 @@ COLUMNS = [
     for name, type_ in TYPES.items()
 ]
 
-#: What still hands over rows: the attacks and the comparison of identifiers without a row map read them, and a table without a unit takes each
+#: What still hands over rows: the attacks read them, and a table without a unit takes each
 #: row for a person. Nothing may be added here.
-STILL_BY_ROW = frozenset({"coded_columns", "mapped_rows", "identifier_matches", "contributions of rows"})
+STILL_BY_ROW = frozenset({"coded_columns", "mapped_rows", "contributions of rows"})
 
 
 def size(value: object) -> int:
@@ -149,7 +149,10 @@ def measured(told, staged, first, second, map_):
     told.ask("person_classes", staged, first, map_, known, "who")
     told.ask("weighted_classes", staged, first, map_, known, "w")
     told.ask("number_distances", staged, first, map_, "n")
-    told.ask("identifier_matches", staged, as_it_is(told, staged), [("row", "row")], FORMS)
+    copy = as_it_is(told, staged)
+    found = told.ask("identifier_matches", staged, copy, [("row", "row")], FORMS)
+    assert found[0].links == staged.n_rows
+    told.ask("linked_rows", staged, copy, found[0], ["a", "n"], shuffles=2, seed=1)
     told.ask("own_identifiers", staged, [("who", "a")], FORMS)
     beside = told.ask("beside_source", staged, first, known)
     told.ask("patterns", beside, known)

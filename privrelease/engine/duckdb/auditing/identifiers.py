@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.row_map import opened_map
+from privrelease.engine.duckdb.auditing.rows import kept_links
 from privrelease.engine.duckdb.measuring.dictionaries import encoded
 from privrelease.engine.identifier_runs import hexadecimal, identifiers_of, runs_of
 from privrelease.engine.protocol.audit import SameCells
@@ -275,7 +276,7 @@ def identifier_matches(
         for direct, name in pairs:
             if (direct, name, form) in found:
                 keys, rows = found[direct, name, form]
-                matches.append(_matches((direct, name, form), named[direct], keys, rows, cells[name]))
+                matches.append(_matches(connection, (direct, name, form), named[direct], keys, rows, cells[name]))
     return tuple(matches)
 
 
@@ -366,6 +367,7 @@ class _Distinct:
 
 
 def _matches(
+    connection: Connection,
     names: tuple[str, str, str],
     named: _Named,
     keys: NDArray[np.int64],
@@ -392,8 +394,8 @@ def _matches(
         matched=int(n_released.sum()),
         own=int(np.minimum(n_source, n_released).sum()),
         expected=_expected(form.numbers, numbers),
-        source_rows=links[:, 0],
-        output_rows=links[:, 1],
+        links=len(links),
+        handle=kept_links(connection, links),
     )
 
 

@@ -17,7 +17,7 @@ from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
 from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
-from privrelease.engine.duckdb.auditing.rows import coded_columns, mapped_rows
+from privrelease.engine.duckdb.auditing.rows import coded_columns, linked_rows, mapped_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
 from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.protocol.audit import CodedColumn, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
-    from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
+    from privrelease.engine.protocol.identifiers import IdentifierMatches, LinkedRows, OwnMatches
     from privrelease.relational.schema import Sink
 
 __all__ = ["AuditQueries", "unit_facts"]
@@ -334,6 +334,20 @@ class AuditQueries(ABC):
         from privrelease.engine.duckdb.auditing.identifiers import identifier_matches
 
         return identifier_matches(self._connection, self._opened(source), self._opened(released), pairs, forms)
+
+    def linked_rows(
+        self,
+        source: Staged,
+        released: ReleasedFile,
+        found: IdentifierMatches,
+        columns: Sequence[str],
+        *,
+        shuffles: int,
+        seed: int,
+    ) -> LinkedRows:
+        """Count links whose rows agree."""
+        sides = self._opened(source), self._opened(released)
+        return linked_rows(self._connection, *sides, found.handle, columns, shuffles=shuffles, seed=seed)
 
     def own_identifiers(self, source: Staged, pairs: Sequence[tuple[str, str]], forms: Sequence[str]) -> tuple[OwnMatches, ...]:
         """Compare columns of the source row by row in other forms."""

@@ -29,6 +29,7 @@ _BLOCK_ROWS = 1 << 20
 #: Bytes of codes that are held at once, where one column takes no more.
 _MOST_BYTES = 256 << 20
 _MOST_TIMES = 2
+_NARROW = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
 
 class RowMap:
@@ -129,7 +130,9 @@ def _codes(
     cells = []
     for place, name in enumerate(names):
         code = exp.Add(this=sql.cast(sql.call("enum_code", of.key(name, "t")), "UINTEGER"), expression=sql.integer(1))
-        cells.append(sql.aliased(sql.cast(sql.call("coalesce", code, sql.integer(0)), "UINTEGER"), f"c{place}"))
+        cells.append(
+            sql.aliased(sql.cast(sql.call("coalesce", code, sql.integer(0)), _NARROW[kinds[place].itemsize]), f"c{place}")
+        )
     start = 0
     for block in connection.blocks(exp.select(*cells).from_(of.rows("t", False)), _BLOCK_ROWS):
         stop = start + block.num_rows
