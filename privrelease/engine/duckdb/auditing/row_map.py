@@ -27,7 +27,7 @@ __all__ = ["RowMap", "alike_cells", "opened_map", "times_named"]
 
 _BLOCK_ROWS = 1 << 20
 #: Bytes of codes that are held at once, where one column takes no more.
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 128 << 20
 _MOST_TIMES = 2
 _NARROW = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
@@ -104,6 +104,7 @@ def alike_cells(
                 figures[place] += [int(np.count_nonzero(one)) for one in counts]
         for name, (there, left, both, same) in zip(names, figures.tolist(), strict=True):
             found[name] = rows, there, left, both, same
+        del before, after  # before the next ones are read
     return found
 
 
