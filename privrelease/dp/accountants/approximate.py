@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
+from privrelease.dp.accountants.events import (
+    Approximate,
+    BoundedRange,
+    Charged,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    Pure,
+    Together,
+)
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.units import Delta, Epsilon
 
@@ -60,7 +69,7 @@ class ApproximateAccountant(Accountant):
 def _cost(event: Event) -> tuple[Fraction, Fraction]:
     if isinstance(event, Charged | Approximate):
         return event.epsilon, event.delta
-    if isinstance(event, Pure):
+    if isinstance(event, Pure | BoundedRange):
         return event.epsilon, Fraction(0)
     if isinstance(event, LaplaceNoise):
         return Fraction(event.sensitivity.l1) / event.scale, Fraction(0)

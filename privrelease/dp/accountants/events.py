@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Approximate",
+    "BoundedRange",
     "Charged",
     "Event",
     "GaussianNoise",
@@ -44,6 +45,15 @@ class Approximate:
 
     epsilon: Fraction
     delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRange:
+    """Any epsilon-bounded-range mechanism: between neighbours, the changes of the log-probabilities lie in an interval of width epsilon
+    that holds 0. The exponential mechanism is one; such a mechanism is epsilon-DP too.
+    """
+
+    epsilon: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ class Charged:
     delta: Fraction
 
 
-Event = Pure | Approximate | LaplaceNoise | GaussianNoise | Together | Parallel | Charged
+Event = Pure | Approximate | BoundedRange | LaplaceNoise | GaussianNoise | Together | Parallel | Charged
 
 
 def parallel(events: tuple[Event, ...], *, groups: int, neighbours: Neighbours) -> Parallel:

@@ -5,7 +5,7 @@ Not for what chooses as it goes, and not across releases (adaptive choice of par
 Each mechanism enters by a pair that dominates it:
     one number moved by at most D: the discrete Laplace or Gaussian against itself shifted by D;
     c numbers moved by exactly the largest change each (l1 = c · largest, or l2^2 = c · largest^2): c of these;
-    any other Laplace vector, and every pure mechanism: randomised response at its epsilon, which dominates all of them;
+    any other Laplace vector, and every pure or bounded-range mechanism: randomised response at its epsilon, which dominates all of them;
     an (epsilon, delta) mechanism: the pair of those parameters.
 Other Gaussian vectors are refused: zCDP takes them. The losses of Gaussian noise come from :mod:`.gaussian_losses`, of any sigma.
 In parallel: equal events as many times as parts; unequal pure ones by their largest epsilons; others are refused.
@@ -40,7 +40,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from privrelease.dp.accountants.approximate import ApproximateAccountant
-from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
+from privrelease.dp.accountants.events import (
+    Approximate,
+    BoundedRange,
+    Charged,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    Pure,
+    Together,
+)
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.dp.bounds import float_up
@@ -172,6 +181,8 @@ def _expanded(event: Event) -> tuple[Leaf, ...] | None:
         return _expanded_laplace(event)
     if isinstance(event, GaussianNoise):
         return _expanded_gaussian(event)
+    if isinstance(event, BoundedRange):
+        return (Pure(event.epsilon),)
     return (event,)
 
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure, Together
+from privrelease.dp.accountants.events import (
+    Approximate,
+    BoundedRange,
+    Charged,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    Pure,
+    Together,
+)
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.units import Delta, Epsilon
 
@@ -54,7 +63,7 @@ class PureAccountant(Accountant):
 
 
 def _cost(event: Event) -> Fraction:
-    if isinstance(event, Pure | Approximate | Charged):
+    if isinstance(event, Pure | Approximate | BoundedRange | Charged):
         return event.epsilon
     if isinstance(event, LaplaceNoise):
         return Fraction(event.sensitivity.l1) / event.scale

@@ -1,8 +1,8 @@
 """zCDP accountant: rhos add, exactly, and convert to (epsilon, delta) by the formula of :mod:`privrelease.dp.conversion`.
 
 Gaussian noise of sigma squared s2 on a vector of squared L2 sensitivity D2 is (D2 / (2 s2))-zCDP; an epsilon-DP mechanism is
-(epsilon^2/2)-zCDP (Bun and Steinke 2016). An (epsilon, delta)-DP mechanism is, but for a failure of probability delta, epsilon-DP
-(Murtagh and Vadhan 2016): failures add to delta.
+(epsilon^2/2)-zCDP (Bun and Steinke 2016), an epsilon-bounded-range one (epsilon^2/8)-zCDP (Cesar and Rogers 2021).
+An (epsilon, delta)-DP mechanism is, but for a failure of probability delta, epsilon-DP (Murtagh and Vadhan 2016): failures add to delta.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from privrelease.dp.accountants.events import Approximate, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure
+from privrelease.dp.accountants.events import Approximate, BoundedRange, Charged, GaussianNoise, LaplaceNoise, Parallel, Pure
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.dp.conversion import delta_of_rho, epsilon_of_rho
 from privrelease.units import Delta, Epsilon, Rho
@@ -63,8 +63,8 @@ def _cost(event: Event) -> tuple[Fraction, Fraction]:
         return Fraction(event.sensitivity.l2_squared) / (2 * event.scale), Fraction(0)
     if isinstance(event, LaplaceNoise):
         return (Fraction(event.sensitivity.l1) / event.scale) ** 2 / 2, Fraction(0)
-    if isinstance(event, Pure):
-        return event.epsilon**2 / 2, Fraction(0)
+    if isinstance(event, Pure | BoundedRange):
+        return event.epsilon**2 / (8 if isinstance(event, BoundedRange) else 2), Fraction(0)
     if isinstance(event, Approximate):
         return event.epsilon**2 / 2, event.delta
     if isinstance(event, Charged):

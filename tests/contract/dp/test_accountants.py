@@ -19,6 +19,7 @@ from privrelease.dp.accountants import (
 )
 from privrelease.dp.accountants.events import (
     Approximate,
+    BoundedRange,
     Charged,
     GaussianNoise,
     LaplaceNoise,
@@ -55,6 +56,7 @@ def true_delta(laws, epsilon):
 EVENTS = [
     Pure(Fraction("0.1")),
     Approximate(Fraction("0.1"), Fraction("1e-7")),
+    BoundedRange(Fraction("0.4")),
     LAPLACE,
     CHARGED,
     Together((LAPLACE, Pure(Fraction(1, 3)))),
@@ -210,6 +212,10 @@ class TestZcdp(AccountantContract):
         assert spent.rho == Rho("0.2")
         assert ZcdpAccountant().compose(Pure(Fraction("0.1")), 10).rho == Rho("0.05")
         assert ZcdpAccountant().compose(LAPLACE).rho == Rho("0.125")
+
+    def test_a_bounded_range_costs_a_quarter_of_what_pure_costs(self):
+        assert ZcdpAccountant().compose(BoundedRange(Fraction("0.4"))).rho == Rho("0.02")
+        assert ZcdpAccountant().compose(Pure(Fraction("0.4"))).rho == Rho("0.08")
 
     def test_failures_add_to_delta(self):
         spent = ZcdpAccountant().compose(GAUSSIAN).compose(Approximate(Fraction(0), Fraction("1e-6")))
