@@ -36,13 +36,27 @@ class Bounding:
 class ColumnKey:
     """A group column: its declared keys as texts (rows with other keys are left out), or None: the keys in the data.
 
-    ``other``: the key of a cell after those of the declared ones, into which rows with other keys go; rows without a key are left out all
-    the same.
+    ``other``: the key of a cell after those of the declared ones, into which rows with other keys go. ``missing``: rows without a key have
+    a cell of their own, the last, whether the data holds such rows or not; else they are left out.
+
+    >>> ColumnKey("sex", ("F", "M"), missing=True).size
+    3
     """
 
     column: str
     values: tuple[str, ...] | None
     other: str | None = None
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        if self.values is None and self.missing:
+            msg = "a cell for missing keys needs declared keys"
+            raise ValueError(msg)
+
+    @property
+    def size(self) -> int:
+        """The number of its cells; 0 where its keys are those in the data."""
+        return 0 if self.values is None else len(self.values) + (self.other is not None) + self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,8 @@ class BinKey:
     """Bins of a number by edges: bin i holds edge i <= x < edge i + 1; lower values go to the first, higher to the last.
 
     ``outside``: lower values go to a bin before the first, higher ones to one after the last; ``closed``: the last edge is not among them.
+    ``missing``: rows without a finite value have a bin of their own, the last, whether the data holds such rows or not; else they are
+    left out.
     """
 
     column: str
@@ -57,6 +73,12 @@ class BinKey:
     grid: Fraction = Fraction(1)
     closed: bool = True
     outside: bool = False
+    missing: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of its bins."""
+        return len(self.edges) - 1 + 2 * self.outside + self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +119,11 @@ class Aggregate:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Aggregated:
-    """``figures``: for each measure its integers by cell. ``keys``: of private keys the keys that occur, in ascending order.
+    """``figures``: for each measure its integers by cell, as int64, or as Python integers (dtype object) where one is wider. ``keys``: of private keys the keys that occur, in ascending order.
 
     ``steps``: for a measure ``steps``, by cell the steps that occur, ascending, and their rows.
     """
 
-    figures: tuple[tuple[int, ...], ...]
+    figures: tuple[NDArray[np.int64] | NDArray[np.object_], ...]
     keys: tuple[tuple[str, ...], ...] = ()
     steps: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()

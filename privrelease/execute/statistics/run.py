@@ -244,7 +244,7 @@ def _root(square: int) -> int:
 def _exact(query: StatisticPlan, found: Aggregated) -> list[Sequence[int] | Sequence[Sequence[int]]]:
     """The exact integers of each draw; for a quantile the scores of every candidate, by cell."""
     if not isinstance(query.query, Quantile):
-        return list(found.figures)
+        return [figure.tolist() for figure in found.figures]
     return [
         cast("Sequence[Sequence[int]]", [scores(draw.target, step, rows) for step, rows in found.steps]) for draw in query.draws
     ]

@@ -50,7 +50,7 @@ def table(seed=0, n=400, persons=400):
     ]
 
 
-def staged(bench, rows):
+def staged(bench, rows, columns=COLUMNS):
     arrow = pa.Table.from_pylist(
         rows,
         schema=pa.schema(
@@ -64,11 +64,16 @@ def staged(bench, rows):
             ]
         ),
     )
-    return bench.engine.stage(bench.parquet(arrow, COLUMNS))
+    return bench.engine.stage(bench.parquet(arrow, columns))
 
 
 def run(bench, rows, *asked, unit=None, max_rows=1, salt=5):
-    return bench.engine.aggregates(staged(bench, rows), Bounding(unit, max_rows, salt), asked)
+    return [plain(found) for found in bench.engine.aggregates(staged(bench, rows), Bounding(unit, max_rows, salt), asked)]
+
+
+def plain(found):
+    """Figures as tuples, which compare as a whole."""
+    return replace(found, figures=tuple(tuple(figure.tolist()) for figure in found.figures))
 
 
 def steps(x, low, high):
@@ -303,6 +308,91 @@ def test_a_person_with_several_undeclared_keys_is_one_person_of_the_rest_in_one_
     for salt in range(8):
         (found,) = run(bench, rows, Aggregate((ROWS,), keys, max_groups=1), unit="id", max_rows=40, salt=salt)
         assert sorted(found.figures[0]) in ([0, 10], [0, 30])
+
+
+@pytest.mark.parametrize("other", [None, "other"])
+@pytest.mark.parametrize("without", [True, False])
+def test_rows_without_a_key_are_counted_in_the_last_cell_whether_there_are_any_or_not(bench, other, without):
+    rows = [row for row in table(24) if without or None not in (row["sex"], row["x"])]
+    edges = (0, 10, 30)
+    keys = (
+        ColumnKey("sex", ("F", "M"), other, missing=True),
+        BinKey("x", tuple(map(Fraction, edges)), TENTH, outside=True, missing=True),
+    )
+    (found,) = run(bench, rows, Aggregate((ROWS,), keys))
+
+    def sex(row):
+        cells = ["F", "M", *([] if other is None else [other]), None]
+        return cells.index(row["sex"]) if row["sex"] in cells else None if other is None else 2
+
+    def x(row):
+        value = row["x"]
+        return 4 if value is None else 0 if value < 0 else 1 if value < 10 else 2 if value <= 30 else 3
+
+    wanted = [[0] * 5 for _ in range(keys[0].size)]
+    for row in rows:
+        if sex(row) is not None:
+            wanted[sex(row)][x(row)] += 1
+    assert (keys[0].size, keys[1].size) == (3 if other is None else 4, 5)
+    assert found.figures == (tuple(n for line in wanted for n in line),)
+    assert (sum(wanted[-1]) > 0) is without
+
+
+def test_numbers_that_are_not_finite_are_missing_and_every_row_has_a_cell(bench):
+    rows = [
+        {**row, "x": x}
+        for row, x in zip(table(25, n=6), [float("nan"), float("inf"), -float("inf"), None, 5.0, 25.0], strict=True)
+    ]
+    columns = [replace(column, grid=None) for column in COLUMNS]
+    found = bench.engine.aggregates(
+        staged(bench, rows, columns),
+        Bounding(None, 1, 5),
+        (Aggregate((ROWS,), (BinKey("x", (Fraction(0), Fraction(10), Fraction(30)), missing=True),)),),
+    )
+    assert found[0].figures[0].tolist() == [1, 1, 4]
+
+
+def test_missing_keys_are_one_group_of_a_person(bench):
+    rows = [{**row, "id": "p", "sex": sex} for row, sex in zip(table(26, n=40), ["F", None, "M", None] * 10, strict=True)]
+    keys = (ColumnKey("sex", ("F", "M"), missing=True),)
+    (persons,) = run(bench, rows, Aggregate((Measure("persons"),), keys), unit="id", max_rows=40)
+    assert persons.figures == ((1, 1, 1),)
+    for salt in range(8):
+        (found,) = run(bench, rows, Aggregate((ROWS,), keys, max_groups=1), unit="id", max_rows=40, salt=salt)
+        assert sorted(found.figures[0]) in ([0, 0, 10], [0, 0, 20])
+
+
+def test_steps_of_missing_keys_are_those_of_the_last_cell(bench):
+    rows = table(27)
+    measure = Measure("steps", "x", -50, 500, grid=TENTH)
+    (found,) = run(bench, rows, Aggregate((measure,), (ColumnKey("sex", ("F",), missing=True),), complete=("x",)))
+    for (step, count), key in zip(found.steps, ("F", None), strict=True):
+        xs = [steps(row["x"], -50, 500) for row in rows if row["sex"] == key and row["x"] is not None]
+        assert step.tolist() == sorted(set(xs))
+        assert count.tolist() == [xs.count(one) for one in sorted(set(xs))]
+
+
+def test_keys_of_the_data_have_no_cell_for_missing_ones():
+    with pytest.raises(ValueError, match="declared keys"):
+        ColumnKey("sex", None, missing=True)
+
+
+def test_figures_are_64_bit_integers_and_pythons_own_only_beyond(bench):
+    rows = table(28, n=50)
+    wide = Measure("squares", "age", -(2**62), 2**62)
+    small, large = bench.engine.aggregates(
+        staged(bench, rows),
+        Bounding(None, 1, 5),
+        (
+            Aggregate((ROWS, SUM), complete=("x",)),
+            Aggregate(
+                (wide,), complete=("age",), where=parse_filter("age > 100 AND id = 'p0'", TYPES | {"id": ColumnType.STRING})
+            ),
+        ),
+    )
+    assert [figure.dtype.name for figure in small.figures] == ["int64", "int64"]
+    assert large.figures[0].size == 1
+    assert large.figures[0].tolist() == [sum(row["age"] ** 2 for row in rows if row["id"] == "p0" and (row["age"] or 0) > 100)]
 
 
 def test_steps_of_undeclared_keys_are_those_of_one_cell(bench):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.relational.aggregates import Aggregate, Bounding, Measure
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["aggregates"]
 
 _FAR: Final = 1 << 62
+#: Integers of 64 bits lie below.
+_WIDE: Final = 1 << 63
 _ROW: Final = "row"
 
 
@@ -147,24 +152,30 @@ def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[A
     )
     if keys:
         grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))))
-    shown = [_shown(key, f"k{i}") for i, key in enumerate(first.keys)]
-    names = [sql.column(f"m{i}") for i in range(len(figures))]
-    found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g")))
-    width = len(keys)
+    measures = [measure for one in asked for measure in one.measures]
     if first.private:
-        ordered = sorted(found, key=lambda row: row[:width])
-        return [
-            Aggregated(
-                tuple(tuple(int(row[width + i]) for row in ordered) for i in range(len(figures))),
-                tuple(tuple(row[:width]) for row in ordered),
-            )
-        ]
-    dense = _dense(first, found, len(figures))
+        return [_by_private_keys(connection, grouped, first)]
+    shown = [sql.aliased(_shown(key, f"k{i}"), f"k{i}") for i, key in enumerate(first.keys)]
+    values = [sql.aliased(_told(measure, f"m{i}"), f"m{i}") for i, measure in enumerate(measures)]
+    dense = _dense(first, connection.arrow(exp.select(*shown, *values).from_(grouped.subquery("g"))), len(figures))
     result, taken = [], 0
     for one in asked:
         result.append(Aggregated(tuple(dense[taken : taken + len(one.measures)])))
         taken += len(one.measures)
     return result
+
+
+def _by_private_keys(connection: Connection, grouped: exp.Select, asked: Aggregate) -> Aggregated:
+    """The keys in the data, in ascending order."""
+    width, figures = len(asked.keys), len(asked.measures)
+    shown = [_shown(key, f"k{i}") for i, key in enumerate(asked.keys)]
+    names = [sql.column(f"m{i}") for i in range(figures)]
+    found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g")))
+    ordered = sorted(found, key=lambda row: row[:width])
+    return Aggregated(
+        tuple(_integers([int(row[width + i]) for row in ordered]) for i in range(figures)),
+        tuple(tuple(row[:width]) for row in ordered),
+    )
 
 
 def _test(one: Aggregate, table: StagedTable) -> exp.Expr | None:
@@ -321,52 +332,65 @@ def _term(measure: Measure, table: StagedTable) -> exp.Expr:
 # ----------------------------------------------------------------------------------------------------------------------- cells
 
 
-def _sizes(asked: Aggregate) -> list[int]:
-    return [len(key.edges) - 1 + 2 * key.outside if isinstance(key, BinKey) else len(_published(key)) for key in asked.keys]
-
-
 def _published(key: ColumnKey) -> tuple[str, ...]:
     return (*(key.values or ()), *(() if key.other is None else (key.other,)))
 
 
-def _cell(positions: list[dict[str, int] | None], sizes: list[int], row: Sequence[object]) -> int | None:
-    """The number of a row's cell; None where a key is missing or not declared."""
-    cell = 0
-    for found, size, value in zip(positions, sizes, row, strict=False):
-        place = (
-            (None if value is None else int(str(value)))
-            if found is None
-            else found.get(str(value))
-            if value is not None
-            else None
-        )
-        if place is None:
-            return None
-        cell = cell * size + place
-    return cell
+def _told(measure: Measure, name: str) -> exp.Expr:
+    """A figure as Arrow carries it exactly: counts as they are, sums, which may be wider than any Arrow integer, as texts."""
+    return sql.column(name) if measure.kind in {"rows", "persons"} else sql.cast(sql.column(name), "VARCHAR")
 
 
-def _positions(asked: Aggregate) -> list[dict[str, int] | None]:
-    return [None if isinstance(key, BinKey) else {text: i for i, text in enumerate(_published(key))} for key in asked.keys]
+def _places(key: ColumnKey | BinKey, column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The position of each row's key among the key's cells; -1 where it is missing or not declared, and has no cell."""
+    missing = key.size - 1 if key.missing else -1
+    if isinstance(key, BinKey):
+        return np.asarray(column.fill_null(missing), dtype=np.int64)
+    import pyarrow as pa
+
+    coded = column.combine_chunks().dictionary_encode()
+    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+    declared = {text: i for i, text in enumerate(_published(key))}
+    texts = coded.dictionary.to_pylist()
+    places = np.array([*(declared.get(text, -1) for text in texts), missing], np.int64)
+    found: NDArray[np.int64] = places[np.asarray(coded.indices.fill_null(len(texts)))]
+    return found
 
 
-def _dense(asked: Aggregate, found: list[tuple[object, ...]], figures: int) -> list[tuple[int, ...]]:
+def _cells(asked: Aggregate, block: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The number of each row's cell, and which rows have one."""
+    codes = np.zeros(block.num_rows, np.int64)
+    known = np.ones(block.num_rows, np.bool_)
+    for i, key in enumerate(asked.keys):
+        place = _places(key, block.column(f"k{i}"))
+        known &= place >= 0
+        codes = codes * key.size + np.maximum(place, 0)
+    return codes, known
+
+
+def _integers(values: list[int]) -> NDArray[np.int64] | NDArray[np.object_]:
+    """Integers as int64, or as Python's where one is wider."""
+    fit = all(-_WIDE <= value < _WIDE for value in values)
+    return np.array(values, np.int64) if fit else np.array(values, np.object_)
+
+
+def _dense(asked: Aggregate, block: pa.Table, figures: int) -> list[NDArray[np.int64] | NDArray[np.object_]]:
     """Every declared cell, those without rows too."""
-    sizes, positions = _sizes(asked), _positions(asked)
-    cells = [[0] * prod(sizes) for _ in range(figures)]
-    for row in found:
-        cell = _cell(positions, sizes, row)
-        if cell is None:
-            continue
-        for figure, value in zip(cells, row[len(sizes) :], strict=True):
-            figure[cell] = int(value)  # type: ignore[call-overload]  # the engine's integers
-    return [tuple(figure) for figure in cells]
+    codes, known = _cells(asked, block)
+    size, at = prod(key.size for key in asked.keys), codes[known]
+    dense: list[NDArray[np.int64] | NDArray[np.object_]] = []
+    for i in range(figures):
+        column = block.column(f"m{i}")
+        counted = str(column.type) == "int64"
+        found = np.asarray(column) if counted else _integers([int(text) for text in column.to_pylist()])
+        cells = np.zeros(size, found.dtype)
+        cells[at] = found[known]
+        dense.append(cells)
+    return dense
 
 
 def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: list[exp.Expr], asked: Aggregate) -> Aggregated:
     """How many rows at each step, by cell: what scores of quantiles are made of."""
-    import pyarrow as pa
-
     (measure,) = asked.measures
     assert measure.column is not None
     steps = _filled(measure, rows.table)
@@ -376,23 +400,12 @@ def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: lis
     shown = [sql.aliased(_shown(key, f"k{i}"), f"k{i}") for i, key in enumerate(asked.keys)]
     query = exp.select(*shown, sql.column("s"), sql.column("n")).from_(grouped.subquery("g")).order_by(sql.column("s"))
     block = connection.arrow(query)
-    sizes, positions = _sizes(asked), _positions(asked)
     step, count = (np.asarray(block.column(name), dtype=np.int64) for name in ("s", "n"))
     if not keys:
         return Aggregated((), steps=((step, count),))
-    codes = np.zeros(len(step), np.int64)
-    known = np.ones(len(step), np.bool_)
-    for i, (size, found) in enumerate(zip(sizes, positions, strict=True)):
-        column = block.column(f"k{i}").combine_chunks().dictionary_encode()
-        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-        texts = column.dictionary.to_pylist()
-        places = np.array([-1 if found is None else found.get(text, -1) for text in texts] or [-1], np.int64)
-        index = np.asarray(column.indices.fill_null(len(texts)))
-        place = np.append(places[: len(texts)], -1)[index]
-        known &= place >= 0
-        codes = codes * size + np.maximum(place, 0)
+    codes, known = _cells(asked, block)
     cells = []
-    for cell in range(prod(sizes)):
+    for cell in range(prod(key.size for key in asked.keys)):
         here = known & (codes == cell)
         cells.append((step[here], count[here]))
     return Aggregated((), steps=tuple(cells))
