@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.audit.checks.codes import OTHER_FINDINGS
 from privrelease.audit.comparison.combine import EARLIER_CHECKS
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, CONTROL_CHECK
+from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.audit.statistics.audit import STATISTICS_CHECKS
 from privrelease.audit.tables.audit import TABLE_CHECKS
@@ -23,7 +23,7 @@ ALL_CHECKS: Final[tuple[Check[Any], ...]] = (
     *STATISTICS_CHECKS,
     *TABLE_CHECKS,
     *ATTACK_CHECKS,
-    CONTROL_CHECK,
+    *GROUND_CHECKS,
     *EARLIER_CHECKS,
 )
 

@@ -55,7 +55,8 @@ def audited_microdata(
     earlier = published_before(store, release, policy, folder.id, kinds=world.kinds)
     readable = (*limits.readable, folder.outgoing, folder.internal)
     with world.engine(readable_too(replace(limits, readable=readable, writable=()), earlier)) as engine:
-        return _audited(release, policy, parked, earlier, engine, verifiers_of(steps))
+        other_keys = _other_keys(release, policy, store, folder.id, world)
+        return _audited(release, policy, parked, earlier, engine, verifiers_of(steps), other_keys)
 
 
 def _audited(
@@ -65,15 +66,24 @@ def _audited(
     earlier: EarlierReleases,
     engine: AuditEngine,
     verifiers: Verifiers,
+    other_keys: tuple[str, ...],
 ) -> AuditResult:
     from privrelease.audit.microdata.audit import audit_microdata
-    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.audit.microdata.target import AuditTarget, digests_of_source
     from privrelease.audit.tables.beside_rows import table_judge
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
     files = tuple(replace(sink, path=path) for sink, path in zip(release.sinks, parked.run.data, strict=True))
-    target = AuditTarget(files, parked.run.row_map, manifest=parked.manifest, internal=parked.internal, run=parked.run.id)
+    target = AuditTarget(
+        files,
+        parked.run.row_map,
+        manifest=parked.manifest,
+        internal=parked.internal,
+        run=parked.run.id,
+        source_digests=digests_of_source(release, parked.internal),
+        other_keys=other_keys,
+    )
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     return audit_microdata(
         release,
@@ -123,22 +133,49 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
 
 def _target(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditTarget:
     """Take the files as the run's that made them, where that is known here and the source is asked; else as external files."""
-    from privrelease.audit.microdata.target import AuditTarget
+    from privrelease.audit.microdata.target import AuditTarget, digests_of_source
     from privrelease.pipeline.audit import origin_of_files, sinks_of
 
     files = sinks_of(release, asked.files)
     origin = origin_of_files(files, release, plan, world) if asked.source else None
     if origin is None or origin.files is None:
-        return AuditTarget(files, without_source=not asked.source)
+        store = world.settings.store(plan)
+        digests = _source_digests(release, store) if asked.source and release.attacks is not None else ()
+        others = _other_keys(release, plan, store, None, world)
+        return AuditTarget(files, without_source=not asked.source, source_digests=digests, other_keys=others)
     run = origin.run
+    internal = run.internal_manifest()
     return AuditTarget(
         origin.files,
         run.row_map,
         manifest=origin.manifest,
-        internal=run.internal_manifest(),
+        internal=internal,
         run=run.id,
         altered=origin.altered,
+        source_digests=digests_of_source(release, internal),
+        other_keys=_other_keys(release, plan, world.settings.store(plan), run.id, world),
     )
+
+
+def _source_digests(release: MicrodataPlan, store: ReleaseStore) -> tuple[str, ...]:
+    """Digests of the source for files that no run is known of: under the key of the state folder, so that a file of others is attacked at
+    the same persons as a run's; where there is no key, plain ones, which are not shown. An audit makes no key.
+    """
+    from privrelease.execute.common.inputs import digest_inputs
+    from privrelease.pipeline.digest_keys import key_in_use
+    from privrelease.release.digests import DigestKey
+
+    key = key_in_use(store) or DigestKey(bytes(16))
+    return tuple(one.hmac_sha256 for one in digest_inputs((release.source,), key).digests)
+
+
+def _other_keys(release: MicrodataPlan, plan: Plan, store: ReleaseStore, run: str | None, world: World) -> tuple[str, ...]:
+    """Runs about the same persons under another key of digests; none where nothing is attacked."""
+    if release.attacks is None:
+        return ()
+    from privrelease.pipeline.digest_keys import runs_of_other_keys
+
+    return runs_of_other_keys(store, release, plan, run, world.kinds)
 
 
 def forecast(release: MicrodataPlan, policy: Plan, world: World) -> Forecast:

@@ -33,6 +33,7 @@ __all__ = [
     "MOST_EARLIER",
     "inputs_of",
     "named_releases",
+    "of_same_persons",
     "published_before",
     "readable_too",
     "require_audited_together",
@@ -131,7 +132,7 @@ def _published(
     for record in records:
         try:
             folder = store.folder(record.run)
-            if not (_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
+            if not (of_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
                 continue
             one = _given_to(_of_run(folder, release, kinds), folder, release, policy)
             if files:
@@ -197,7 +198,8 @@ def _was_published(record: RunRecord) -> bool:
     return record.state.value == "publishing" or any(step.state.value == "published" for step in record.history)
 
 
-def _same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:
+def of_same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:
+    """Return True if a run was about the release's population; where none is named, about its dataset."""
     if release.population_id is None and record.policy != policy.policy_id:
         return False
     data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]

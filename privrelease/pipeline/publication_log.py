@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from privrelease.release.signing import SigningKey
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["announcer", "log_of", "require_log", "settle", "unknown_publications"]
+__all__ = ["announcer", "lines_of_same_persons", "log_of", "require_log", "settle", "unknown_publications"]
 
 
 _Event: TypeAlias = Literal["published", "stopped", "withdrawn"]
@@ -137,6 +137,16 @@ def unknown_publications(
     if outputs and not any((line.policy, line.release) == (plan.policy_id, release.id) for line in lines.values()):
         found += _shown_unknown(store, release, plan, files, held=held)
     return tuple(found)
+
+
+def lines_of_same_persons(store: ReleaseStore, release: ReleasePlan, plan: Plan) -> tuple[PublicationLine, ...]:
+    """Return the newest line of every publication of the same persons, by population or dataset; none where the plan names no log."""
+    log = log_of(plan, store)
+    if log is None:
+        return ()
+    return tuple(
+        line for line in newest(verified_lines(log.texts(), log.shown)).values() if _same_persons(line, release, plan, ())
+    )
 
 
 def _is_here(store: ReleaseStore, run: str) -> bool:

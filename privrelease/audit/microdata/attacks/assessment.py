@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.check import Check, CheckOutcome, result_of
+from privrelease.audit.check import Check, CheckOutcome, result_of, warned
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, residual_risk
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.attacks.rates import Rate
     from privrelease.audit.microdata.attacks.setup import AttackSetup
 
-__all__ = ["ATTACK_CHECKS", "CONTROL_CHECK", "Attacked", "check_of", "closest_facts", "facts_of"]
+__all__ = ["ATTACK_CHECKS", "GROUND_CHECKS", "Attacked", "check_of", "closest_facts", "facts_of"]
 
 _SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUATED, Outcome.FAIL)
 
@@ -110,6 +110,13 @@ def _control_outcome(found: AttackSetup) -> CheckOutcome:
     return CheckOutcome(Outcome.FAIL, f"{persons} in the data: what succeeds on them is hidden")
 
 
+def _key_outcome(found: AttackSetup) -> CheckOutcome:
+    """Report a new key: whoever may replace it could try samples until one passes."""
+    runs = found.other_keys
+    shown = ", ".join(runs[-3:]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
+    return warned(f"the key of digests, which chooses who is attacked, is another than that of {shown}")
+
+
 _ATTACK: Final = "protect more of the columns that the attack goes by, or say with the limit why more can be answered for"
 
 #: The check of each attack that has a limit, by the name of the attack: in the order in which they are reported.
@@ -131,6 +138,18 @@ CONTROL_CHECK: Check[AttackSetup] = Check(
     _control_outcome,
     asked=lambda found: found.shared_persons is not None,
 )
+KEY_CHECK: Check[AttackSetup] = Check(
+    "A305",
+    "AUDIT-ATTACK-KEY",
+    "The attacks try the persons that earlier runs tried",
+    "restore the earlier key of digests (PRIVRELEASE_DIGEST_KEY, or digest.key of the state folder); if it was lost, say so to who approves: a "
+    "new key chooses another sample of persons to attack",
+    _key_outcome,
+    asked=lambda found: bool(found.other_keys),
+    severity="warn",
+)
+#: Checks of the ground that the attacks are tried on.
+GROUND_CHECKS: tuple[Check[AttackSetup], ...] = (CONTROL_CHECK, KEY_CHECK)
 
 
 def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckResult | None:

@@ -96,26 +96,27 @@ def _not_made(one: AttackAttempt, why: str) -> AttackAttempt:
 
 
 def _univariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
-    columns = ground.released.of(one.knows)
+    columns = ground.released.of(sorted(one.knows))
     draws = ground.draws.named(one.attack)
     return _predicates(ground, one, univariate(columns, draws, ground.plan.sample), 1)
 
 
 def _multivariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
-    columns = ground.released.of(one.knows)
+    columns = ground.released.of(sorted(one.knows))
     combine = one.combine or 1
     draws = ground.draws.named(one.attack)
     return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample), combine)
 
 
 def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predicate, ...], combine: int) -> AttackAttempt:
-    data, released = ground.data, ground.released.of(one.knows)
+    names = sorted(one.knows)  # by name: how a policy orders its columns picks no predicates
+    data, released = ground.data, ground.released.of(names)
     guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
     made = replace(
         one,
         missing=None,
-        main=isolated(predicates, data.of(one.knows), data.persons),
-        baseline=isolated(guessed, data.of(one.knows), data.persons),
+        main=isolated(predicates, data.of(names), data.persons),
+        baseline=isolated(guessed, data.of(names), data.persons),
     )
     if ground.control is None:
         return made
@@ -124,7 +125,7 @@ def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predi
     rows = ground.draws.named(f"{one.attack} control").order(control.rows)
     persons = control.persons
     kept = np.sort(rows[: data.rows]) if persons is None else _rows_of_persons(rows, persons, size)
-    columns = control.at(one.knows, kept)
+    columns = control.at(names, kept)
     who = None if persons is None else persons[kept]
     rate = isolated(predicates, columns, who)
     smaller = (len(kept) if who is None else len(np.unique(who))) < size
@@ -179,7 +180,7 @@ def _listed(
 
 
 def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) -> AttackAttempt:
-    released, draws = ground.released, ground.draws.named(f"{one.attack} {guess.target}")
+    released, draws = ground.released, ground.draws.named(one.attack)
     guesser = InferenceAttack(released.of(one.knows), released.columns[guess.target], float(guess.tolerance))
 
     def rates(table: Table, name: str) -> tuple[Rate, Rate]:

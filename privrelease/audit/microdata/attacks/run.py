@@ -12,7 +12,7 @@ from privrelease.audit.document.attacks import AttacksFacts
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.attacks.assessment import (
     ATTACK_CHECKS,
-    CONTROL_CHECK,
+    GROUND_CHECKS,
     Attacked,
     check_of,
     closest_facts,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["attack"]
 
 
-def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def attack(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     """Try the plan's attacks on the file that is audited; return what the report says, and a check for each that has a limit."""
     plan = evidence.plan.attacks
     if plan is None:
@@ -43,7 +43,7 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
     elif evidence.source is None:
         made, absent = tuple(planned(plan, "it needs the source, which was not read")), True
     else:
-        found = ground(evidence, plan, policy_sha256, engine)
+        found = ground(evidence, plan, engine)
         made = tuple(tried(found))
     audience = Audience(minimum_of(evidence.plan.threats))
     facts = tuple(facts_of(one, plan.confidence, audience, decides=plan.decides) for one in made)
@@ -58,7 +58,7 @@ def attack(evidence: Evidence, policy_sha256: str, engine: AuditEngine) -> tuple
         attacks=facts,
         closest=None if apart is None else closest_facts(apart),
     )
-    checks = [] if found is None or not plan.decides else [*run_checks((CONTROL_CHECK,), found)]
+    checks = [] if found is None or not plan.decides else [*run_checks(GROUND_CHECKS, found)]
     seen: Counter[str] = Counter()
     for one, said in zip(made, facts, strict=True):
         seen[one.attack] += 1

@@ -1,8 +1,9 @@
-"""Sample of attacked records, chosen by public digests: an audit repeats byte for byte, and no one picks a friendly sample.
+"""Sample of attacked records, chosen by the data: an audit repeats byte for byte, and no one picks a friendly sample.
 
-The seed is SHA-256 over the policy's digest, the release's name, the digest of the released file and the name of the attack. All are in the
-report: whoever has the files can repeat the choice, and the choice reveals nothing of the source. Numbers are computed by
-SplitMix64 (Steele, Lea and Flood 2014) on 64-bit integers, whose results no version of a library changes.
+The seed is SHA-256 over the keyed digest of the source and the name of the attack. Nothing that the author of a policy words has a part in it: with the
+policy's or the release's digest in the seed, titles could be edited until a sample passes. The digest is keyed and stays internal, so no reader can test a
+guess of the data by the sample. Numbers are computed by SplitMix64 (Steele, Lea and Flood 2014) on 64-bit integers, whose results no version of a library
+changes.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ class Draws:
     seed: int
 
     @classmethod
-    def of(cls, *public: str) -> Draws:
-        """Seed draws by public texts.
+    def of(cls, *texts: str) -> Draws:
+        """Seed draws by texts.
 
         >>> Draws.of("a", "b") == Draws.of("a", "b"), Draws.of("a", "b") == Draws.of("ab")
         (True, False)
         """
-        digest = sha256(b"".join(len(part.encode()).to_bytes(8, "big") + part.encode() for part in public)).digest()
+        digest = sha256(b"".join(len(part.encode()).to_bytes(8, "big") + part.encode() for part in texts)).digest()
         return cls(int.from_bytes(digest[:8], "big"))
 
     def named(self, name: str) -> Draws:

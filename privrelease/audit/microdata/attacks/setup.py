@@ -68,6 +68,8 @@ class AttackSetup:
     auxiliary: Auxiliary | None = None
     shared_persons: int | None = None
     """Persons of the control file who are in the data; None: there is none, or nothing names persons."""
+    other_keys: tuple[str, ...] = ()
+    """Runs about the same persons under another key of digests, in words."""
 
     def targets(self, table: Table, draws: Draws) -> NDArray[np.int64]:
         """Return the rows that are attacked."""
@@ -78,7 +80,7 @@ class AttackSetup:
         return all(name in self.released.columns for name in names)
 
 
-def ground(evidence: Evidence, plan: AttacksPlan, policy_sha256: str, engine: AuditEngine) -> AttackSetup:
+def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine) -> AttackSetup:
     """Read and code every table. ``evidence`` has source and file. Raises InputError where a file of the policy cannot be read."""
     source, main = evidence.source, evidence.main
     assert source is not None
@@ -94,15 +96,18 @@ def ground(evidence: Evidence, plan: AttacksPlan, policy_sha256: str, engine: Au
     if listed is not None:
         _code(engine, [*tables, listed], both, [*sides[: len(tables)], sides[3]])
     persons = _persons(evidence, [source, control, listed], engine)
+    order = _by_values(sides[1], main.n_rows)
+    owners = _released_persons(evidence, persons[0], engine)
     several = not evidence.one_each
     made = AttackSetup(
         plan,
-        Draws.of("attacks", policy_sha256, evidence.plan.id, _digest(evidence)),
+        Draws.of("attacks", *evidence.target.source_digests),
         Table(sides[0], persons[0] if several else None, source.n_rows),
-        Table(sides[1], None, main.n_rows),
+        Table({name: one.of(order) for name, one in sides[1].items()}, None, main.n_rows),
         None if control is None else Table(sides[2], persons[1], control.n_rows),
         persons[0],
-        _released_persons(evidence, persons[0], engine),
+        None if owners is None else owners[order],
+        other_keys=evidence.target.other_keys,
         shared_persons=None if persons[0] is None or persons[1] is None else _shared(persons[0], persons[1]),
     )
     if persons[0] is None or persons[2] is None:
@@ -120,6 +125,18 @@ def _code(
     for coded in engine.coded_columns(tables, names):
         for side, codes in zip(sides, coded.codes, strict=False):
             side[coded.name] = Attribute(coded.name, codes, coded.values)
+
+
+def _by_values(columns: dict[str, Attribute], n_rows: int) -> NDArray[np.int64]:
+    """The rows of a table in the order of their values, columns by name: neither the file's order of rows nor that of its columns, which a
+    policy words, has a part in what is drawn among released rows.
+
+    >>> _by_values({"b": Attribute("b", np.array([1, 2, 1])), "a": Attribute("a", np.array([2, 1, 1]))}, 3).tolist()
+    [2, 1, 0]
+    """
+    if not columns:
+        return np.arange(n_rows, dtype=np.int64)
+    return np.lexsort([columns[name].codes for name in sorted(columns, reverse=True)]).astype(np.int64)
 
 
 def _persons(evidence: Evidence, tables: Sequence[Staged | None], engine: AuditEngine) -> list[NDArray[np.int64] | None]:
@@ -160,8 +177,3 @@ def _released_persons(evidence: Evidence, persons: NDArray[np.int64] | None, eng
     found = np.full(main.n_rows, -1, np.int64)
     found[output_row] = source_row if persons is None else persons[source_row]
     return found
-
-
-def _digest(evidence: Evidence) -> str:
-    """The digest of the file that is attacked; it is public."""
-    return next(file.sha256 or "" for file in evidence.files if file.released is evidence.main)
