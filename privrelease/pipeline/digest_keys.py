@@ -44,7 +44,7 @@ def runs_of_other_keys(
     try:
         records = store.records()
     except (PrivreleaseError, OSError):
-        records = []
+        records = ()
     for record in records:
         if record.run == run:
             continue

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.check import Check, CheckOutcome, result_of, warned
+from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warned
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.audit.microdata.attacks.control import LEAST_CONTROL
 from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, residual_risk
 from privrelease.findings import pluralise
 
@@ -110,6 +111,35 @@ def _control_outcome(found: AttackSetup) -> CheckOutcome:
     return CheckOutcome(Outcome.FAIL, f"{persons} in the data: what succeeds on them is hidden")
 
 
+def _content_outcome(found: AttackSetup) -> CheckOutcome:
+    """Judge rows of the control that equal rows of the data."""
+    content = found.content
+    assert content is not None
+    columns = pluralise(len(content.columns), "column", "columns")
+    if not content.overlaps:
+        said = f"in the {columns} of the attacks, the control is no more like the data than chance makes it"
+        return CheckOutcome(Outcome.PASS, said, visibility=Visibility.RECIPIENT)
+    equal = f"{content.equal} of {content.rows} rows of the control equal rows of the data in the {columns} of the attacks"
+    return failed(f"{equal}, more than chance makes alike: what succeeds on persons of the data is hidden")
+
+
+def _size_outcome(found: AttackSetup) -> CheckOutcome:
+    """Judge the number of persons in the control."""
+    assert found.control is not None
+    if found.control.number >= found.least_control:
+        return CheckOutcome(Outcome.PASS, "enough persons to hold an attack against", visibility=Visibility.RECIPIENT)
+    persons = pluralise(found.control.number, "person", "persons")
+    return failed(f"the control has {persons}, and at least {found.least_control} are needed")
+
+
+def _limited_by_control(found: AttackSetup) -> bool:
+    """Return True if a limit is held against control persons."""
+    plan = found.plan
+    parts = (plan.singling_out, plan.linkability, *plan.inference, plan.membership)
+    limits = [part.limits for part in parts if part is not None]
+    return found.control is not None and any(one.max_risk is not None or one.max_advantage is not None for one in limits)
+
+
 def _key_outcome(found: AttackSetup) -> CheckOutcome:
     """Report a new key: whoever may replace it could try samples until one passes."""
     runs = found.other_keys
@@ -138,6 +168,22 @@ CONTROL_CHECK: Check[AttackSetup] = Check(
     _control_outcome,
     asked=lambda found: found.shared_persons is not None,
 )
+CONTENT_CHECK: Check[AttackSetup] = Check(
+    "A306",
+    "AUDIT-ATTACK-CONTROL-CONTENT",
+    "The control does not repeat the data",
+    "name a file of other persons of the same population under `control`: neither the data, nor a part or a copy of it",
+    _content_outcome,
+    asked=lambda found: found.content is not None,
+)
+SIZE_CHECK: Check[AttackSetup] = Check(
+    "A307",
+    "AUDIT-ATTACK-CONTROL-SIZE",
+    "The control has enough persons",
+    f"name a larger file under `control`: {LEAST_CONTROL} persons, or as many as the data has where it has fewer",
+    _size_outcome,
+    asked=_limited_by_control,
+)
 KEY_CHECK: Check[AttackSetup] = Check(
     "A305",
     "AUDIT-ATTACK-KEY",
@@ -149,7 +195,7 @@ KEY_CHECK: Check[AttackSetup] = Check(
     severity="warn",
 )
 #: Checks of the ground that the attacks are tried on.
-GROUND_CHECKS: tuple[Check[AttackSetup], ...] = (CONTROL_CHECK, KEY_CHECK)
+GROUND_CHECKS: tuple[Check[AttackSetup], ...] = (CONTROL_CHECK, CONTENT_CHECK, SIZE_CHECK, KEY_CHECK)
 
 
 def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckResult | None:
@@ -217,6 +263,8 @@ def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction
     if figure.value > limit:
         said = f"the {what} is {_percent(figure.value)} ({_ends(figure.interval)}) and above {_percent(limit)}{beside}"
         return _Judged(Outcome.FAIL, said)
+    if one.unsound is not None:
+        return _Judged(Outcome.NOT_EVALUATED, f"within the limit, which shows nothing: {one.unsound}")
     if figure.interval.high > limit:
         said = (
             f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but its interval reaches "

@@ -42,7 +42,7 @@ ControlKind = Literal["held_out", "scaled", "by_definition", "none"]
 
 @dataclass(frozen=True, slots=True)
 class AttackAttempt:
-    """One attack. ``missing``: why it could not be made; rates are then None."""
+    """One attack. ``missing``: why it could not be made; rates are then None. ``unsound``: why the control that it is held against shows nothing."""
 
     attack: AttackName
     limits: AttackLimits
@@ -55,6 +55,7 @@ class AttackAttempt:
     target: str | None = None
     combine: int | None = None
     missing: str | None = None
+    unsound: str | None = None
 
 
 def planned(plan: AttacksPlan, why: str) -> Iterator[AttackAttempt]:
@@ -74,7 +75,12 @@ def planned(plan: AttacksPlan, why: str) -> Iterator[AttackAttempt]:
 
 
 def tried(ground: AttackSetup) -> Iterator[AttackAttempt]:
-    """Yield every attack of the plan, made where it can be."""
+    """Yield every attack of the plan, made where it can be; where it is held against a control that shows nothing, the attempt says so."""
+    for one in _tried(ground):
+        yield replace(one, unsound=ground.unsound) if one.control_kind in {"held_out", "scaled"} else one
+
+
+def _tried(ground: AttackSetup) -> Iterator[AttackAttempt]:
     inference = iter(ground.plan.inference)
     for one in planned(ground.plan, ""):
         needed = (*one.knows, *one.other, *(() if one.target is None else (one.target,)))
@@ -121,7 +127,7 @@ def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predi
     if ground.control is None:
         return made
     # whether a predicate isolates depends on how many it is tried on
-    control, size = ground.control, _persons(data)
+    control, size = ground.control, data.number
     rows = ground.draws.named(f"{one.attack} control").order(control.rows)
     persons = control.persons
     kept = np.sort(rows[: data.rows]) if persons is None else _rows_of_persons(rows, persons, size)
@@ -132,10 +138,6 @@ def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predi
     if not smaller:
         return replace(made, control=rate, control_kind="held_out")
     return replace(made, control=scaled_control(predicates, columns, rate, data.rows), control_kind="scaled")
-
-
-def _persons(table: Table) -> int:
-    return table.rows if table.persons is None else len(np.unique(table.persons))
 
 
 def _rows_of_persons(order: NDArray[np.int64], persons: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.microdata.attacks.control import LEAST_CONTROL, compared
 from privrelease.audit.microdata.attacks.records import Attribute
 from privrelease.audit.microdata.attacks.sampling import Draws, one_row_each
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.microdata.attacks.control import ControlContent
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
@@ -34,6 +36,11 @@ class Table:
     columns: dict[str, Attribute]
     persons: NDArray[np.int64] | None
     rows: int
+
+    @property
+    def number(self) -> int:
+        """Number of persons."""
+        return self.rows if self.persons is None else len(np.unique(self.persons))
 
     def of(self, names: Sequence[str]) -> list[Attribute]:
         """Return some columns, in this order."""
@@ -68,12 +75,32 @@ class AttackSetup:
     auxiliary: Auxiliary | None = None
     shared_persons: int | None = None
     """Persons of the control file who are in the data; None: there is none, or nothing names persons."""
+    content: ControlContent | None = None
+    """The control compared with the data by content; None: there is no control file."""
     other_keys: tuple[str, ...] = ()
     """Runs about the same persons under another key of digests, in words."""
 
     def targets(self, table: Table, draws: Draws) -> NDArray[np.int64]:
         """Return the rows that are attacked."""
         return one_row_each(draws.order(table.rows), table.persons, self.plan.sample)
+
+    @property
+    def unsound(self) -> str | None:
+        """Why success on the control shows nothing; None where there is no control, or it can be used."""
+        if self.control is None or self.content is None:
+            return None
+        if self.shared_persons:
+            return "persons of the control are in the data"
+        if self.content.overlaps:
+            return "the control repeats rows of the data"
+        if self.control.number < self.least_control:
+            return "the control has too few persons"
+        return None
+
+    @property
+    def least_control(self) -> int:
+        """The fewest persons of a control that a limit is judged by."""
+        return min(LEAST_CONTROL, self.data.number)
 
     def has(self, names: Sequence[str]) -> bool:
         """Return True if the released file has all these columns, with the types planned."""
@@ -107,6 +134,7 @@ def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine) -> Attack
         None if control is None else Table(sides[2], persons[1], control.n_rows),
         persons[0],
         None if owners is None else owners[order],
+        content=None if control is None else compared(*engine.class_tables((source, control), plan.columns)),
         other_keys=evidence.target.other_keys,
         shared_persons=None if persons[0] is None or persons[1] is None else _shared(persons[0], persons[1]),
     )

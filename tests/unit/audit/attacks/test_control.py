@@ -1,0 +1,102 @@
+"""A control that repeats the data: told from chance by the exact law of all splits."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from privrelease.audit.microdata.attacks.control import LIKELY, _moments, compared, too_even
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+
+
+def statistic(ours, pooled, n, m):
+    """Pearson's X² of a table with two columns, by its cells."""
+    total = n + m
+    ours, pooled = np.asarray(ours, float), np.asarray(pooled, float)
+    theirs = pooled - ours
+    expected = pooled * n / total, pooled * m / total
+    return float(((ours - expected[0]) ** 2 / expected[0] + (theirs - expected[1]) ** 2 / expected[1]).sum())
+
+
+@pytest.mark.parametrize(("pooled", "n"), [((2, 2, 2), 3), ((3, 2, 1, 1), 3), ((4, 3), 2), ((1, 1, 1, 2, 3), 5)])
+def test_the_moments_are_those_over_every_split(pooled, n):
+    rows = np.repeat(np.arange(len(pooled)), pooled)
+    found = [
+        statistic(np.bincount(rows[list(chosen)], minlength=len(pooled)), pooled, n, len(rows) - n)
+        for chosen in combinations(range(len(rows)), n)
+    ]
+    mean, variance = _moments(np.array(pooled, float), n, len(rows) - n)
+    assert mean == pytest.approx(np.mean(found))
+    assert variance == pytest.approx(np.var(found))
+
+
+def table(rows):
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    return ClassTable(tuple(f"c{place}" for place in range(codes.shape[1])), codes.astype(np.int32), counts.astype(np.int64))
+
+
+def population(kind, rows, random):
+    """Rows of one column: all different, mostly different, in classes of five, or of two values."""
+    spread = {"fine": 10**9, "mixed": rows, "coarse": max(2, rows // 5), "binary": 2}[kind]
+    values = random.integers(1, spread, rows, endpoint=True)
+    if kind == "mixed":
+        values[: rows // 2] %= 7
+    return values[:, None]
+
+
+@pytest.mark.parametrize("kind", ["fine", "mixed", "coarse"])
+@pytest.mark.parametrize("share", [1, 0.5, 0.3])
+def test_a_control_from_the_data_overlaps(kind, share):
+    random = np.random.default_rng(7)
+    data = population(kind, 600, random)
+    control = data[random.permutation(600)[: int(600 * share)]]
+    found = compared(table(data), table(control))
+    assert found.overlaps
+    assert found.equal == found.rows == len(control)
+
+
+def test_copies_among_others_are_found_too():
+    random = np.random.default_rng(8)
+    data, others = population("fine", 500, random), population("fine", 400, random)
+    found = compared(table(data), table(np.concatenate((data[:40], others))))
+    assert (found.rows, found.equal, found.overlaps) == (440, 40, True)
+
+
+def test_copies_are_found_beside_a_shift_of_the_large_classes():
+    random = np.random.default_rng(9)
+    large = np.repeat([[1]], 500, 0), np.repeat([[2]], 500, 0)
+    data = population("fine", 300, random) + 10
+    found = compared(table(np.concatenate((data, large[0]))), table(np.concatenate((data[:60], large[1]))))
+    assert found.overlaps
+
+
+def test_thirteen_rows_that_are_the_data_are_no_chance():
+    """Of the 26 over 13 splits of 13 pairs, 2^13 part every pair: 8,192 of 10,400,600."""
+    rows = np.arange(13)[:, None]
+    assert too_even(np.full(13, 1), np.full(13, 1)) < LIKELY
+    assert compared(table(rows), table(rows)).overlaps
+
+
+@pytest.mark.parametrize("kind", ["fine", "mixed", "coarse", "binary"])
+@pytest.mark.parametrize(("ours", "theirs"), [(13, 13), (40, 100), (300, 300), (300, 60)])
+def test_an_independent_control_is_seldom_blamed(kind, ours, theirs):
+    """At 1 in 1,000 for each of two readings, 600 controls give 1.2 on average; more than 9 have a probability below 1e-5."""
+    random = np.random.default_rng(11)
+    blamed = 0
+    for _ in range(600):
+        rows = population(kind, ours + theirs, random)[random.permutation(ours + theirs)]
+        blamed += compared(table(rows[:ours]), table(rows[ours:])).overlaps
+    assert blamed <= 9
+
+
+def test_equal_rows_of_two_values_show_nothing():
+    rows = np.repeat([[1], [2]], 100, 0)
+    found = compared(table(rows), table(rows))
+    assert (found.equal, found.overlaps) == (200, False)
+
+
+@pytest.mark.parametrize("sides", [((), ()), ((5,), (5,)), ((0, 3), (4, 0)), ((3, 0), (0, 0))])
+def test_nothing_is_told_from_nothing(sides):
+    assert too_even(*(np.array(side, np.int64) for side in sides)) > LIKELY

@@ -1,0 +1,96 @@
+"""A control that overlaps the data, or is too small: its attacks pass nothing, through the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from tests.unit.cli.conftest import POLICY
+
+POLICY = POLICY.replace("highest_risk: 0.2", "highest_risk: 1")
+ATTACKS = "attacks: {control: control.csv, inference: {target: pay, max_risk: 1}}\n"
+
+
+def person(number, source):
+    return f"{source.choice('nesw')},{source.choice(['clerk', 'smith', 'nurse'])},{source.randrange(10_000)}"
+
+
+def persons(number, seed, first=0):
+    source = random.Random(seed)
+    return [f"{first + n},{person(n, source)}" for n in range(number)]
+
+
+@pytest.fixture
+def held_against(desk):
+    """Run a policy on 200 persons with this control; give the exit code and the findings by code, and the attack."""
+
+    def run(control, *, unit=True, attacks=ATTACKS, data=None):
+        text = POLICY if unit else POLICY.replace("unit: {column: id, max_rows: 1}", "unit: rows")
+        desk.data("id,area,job,pay\n" + "".join(row + "\n" for row in data or DATA))
+        (desk.folder / "control.csv").write_text("id,area,job,pay\n" + "".join(row + "\n" for row in control), encoding="utf-8")
+        desk.policy(text + attacks)
+        said = desk.run()
+        (path,) = desk.folder.glob(".privrelease/*/*/internal/audit.json")
+        audit = json.loads(path.read_bytes())
+        found = {one["code"]: one["message"] for one in audit["findings"]}
+        return said, found, audit["attacks"]["attacks"][0]
+
+    return run
+
+
+DATA = persons(200, 1)
+
+
+def renamed(rows):
+    """The same rows under other names: only their content says where they are from."""
+    return [f"x{row}" for row in rows]
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_an_independent_control_passes(held_against, unit):
+    said, found, attack = held_against(persons(200, 2, 1000), unit=unit)
+    assert said.code == 0, said.err
+    assert not {"A306", "A307", "A407"} & set(found)
+    assert attack["outcome"] == "pass"
+
+
+@pytest.mark.parametrize(("rows", "equal"), [(DATA, 200), (DATA[:100], 100), (DATA[:60] + persons(140, 3, 1000), 60)])
+@pytest.mark.parametrize("unit", [True, False])
+def test_a_control_from_the_data_passes_nothing(held_against, rows, equal, unit):
+    said, found, attack = held_against(renamed(rows), unit=unit)
+    assert said.code == 1
+    assert f"{equal} of {len(rows)} rows of the control equal rows of the data in the 3 columns of the attacks" in found["A306"]
+    assert attack["outcome"] == "not_evaluated"
+
+
+def test_the_data_itself_as_control_passes_nothing(held_against):
+    said, found, attack = held_against(DATA)
+    assert said.code == 1
+    assert {"A306", "A407"} <= set(found)
+    assert attack["outcome"] == "not_evaluated"
+
+
+@pytest.mark.parametrize(("number", "code"), [(99, 1), (100, 0)])
+def test_a_control_below_the_stated_size_passes_nothing(held_against, number, code):
+    said, found, attack = held_against(persons(number, 4, 1000))
+    assert said.code == code, said.err
+    assert ("A307" in found) == bool(code)
+    assert attack["outcome"] == ("not_evaluated" if code else "pass")
+    if code:
+        assert "the control has 99 persons, and at least 100 are needed" in found["A307"]
+
+
+def test_fewer_persons_do_where_the_data_has_fewer(held_against):
+    said, found, _ = held_against(persons(50, 4, 1000), data=DATA[:50])
+    assert said.code == 0, said.err
+    assert "A307" not in found
+
+
+def test_a_limit_that_needs_no_control_is_judged_without_it(held_against):
+    attacks = "attacks: {control: control.csv, record_linkage: {max_risk: 1}}\n"
+    said, found, attack = held_against(persons(20, 5, 1000), attacks=attacks)
+    assert said.code == 0, said.err
+    assert "A307" not in found
+    assert attack["outcome"] == "pass"
