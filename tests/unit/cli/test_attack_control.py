@@ -94,3 +94,19 @@ def test_a_limit_that_needs_no_control_is_judged_without_it(held_against):
     assert said.code == 0, said.err
     assert "A307" not in found
     assert attack["outcome"] == "pass"
+
+
+@pytest.mark.parametrize(("number", "code"), [(34, 5), (35, 0)])
+def test_data_with_fewer_persons_than_the_limit_needs_is_left_to_a_person(held_against, number, code):
+    """The sample of 1,000 would do, and the data has fewer: 34 attempts reach 3.8415 / 37.8415 at best."""
+    attacks = "attacks: {control: control.csv, membership: {}, inference: {target: pay, max_risk: 0.1}}\n"
+    said, found, attack = held_against(persons(100, 6, 1000), data=rarely_guessed(number), attacks=attacks)
+    assert said.code == code, said.err
+    assert attack["outcome"] == ("not_evaluated" if code else "warn")  # one of 35 is right
+    if code:
+        assert "the smallest upper end that 34 attempts can reach is 10.2 %, and 35 are needed" in found["A404"]
+
+
+def rarely_guessed(number):
+    """Persons of one class with a pay each: a guess by area and job takes the lowest pay, which one person has."""
+    return [f"{n},n,clerk,{100 + n}" for n in range(number)]

@@ -1,7 +1,8 @@
 """Meaning of an attack's rates for the release: its figures next to their limits, as facts of the report and as a check.
 
 A limit holds for the figure itself: it fails where the figure is above. Where only the upper end of the interval is above, the sample is
-too small to show that the limit holds: it warns. Where the figure is undefined because the control always succeeds it fails, since nothing
+too small to show that the limit holds: it warns. Where no success at all among so few attempts could show it, as the data has fewer persons than are
+needed, it is not evaluated, which means review. Where the figure is undefined because the control always succeeds it fails, since nothing
 is shown. Where no attempt could be made there was nothing to attack with: it is not evaluated, which means review. Evidence
 that was not handed over with an external file means review as well: a limit that could not be checked against anything is a
 promise that no one saw kept. Without control persons the limit is checked against guessing: risk is then higher, never lower,
@@ -20,7 +21,7 @@ from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warn
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.microdata.attacks.control import LEAST_CONTROL
-from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, residual_risk
+from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.attacks.rates import Rate
     from privrelease.audit.microdata.attacks.setup import AttackSetup
 
-__all__ = ["ATTACK_CHECKS", "GROUND_CHECKS", "Attacked", "check_of", "closest_facts", "facts_of"]
+__all__ = ["ATTACK_CHECKS", "GROUND_CHECKS", "Attacked", "check_of", "closest_facts", "facts_of", "shows_too_little"]
 
 _SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUATED, Outcome.FAIL)
 
@@ -39,7 +40,6 @@ _SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUA
 class _Judged:
     outcome: Outcome
     said: str
-    excused: bool = False
 
 
 def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, decides: bool) -> AttackFacts:
@@ -48,7 +48,7 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
     risk = gain = None
     if one.main is not None and against is not None:
         risk, gain = residual_risk(one.main, against, confidence), advantage(one.main, against, confidence)
-    judged = _judged(one, risk, gain)
+    judged = _judged(one, risk, gain, confidence)
     if judged is not None and not decides and judged.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
         judged = _Judged(Outcome.WARN, judged.said)
     shown = _visibility(one, audience) if decides else Visibility.INTERNAL
@@ -76,18 +76,19 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
 class Attacked:
     """An attack that was tried: what the report says of it, and the attempt itself.
 
-    ``absent``: what it lacked was never handed over with an external file.
+    ``absent``: what it lacked was never handed over with an external file; ``few``: the data gave too few attempts.
     """
 
     facts: AttackFacts
     tried: AttackAttempt
     absent: bool = False
     decides: bool = True
+    few: bool = False
 
 
 def _attack_outcome(one: Attacked) -> CheckOutcome:
     """Judge an attack that could not be made. A person decides where evidence was not handed over with an external file,
-    or where no one could be attacked. For any other reason, the release fails.
+    or where no one, or too few persons, could be attacked. For any other reason, the release fails.
     """
     facts = one.facts
     outcome = facts.outcome or Outcome.NOT_EVALUATED
@@ -98,7 +99,7 @@ def _attack_outcome(one: Attacked) -> CheckOutcome:
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
         limit=facts.max_risk if facts.max_risk is not None else facts.max_advantage,
         visibility=Visibility.RECIPIENT if one.decides and outcome is Outcome.PASS else Visibility.INTERNAL,
-        vacuous=outcome is Outcome.NOT_EVALUATED and (one.absent or not _undefined_by_control(one.tried)),
+        vacuous=outcome is Outcome.NOT_EVALUATED and (one.absent or one.few or not _undefined_by_control(one.tried)),
     )
 
 
@@ -247,15 +248,15 @@ def _why_not(one: AttackAttempt, risk: Risk | None) -> str | None:
     return None if risk is None else risk.why
 
 
-def _judged(one: AttackAttempt, risk: Risk | None, gain: Risk | None) -> _Judged | None:
+def _judged(one: AttackAttempt, risk: Risk | None, gain: Risk | None, confidence: Fraction) -> _Judged | None:
     limits = [("risk", risk, one.limits.max_risk), ("advantage", gain, one.limits.max_advantage)]
-    judged = [_against(one, what, figure, limit) for what, figure, limit in limits if limit is not None]
+    judged = [_against(one, what, figure, limit, confidence) for what, figure, limit in limits if limit is not None]
     if not judged:
         return None
     return max(judged, key=lambda one: _SEVERITY.index(one.outcome))
 
 
-def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction) -> _Judged:
+def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction, confidence: Fraction) -> _Judged:
     if figure is None or figure.value is None or figure.interval is None:
         why = _why_not(one, figure) or (figure.why if figure is not None else None) or "undefined"
         return _Judged(Outcome.NOT_EVALUATED, why)
@@ -265,6 +266,14 @@ def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction
         return _Judged(Outcome.FAIL, said)
     if one.unsound is not None:
         return _Judged(Outcome.NOT_EVALUATED, f"within the limit, which shows nothing: {one.unsound}")
+    if _too_few(one, limit, confidence):
+        assert one.main is not None
+        said = (
+            f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but so few attempts show nothing: the smallest upper end that "
+            f"{pluralise(one.main.attempts, 'attempt', 'attempts')} can reach is "
+            f"{_percent(Fraction(wilson(0, one.main.attempts, confidence).high))}, and {attempts_needed(limit, confidence)} are needed{beside}"
+        )
+        return _Judged(Outcome.NOT_EVALUATED, said)
     if figure.interval.high > limit:
         said = (
             f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but its interval reaches "
@@ -272,6 +281,20 @@ def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction
         )
         return _Judged(Outcome.WARN, said)
     return _Judged(Outcome.PASS, f"the {what} and its interval are within the limit{beside}")
+
+
+def _too_few(one: AttackAttempt, limit: Fraction, confidence: Fraction) -> bool:
+    """Return True if not even no success among the attempts shows that a limit above 0 holds."""
+    return limit > 0 and one.main is not None and 0 < one.main.attempts < attempts_needed(limit, confidence)
+
+
+def shows_too_little(one: AttackAttempt, facts: AttackFacts, confidence: Fraction) -> bool:
+    """Return True if an attack is not evaluated because the data gave too few attempts: a person decides."""
+    undefined = facts.risk is None or facts.risk.value.value is None
+    if facts.outcome is not Outcome.NOT_EVALUATED or one.unsound is not None or undefined:
+        return False
+    limits = [limit for limit in (one.limits.max_risk, one.limits.max_advantage) if limit is not None]
+    return any(_too_few(one, limit, confidence) for limit in limits)
 
 
 def _ends(interval: Interval) -> str:

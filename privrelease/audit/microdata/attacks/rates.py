@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist
 
-__all__ = ["Interval", "Rate", "Risk", "advantage", "residual_risk", "wilson", "wilson_centre"]
+__all__ = ["Interval", "Rate", "Risk", "advantage", "attempts_needed", "residual_risk", "wilson", "wilson_centre"]
 
 #: Ends of intervals are floats, kept to so many decimals: the same bytes on every machine.
 _DECIMALS = 12
@@ -95,6 +95,15 @@ def wilson(successes: int, attempts: int, confidence: Fraction) -> Interval:
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == attempts else min(1.0, centre + half)
     return _kept(low, high)
+
+
+def attempts_needed(limit: Fraction, confidence: Fraction) -> int:
+    """Return the fewest attempts with which the upper end of no success, z²/(n + z²), is at most ``limit`` (above 0).
+
+    >>> attempts_needed(Fraction(1, 10), Fraction("0.95")), attempts_needed(Fraction(1), Fraction("0.95"))
+    (35, 1)
+    """
+    return max(1, ceil(_quantile(confidence) ** 2 * float((1 - limit) / limit)))
 
 
 def wilson_centre(successes: int, attempts: int, confidence: Fraction) -> float:

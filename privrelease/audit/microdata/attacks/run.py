@@ -17,6 +17,7 @@ from privrelease.audit.microdata.attacks.assessment import (
     check_of,
     closest_facts,
     facts_of,
+    shows_too_little,
 )
 from privrelease.audit.microdata.attacks.attempts import distances, planned, tried
 from privrelease.audit.microdata.attacks.setup import ground
@@ -63,7 +64,8 @@ def attack(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None
     for one, said in zip(made, facts, strict=True):
         seen[one.attack] += 1
         excused = evidence.target.run is None and (absent or (one.missing is not None and found is not None))
-        check = check_of(Attacked(said, one, excused, plan.decides), _CHECK_OF[one.attack], seen[one.attack])
+        few = shows_too_little(one, said, plan.confidence)
+        check = check_of(Attacked(said, one, excused, plan.decides, few), _CHECK_OF[one.attack], seen[one.attack])
         if check is not None:
             checks.append(check)
     return section, tuple(checks)

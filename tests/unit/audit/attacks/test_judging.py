@@ -48,7 +48,18 @@ def facts(one, *, decides=True, minimum=5):
     [
         (tried(Rate(10, 1000), Rate(10, 1000), risk="0.1"), "pass", "the risk and its interval are within the limit"),
         (tried(Rate(500, 1000), Rate(10, 1000), risk="0.1"), "fail", "the risk is 49.5 % (46.3 % to 52.6 %) and above 10 %"),
-        (tried(Rate(1, 10), Rate(0, 10), risk="0.1"), "warn", "the risk is 10 %, within 10 %, but its interval reaches 40.4 %"),
+        (tried(Rate(4, 40), Rate(0, 40), risk="0.1"), "warn", "the risk is 10 %, within 10 %, but its interval reaches 23.1 %"),
+        (
+            tried(Rate(1, 10), Rate(0, 10), risk="0.1"),
+            "not_evaluated",
+            "the risk is 10 %, within 10 %, but so few attempts show nothing: the smallest upper end that 10 attempts can reach is 27.8 %, and 35 are needed",
+        ),
+        (
+            tried(Rate(0, 34), Rate(0, 34), risk="0.1"),
+            "not_evaluated",
+            "the risk is 0 %, within 10 %, but so few attempts show",
+        ),
+        (tried(Rate(0, 35), Rate(0, 35), risk="0.1"), "pass", "the risk and its interval are within the limit"),
         (tried(Rate(10, 10), Rate(10, 10), risk="0.1"), "not_evaluated", "undefined (0/0): the control always succeeds"),
         (tried(Rate(), Rate(), risk="0.1"), "not_evaluated", "undefined (0/0): no attempt could be made"),
         (tried(None, None, baseline=None, risk="0.1", missing="no file"), "not_evaluated", "could not be made: no file"),
