@@ -169,7 +169,12 @@ def attack_words(plan: AttacksPlan) -> tuple[str, ...]:
     """Say each attack and its limits in words."""
     said: list[tuple[str, AttackLimits]] = []
     if plan.singling_out is not None:
-        said.append((f"singling out by one column and by {plan.singling_out.combine}", plan.singling_out.limits))
+        said.append(
+            (
+                f"singling out by one column and by {plan.singling_out.combine} of {', '.join(plan.singling_out.columns)}",
+                plan.singling_out.limits,
+            )
+        )
     if plan.linkability is not None:
         sides = f"{', '.join(plan.linkability.first)} with {', '.join(plan.linkability.second)}"
         said.append((f"linking two lists: {sides}", plan.linkability.limits))

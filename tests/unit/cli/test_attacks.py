@@ -7,6 +7,7 @@ whoever the lot takes; so what is led to a person by area or job is right for 1 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -116,6 +117,21 @@ def test_a_second_target_is_a_check_of_its_own(attacked):
         "AUDIT-ATTACK-INFERENCE-2": "Attack: guessing a column: job",
     }
     assert [finding["code"] for finding in audit["findings"]].count("A404") == 2
+
+
+def test_singling_out_names_its_columns(attacked, desk):
+    said, tried, audit = attacked("control: control.csv, singling_out: {max_risk: 0.5}")
+    assert said.code == 1
+    assert tried["singling_out_univariate"]["knows"] == ["area", "job", "pay"]
+    assert "Attack: singling out by one column: area, job, pay: " in said.err
+    titles = [check["title"] for check in audit["checks"] if check["id"].startswith("AUDIT-ATTACK-SINGLING")]
+    assert titles == [
+        "Attack: singling out by one column: area, job, pay",
+        "Attack: singling out by several columns: area, job, pay",
+    ]
+    (run,) = map(str, desk.folder.glob(".privrelease/quarantine/*"))
+    page = re.sub(r"<[^>]+>|[\u2066-\u2069]|&#x206[6-9];", "", desk("report", run, "--format", "html").out)
+    assert "Singling out by 3 columns of area, job, pay" in page
 
 
 def test_a_control_that_always_succeeds_shows_nothing_and_passes_nothing(attacked):
@@ -231,7 +247,8 @@ def test_persons_with_several_rows_are_singled_out_and_attacked_once(attacked, d
 
 def test_an_attack_without_a_limit_is_named_with_the_decision(attacked, desk):
     said, _, _ = attacked("singling_out: {}, linkability: {columns: [[area], [pay]], max_risk: 1}, inference: {target: pay}")
-    names = "Singling out by one column, Singling out by 3 columns, Guessing pay from area, job"
+    of = "of area, job, pay"
+    names = f"Singling out by one column {of}, Singling out by 3 columns {of}, Guessing pay from area, job"
     assert f"no limit set                   {names}" in said.out
     (run,) = map(str, desk.folder.glob(".privrelease/runs/*"))
     assert f"No limit set for these attacks: {names}." in desk("report", run, "--format", "markdown").out

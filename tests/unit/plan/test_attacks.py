@@ -93,7 +93,7 @@ def test_releases_that_are_not_named_are_not_attacked(planned):
 def test_a_plan_says_its_attacks_and_limits(planned):
     said = explain(planned("singling_out: {max_risk: 0.1}, inference: {target: ill}, record_linkage: {max_advantage: 0.2}"))
     assert said.releases[0].attacks == (
-        "singling out by one column and by 3: risk at most 0.1",
+        "singling out by one column and by 3 of age, sex, ill: risk at most 0.1",
         "guessing ill from age, sex: no limit, for information",
         "finding a person's record by age, sex: advantage at most 0.2",
     )

@@ -81,7 +81,7 @@ def test_every_attack_stands_with_its_rates_intervals_and_limit(page):
 
 def test_the_three_questions_have_the_attacks_as_evidence(page):
     said = page(section(*TRIED)).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Attack tried, Singling out by 2 columns : main 93.3 % , control 18.5 % , risk 91.8 %" in said
+    assert "Attack tried, Singling out by 2 columns of age, sex : main 93.3 % , control 18.5 % , risk 91.8 %" in said
     assert "Attack tried, Finding a person&#39;s record by age : main 5 % , control 0 % , risk 5 %" in said
     assert "Attack tried, Telling who was in the data by age : could not be made: there are no held-out persons" in said
     assert "was not tried" not in said

@@ -203,11 +203,12 @@ def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckRes
     """Return the result of the check of an attack with a limit; None without one. ``number``: of the attacks of that name, from 1."""
     if one.facts.outcome is None:
         return None
-    target, name = one.tried.target, check.id
+    name = check.id
+    about = one.tried.target or (", ".join(one.tried.knows) if one.tried.combine is not None else None)
     mine = replace(
         check,
         id=name if number == 1 else f"{name}-{number}",
-        title=check.title if target is None else f"{check.title}: {target}",
+        title=check.title if about is None else f"{check.title}: {about}",
         location=one.tried.limits.location,
         private=not one.decides,
     )
