@@ -86,24 +86,54 @@ def test_the_internal_edition_of_a_table_counts_the_rows_in_no_cell(case):
     assert "A501" in report(case, "counts", "internal", "html")
 
 
-def test_recipients_of_a_table_read_the_rule_and_no_number(case):
-    use(case)
+def seen_of(case, release):
+    seen = json.loads(report(case, release, "recipient", "json"))["data"]
+    assert [column["name"] for column in seen["columns"] if column.get("drops_rows")] == ["age"]
+    return (seen.get("rows_outside") or {}).get("value")
+
+
+NUMBER = "Rows left out, with a value outside its domain"
+
+
+@pytest.mark.parametrize(("least", "value"), [(3, 30), (30, 30), (31, None)])
+def test_recipients_of_a_table_read_the_rule_and_a_number_that_reaches_the_minimum_count(case, least, value):
+    use(case, ("{min_count: 3}", f"{{min_count: {least}}}"), ("max: 0.01", "max: 0.5"))
     case("run", "policy.yaml")
     page = report(case, "counts", "recipient", "html")
     assert RULE in page
     assert "A501" not in page
-    seen = json.loads(report(case, "counts", "recipient", "json"))
-    assert [column["name"] for column in seen["data"]["columns"] if column.get("drops_rows")] == ["age"]
-    assert "rows_outside" not in seen["data"]
-    assert seen.get("table") is None
+    assert seen_of(case, "counts") == value
+    assert (NUMBER in page) == (value is not None)
 
 
-def test_recipients_of_rows_read_the_rule(case):
-    use(case, ("max: 0.01", "max: 0.5"))
-    assert case("run", "policy.yaml").code == 0
-    seen = json.loads(report(case, "rows", "recipient", "json"))
-    assert [column["name"] for column in seen["data"]["columns"] if column.get("drops_rows")] == ["age"]
-    assert (seen["data"]["source_rows"]["value"], seen["data"]["rows_outside"]["value"]) == (None, None)
+@pytest.mark.parametrize(("risk", "value"), [("0.2", 30), ("0.03", None)])
+def test_recipients_of_rows_read_the_rule_and_a_number_that_reaches_the_class_size(case, risk, value):
+    """Classes of 5 are asked for, or of 34: 30 rows are left out, and 30 are read."""
+    steps = ("protect: [t], output: out/rows.csv", "protect: [t], transform: [{suppress: cells}], output: out/rows.csv")
+    use(case, ("max: 0.01", "max: 1"), ("highest_risk: 0.2", f"highest_risk: {risk}"), steps)
+    case("run", "policy.yaml")
+    assert seen_of(case, "rows") == value
+    page = report(case, "rows", "recipient", "html")
+    assert RULE in page
+    assert (NUMBER in page) == (value is not None)
+
+
+@pytest.mark.parametrize(("rows", "value"), [("1", 30), ("10", 30), ("11", None)])
+def test_rows_of_one_person_count_once_towards_the_minimum(case, rows, value):
+    """A minimum of 3 persons of up to 10 rows each is sure of at least 30 rows."""
+    use(case, ("max_rows: 1", f"max_rows: {rows}"), ("max: 0.01", "max: 0.5"))
+    case("run", "policy.yaml")
+    assert seen_of(case, "counts") == value
+
+
+def test_a_complement_below_the_minimum_shows_no_number(case):
+    path = case.folder / "input.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    inside, outside = ([row for row in rows if (int(row.rsplit(",", 1)[1]) > 90) == far] for far in (False, True))
+    path.write_text("\n".join([head, *inside[:2], *outside, ""]), encoding="utf-8")
+    use(case, ("max: 0.01", "max: 1"))
+    case("run", "policy.yaml")
+    assert seen_of(case, "counts") is None
 
 
 def test_without_outside_drop_nothing_is_left_out(case):

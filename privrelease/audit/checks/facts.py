@@ -9,9 +9,11 @@ from pydantic import BaseModel
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.document.model import (
     ColumnFacts,
+    Figure,
     Identity,
     LegalFacts,
     OutputFacts,
+    Visibility,
 )
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.texts.catalogue import english
@@ -19,7 +21,7 @@ from privrelease.texts.catalogue import english
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from privrelease.plan.model import Plan, ReleasedColumn, ReleasePlan
+    from privrelease.plan.model import Plan, ReleasedColumn, ReleasePlan, UnitPlan
     from privrelease.relational.schema import Column
     from privrelease.release.manifest import InternalPart
 
@@ -32,6 +34,7 @@ __all__ = [
     "input_digest",
     "left_out",
     "legal_facts",
+    "rows_outside",
 ]
 
 
@@ -97,6 +100,17 @@ def left_out(rows: int, plan: ReleasePlan) -> tuple[Finding, ...]:
             subject=f"datasets.{plan.source.dataset}",
         ),
     )
+
+
+def rows_outside(rows: int, read: int, unit: UnitPlan | None, minimum: int | None) -> Figure:
+    """Count the ``rows`` that a domain leaves out, next to those that were ``read``.
+
+    Recipients see it where both are of at least ``minimum`` persons, whoever they are: with up to ``max_rows`` rows a person, so many times as many
+    rows; never where a person may have any number of rows.
+    """
+    each = 1 if unit is None else unit.max_rows
+    shown = minimum is not None and each is not None and min(rows, read) >= minimum * each
+    return Figure.of(rows, "count", Visibility.RECIPIENT if shown else Visibility.INTERNAL)
 
 
 def input_digest(internal: InternalPart | None) -> str | None:

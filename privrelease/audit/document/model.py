@@ -164,8 +164,8 @@ class DataFacts(Document):
     source_rows: Figure | None
     """Rows of the source, those included that a domain leaves out."""
     rows_outside: Figure | None = Field(default=None, exclude_if=lambda rows: rows is None)
-    """Rows of the source that a domain leaves out; None where the source was not read, where no domain does that, and for tables and
-    statistics.
+    """Rows of the source that a domain leaves out; None where the source was not read, where no domain does that, and for
+    statistics. Recipients see it where the rows left out and the rows read reach the minimum count.
     """
     source_persons: Figure | None
     released_rows: Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.facts import column_facts, drops_rows, identity_of, input_digest
+from privrelease.audit.checks.facts import column_facts, drops_rows, identity_of, input_digest, rows_outside
 from privrelease.audit.document.model import (
     ColumnFacts,
     ColumnLoss,
@@ -16,7 +16,7 @@ from privrelease.audit.document.model import (
     UtilityFacts,
     Visibility,
 )
-from privrelease.audit.document.visibility import count
+from privrelease.audit.document.visibility import count, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.relational.treatments import REMOVED
 
@@ -41,7 +41,7 @@ def _column_of_rows(plan: MicrodataPlan, column: Column) -> ColumnFacts:
 
 
 def data_facts(evidence: Evidence) -> DataFacts:
-    """Describe columns, roles, types, subjects. Counts of the source are internal."""
+    """Describe columns, roles, types, subjects. Counts of the source are internal, but for rows left out where they are not few."""
     plan, source, persons = evidence.plan, evidence.source, evidence.persons
     return DataFacts(
         dataset=plan.source.dataset,
@@ -49,7 +49,9 @@ def data_facts(evidence: Evidence) -> DataFacts:
         population=plan.population_id,
         unit=None if plan.unit is None else plan.unit.column,
         source_rows=None if source is None else count(source.file_rows),
-        rows_outside=None if source is None or not any(map(drops_rows, source.columns)) else count(source.dropped_outside),
+        rows_outside=None
+        if source is None or not any(map(drops_rows, source.columns))
+        else rows_outside(source.dropped_outside, source.n_rows, plan.unit, minimum_of(plan.threats)),
         source_persons=None if persons is None else count(persons.persons),
         released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
         columns=tuple(_column_of_rows(plan, column) for column in plan.source.columns),

@@ -15,7 +15,15 @@ from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, CheckOutcome, c
 from privrelease.audit.checks.aggregate_checks import data_of, digest_mismatches, output_facts, remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
-from privrelease.audit.checks.facts import context_facts, identity_of, input_digest, left_out, legal_facts
+from privrelease.audit.checks.facts import (
+    context_facts,
+    drops_rows,
+    identity_of,
+    input_digest,
+    left_out,
+    legal_facts,
+    rows_outside,
+)
 from privrelease.audit.checks.findings import finding_record
 from privrelease.audit.checks.great_expectations import figure_checks
 from privrelease.audit.comparison.combine import with_earlier
@@ -84,7 +92,9 @@ def audit_table(
         identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_of(plan, plan.population_id, used, AGGREGATED, len(evidence.rows)),
+        data=data_of(plan, plan.population_id, used, AGGREGATED, len(evidence.rows)).model_copy(
+            update={"rows_outside": _rows_outside(evidence)}
+        ),
         threats=(),
         union=None,
         utility=None,
@@ -395,6 +405,13 @@ def _facts(evidence: TableEvidence) -> TableFacts | None:
         beside=evidence.beside,
         intervals=tuple(_interval(evidence, figure) for figure in evidence.attack.table.figures),
     )
+
+
+def _rows_outside(evidence: TableEvidence) -> Figure | None:
+    """Count the rows that a domain leaves out; None where the source was not read, or no domain does that."""
+    if evidence.source_rows is None or not any(map(drops_rows, evidence.plan.source.declared)):
+        return None
+    return rows_outside(evidence.outside, evidence.source_rows, evidence.plan.unit, evidence.plan.rules.min_count)
 
 
 def _interval(evidence: TableEvidence, figure: int) -> IntervalFacts:
