@@ -203,6 +203,16 @@ def _classes(reading: RuleContext, number: int, release: TableRelease, dataset: 
         )
 
 
+def _smallest_hint(name: str, key: str) -> str:
+    """Say what to do about values that may be negative. A domain from 0 would refuse or leave out rows that hold such values."""
+    if key == "weight":
+        return f"write `domain: [0, highest]` for {name}: weights are not negative"
+    return (
+        f"write `domain: [0, highest]` for {name} if no value is below 0; where some are, count persons here and publish the {key} in a "
+        "release with `kind: statistics`"
+    )
+
+
 def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
     path = ("releases", number)
     for index, measure in enumerate(release.measures):
@@ -231,7 +241,7 @@ def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dat
                 "measures",
                 index,
                 key,
-                hint=f"write `domain: [0, highest]` for {name}",
+                hint=_smallest_hint(name, key),
             )
         elif key != "weight" and Decimal(domain[1]) - Decimal(domain[0]) == (1 if spec.grid is None else Decimal(spec.grid)):
             message = (
