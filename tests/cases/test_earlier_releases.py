@@ -76,6 +76,7 @@ def test_where_nothing_links_the_files_that_is_said_and_no_one_is_told_that_they
         assert "and holds" not in page
 
 
+@pytest.mark.anew
 def test_another_order_and_another_name_of_the_policy_change_nothing(e01):
     assert e01("run", "policy.yaml", "--release", "b").code == 0
     changed(e01, ("id: e01", "id: renamed"), ("title: two extracts", "title: others"))
