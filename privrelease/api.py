@@ -23,8 +23,8 @@ from privrelease.pipeline.settings import Settings
 if TYPE_CHECKING:
     import os
 
-    from privrelease.audit.document.changes import Difference
     from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.previous_releases import Difference
     from privrelease.execute.common.progress import Progress
     from privrelease.findings import Finding
     from privrelease.pipeline.kinds import Kind

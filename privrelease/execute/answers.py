@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 from privrelease.errors import BudgetError
 from privrelease.execute.statistics.figures import Noisy
-from privrelease.ledger.data_digests import differ, digests_of
 from privrelease.ledger.entries import written
+from privrelease.ledger.state import differ, digests_of
 from privrelease.relational.filter_forms import filter_form
 from privrelease.relational.filters import columns_of
 

@@ -1,6 +1,8 @@
 """The meaning of a ledger's entries: caps, what is spent, snapshots, answers. Pure; every store replays its entries into this.
 
 Nothing is derived twice: a balance is the sum over the entries, so no second tally can drift from them.
+
+Comparison of two states of data by their keyed digests (``key:digest``, joined by commas).
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
 from privrelease.ledger.accounts import Account, Spent, unit_words
 from privrelease.ledger.caps import cap_statement, stricter
-from privrelease.ledger.data_digests import differ, digests_of
 from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim
 from privrelease.ledger.protocol import Balance, Head
 from privrelease.ledger.refusals import too_much
@@ -27,7 +28,34 @@ if TYPE_CHECKING:
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.protocol import Claim
 
-__all__ = ["Book"]
+__all__ = ["Book", "differ", "digests_of"]
+
+
+def digests_of(content: str | None) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of a content: (key id, digest) of each file; a content without keys is one digest under the empty key.
+
+    >>> digests_of("k1:aa,k1:bb")
+    (('k1', 'aa'), ('k1', 'bb'))
+    """
+    if not content:
+        return ()
+    return tuple(tuple(part.split(":", 1)) if ":" in part else ("", part) for part in content.split(","))
+
+
+def differ(before: str | None, after: str | None) -> bool:
+    """Return True if two contents under the same keys differ, in whatever order their files are; under other keys no one can
+    tell.
+
+    >>> differ("k1:aa", "k1:bb"), differ("k1:aa", "k2:bb"), differ("k1:aa", "k1:aa"), differ("k1:aa,k1:bb", "k1:bb,k1:aa")
+    (True, False, False, False)
+    """
+    one, other = digests_of(before), digests_of(after)
+    if not one or not other:
+        return False
+    if {part[0] for part in one} != {part[0] for part in other}:
+        return False
+    return sorted(one) != sorted(other)
+
 
 #: Clocks of a team's machines differ by this much at most; more is a clock that went backwards.
 _SKEW: Final = timedelta(seconds=5)

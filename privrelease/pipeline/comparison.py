@@ -10,8 +10,8 @@ from privrelease.findings import Location
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from privrelease.audit.document.changes import Difference
     from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.previous_releases import Difference
     from privrelease.policy.changes.diff import PolicyChange
     from privrelease.policy.loader import LoadedPolicy
 

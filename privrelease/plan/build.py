@@ -23,7 +23,7 @@ from privrelease.plan.model import (
     naming_columns,
 )
 from privrelease.policy.language.approvals import same_person
-from privrelease.policy.publications import DEFAULT_LOG, IN_LEDGER
+from privrelease.policy.language.values import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.comparison.difference import by_rank, figures, flags, texts
 from privrelease.audit.comparison.sections import attack_differences, privacy_differences, table_differences
-from privrelease.audit.document.changes import Difference, SinceFacts
+from privrelease.audit.document.previous_releases import Difference, SinceFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

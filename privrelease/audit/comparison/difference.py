@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from privrelease.audit.document.changes import Difference
+from privrelease.audit.document.previous_releases import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from privrelease.audit.comparison.difference import Judged
     from privrelease.audit.document.attacks import AttackFacts, BoundedFacts
-    from privrelease.audit.document.changes import Difference
     from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.previous_releases import Difference
     from privrelease.audit.document.privacy import PrivacyFacts
 
 __all__ = ["attack_differences", "privacy_differences", "table_differences"]

@@ -13,8 +13,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from privrelease.audit.document.attacks import AttacksFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.changes import SinceFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.previous_releases import EarlierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.previous_releases import (
+    EarlierFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    SinceFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+)
 from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.sensitive import SensitiveFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.signoff import (

@@ -1,4 +1,7 @@
-"""Earlier releases that an audit looked at: field ``earlier`` of ``audit.json``. All but the verdict is internal."""
+"""Earlier releases that an audit looked at: field ``earlier`` of ``audit.json``. All but the verdict is internal.
+
+Changes since the previous release: field ``since`` of ``audit.json``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pydantic import Field
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-__all__ = ["ComparedRelease", "EarlierFacts", "Verdict", "for_recipients"]
+__all__ = ["ComparedRelease", "Difference", "EarlierFacts", "SinceFacts", "Verdict", "for_recipients"]
 
 
 Verdict: TypeAlias = Literal["pass", "warn", "fail", "unlinked", "not_evaluated", "unknown", "same"]
@@ -48,3 +51,23 @@ class EarlierFacts(Document):
 def for_recipients(facts: EarlierFacts) -> EarlierFacts:
     """Return the verdict, and how many releases were not looked at: other releases and their figures are no matter of recipients."""
     return EarlierFacts(releases=(), left=facts.left, verdict=facts.verdict)
+
+
+class Difference(Document):
+    """One change. ``what``: a word of the report's catalogue (``since.<what>``); ``about``: the threat, check or file."""
+
+    what: str
+    about: str = ""
+    before: str | None = None
+    after: str | None = None
+    before_figure: Figure | None = None
+    after_figure: Figure | None = None
+    effect: Literal["better", "worse", "changed"]
+
+
+class SinceFacts(Document):
+    """The previous release's run, when it was audited, and what changed."""
+
+    run: str | None
+    audited_at: str
+    changes: tuple[Difference, ...]

@@ -27,7 +27,7 @@ from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
 from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
-from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
 from privrelease.relational.treatments import NOISY
 
 if TYPE_CHECKING:

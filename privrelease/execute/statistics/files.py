@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError
-from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
 from privrelease.relational.schema import SinkKind
 from privrelease.release.files import os_errors, write_atomically
 

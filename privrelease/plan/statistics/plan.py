@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
-from privrelease.policy.rules.released_columns import STATISTICS_COLUMNS
+from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

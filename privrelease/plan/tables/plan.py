@@ -13,7 +13,7 @@ from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTab
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.errors import InputError
 from privrelease.plan.model import UnitPlan, naming_columns, releases_of
-from privrelease.policy.rules.released_columns import figure_name
+from privrelease.policy.kind_table import figure_name
 from privrelease.policy.rules.table_keys import keys_of
 from privrelease.relational.filter_truth import cells_where
 from privrelease.relational.filters import columns_of, parse_filter

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from privrelease.policy.changes.directions import members, reached
-from privrelease.policy.language.values import Period
-from privrelease.policy.publications import DEFAULT_LOG
+from privrelease.policy.language.values import DEFAULT_LOG, Period
 
 if TYPE_CHECKING:
     from datetime import date

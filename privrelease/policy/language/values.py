@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOICE",
+    "DEFAULT_LOG",
+    "IN_LEDGER",
     "NAMED",
     "AnyText",
     "ColumnName",
@@ -37,6 +39,11 @@ __all__ = [
     "as_text",
     "enumerated",
 ]
+
+#: The log of publications of a policy that names none, next to it.
+DEFAULT_LOG: Final = "publications.jsonl"
+#: The name of a log that the ledger keeps, in place of a path.
+IN_LEDGER: Final = "ledger"
 
 
 class Frozen(BaseModel):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.policy.language.expectation_values import misfits
 from privrelease.policy.language.expectations import PARAMETERS
 from privrelease.policy.language.kinds import KINDS
-from privrelease.policy.rules.released_columns import released_columns
+from privrelease.policy.release_kind import kind_of
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.relational.expectations import EXPECTATIONS, NOT_OFFERED, TYPES
 from privrelease.relational.schema import ColumnType
@@ -50,7 +50,7 @@ def types_seen(check: Check, release: Release, dataset: Dataset, kinds: Kinds = 
     """Return the columns that a check sees, with their types there: all of the source's, or those of the released file."""
     if check.on == "source":
         return {name: spec.type for name, spec in dataset.columns.items()}
-    return released_columns(release, dataset, kinds)
+    return kind_of(release, kinds).columns(release, dataset)
 
 
 def expectation_rules(reading: RuleContext) -> Iterator[Finding]:

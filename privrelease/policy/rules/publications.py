@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.policy.publications import DEFAULT_LOG, IN_LEDGER
+from privrelease.policy.language.values import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.text.messages import shown
 from privrelease.policy.validation.paths import STATE_FOLDER, PathFault, companions
 

@@ -15,8 +15,8 @@ from privrelease.report.view.edition import Edition, is_withheld
 from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.changes import SinceFacts
     from privrelease.audit.document.model import AuditResult, CheckResult, FindingRecord
+    from privrelease.audit.document.previous_releases import SinceFacts
     from privrelease.report.view.changes import ChangeRow
     from privrelease.report.view.page import Context, Sentence, Status
     from privrelease.texts.catalogue import Catalogue

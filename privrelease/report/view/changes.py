@@ -10,7 +10,7 @@ from privrelease.report.view.page import shown, shown_beside
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from privrelease.audit.document.changes import Difference
+    from privrelease.audit.document.previous_releases import Difference
     from privrelease.report.view.page import Status
     from privrelease.texts.catalogue import Catalogue
 

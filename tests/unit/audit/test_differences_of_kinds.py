@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from privrelease.audit.comparison.audits import compare_with_previous, differences
-from privrelease.audit.document.changes import SinceFacts
 from privrelease.audit.document.model import Figure, Outcome
+from privrelease.audit.document.previous_releases import SinceFacts
 from privrelease.audit.document.schema import audit_of
 from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
 from privrelease.report.view.changes import change_rows

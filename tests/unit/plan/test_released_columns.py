@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.plan.build import build_plan
+from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.loader import load_policy
-from privrelease.policy.rules.released_columns import released_columns
+from privrelease.policy.release_kind import kind_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,6 @@ def test_the_columns_of_a_table_are_those_of_its_plan(tmp_path: Path) -> None:
     loaded = load_policy(file)
     (plan,) = build_plan(loaded).releases
     (release,) = loaded.policy.releases
-    seen = released_columns(release, loaded.policy.datasets["d"])
+    seen = kind_of(release, KINDS).columns(release, loaded.policy.datasets["d"])
     assert [(name, kind.value) for name, kind in seen.items()] == list(plan.columns)
     assert {seen["sum_whole"].value, seen["mean_pay"].value, seen["weighted_count_dose"].value} == {"integer", "number"}

@@ -18,8 +18,7 @@ from privrelease.policy.language.values import CHOICE, Frozen, Identifier, Text
 from privrelease.policy.loader import check_policy, load_policy
 from privrelease.policy.output.dump import dump
 from privrelease.policy.output.json_schema import policy_schema
-from privrelease.policy.release_kind import FileOrder, ReleaseKind, values_of
-from privrelease.policy.rules.released_columns import released_columns
+from privrelease.policy.release_kind import FileOrder, ReleaseKind, kind_of, values_of
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def test_a_check_of_rows_about_persons_and_an_attack_do_not_fit_it(written):
 
 def test_its_columns_are_those_that_it_says(written):
     policy = load_policy(written(TEXT), kinds=TOYS).policy
-    found = released_columns(policy.releases[0], policy.datasets["people"], TOYS)
+    found = kind_of(policy.releases[0], TOYS).columns(policy.releases[0], policy.datasets["people"])
     assert found == {"a": ColumnType.NUMBER, "b": ColumnType.NUMBER}
 
 
