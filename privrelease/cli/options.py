@@ -58,7 +58,7 @@ MemoryLimit = Annotated[
     typer.Option(
         "--memory-limit",
         metavar="SIZE",
-        help="Memory the engine may use, e.g. 4GiB. The process adds 0.2 to 0.4 GiB, and more where there are millions of classes.",
+        help="Memory the engine may use, e.g. 4GiB. The process itself adds to it, with the number of classes and of rows.",
     ),
 ]
 Threads = Annotated[
