@@ -21,6 +21,8 @@ DP119  a quantile is not strictly between 0 and 1
 DP121  the unit has no ``max_rows``
 DP122  mechanism and query do not fit
 DP123  too many cells or candidates
+DP124  rho of a draw from an envelope is 0, or too small to draw with
+DP125  a choice without a candidate
 =====  ====================================================================================================================
 """
 
@@ -44,6 +46,8 @@ CODES: Final = (
     "DP121",
     "DP122",
     "DP123",
+    "DP124",
+    "DP125",
 )
 
 LEAST_EPSILON: Final = Fraction(1, 10**6)

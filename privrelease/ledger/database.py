@@ -15,7 +15,7 @@ from sqlalchemy import delete, insert, select
 
 from privrelease.errors import BudgetError
 from privrelease.ledger.caps import before
-from privrelease.ledger.entries import Entry, budget_record, claim_record
+from privrelease.ledger.entries import Entry, budget_record, claim_record, commit_record
 from privrelease.ledger.locations import db_errors
 from privrelease.ledger.protocol import Reservation
 from privrelease.ledger.publications import AppendingTexts, stored_texts
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from privrelease.dp.budget import Budget
+    from privrelease.dp.envelope import EnvelopeDraw
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.locations import Place
     from privrelease.ledger.protocol import Balance, Claim, Head
@@ -77,13 +78,15 @@ class DatabaseLedger:
         self._book.apply(entry)
         return Reservation(str(entry.sequence), claim, self._book.head)
 
-    def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
+    def commit(
+        self, reservation: Reservation, answers: Mapping[str, bytes], draws: tuple[EnvelopeDraw, ...] | None = None
+    ) -> None:
         """Store the answers, all or none, once."""
         number = int(reservation.id)
-        digests = {key: hashlib.sha256(answer).hexdigest() for key, answer in answers.items()}
         with self._writing() as connection:
             self._book.check_answers(number, reservation.claim, set(answers))
-            entry = self._append(connection, "commit", {"reservation": number, "answers": digests})
+            self._book.check_drawn(reservation.claim.envelope, draws)
+            entry = self._append(connection, "commit", commit_record(number, answers, draws))
             for key, answer in answers.items():
                 connection.execute(delete(ANSWERS).where(ANSWERS.c.query == key))
                 connection.execute(insert(ANSWERS).values(query=key, answer=answer))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw
+from privrelease.dp.envelope import EnvelopeDraw, Reserved
 from privrelease.dp.sensitivity import Neighbours
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.filter_records import filter_record, read_filter_record
@@ -23,7 +24,17 @@ from privrelease.units import Delta, Epsilon
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NOTHING", "Entry", "budget_record", "claim_record", "read_budget", "read_claim", "written"]
+__all__ = [
+    "NOTHING",
+    "Entry",
+    "budget_record",
+    "claim_record",
+    "commit_record",
+    "read_budget",
+    "read_claim",
+    "read_envelope_draws",
+    "written",
+]
 
 #: What the first entry names as the hash before it.
 NOTHING = "0" * 64
@@ -124,6 +135,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "run": claim.run,
         "queries": list(claim.queries),
         **({} if claim.unit is None else {"unit": claim.unit}),
+        **({} if claim.envelope is None else {"envelope": claim.envelope.record()}),
         **apart,
     }
 
@@ -149,8 +161,22 @@ def read_claim(record: Mapping[str, Any], *, draws: bool = True) -> Claim:
         cost = read_budget(rest.pop("cost"))
         queries = tuple(rest.pop("queries"))
         apart = tuple(_read_apart(one) for one in rest.pop("apart", ()))
+        envelope = rest.pop("envelope", None)
+        reserved = None if envelope is None else Reserved.from_record(envelope)
         built = tuple(Draw.from_record(draw) for draw in drawn) if draws else ()
-        return Claim(draws=built, cost=cost, queries=queries, apart=apart, **rest)
+        return Claim(draws=built, cost=cost, queries=queries, apart=apart, envelope=reserved, **rest)
     except (KeyError, TypeError) as error:
         msg = "not the record of a claim"
         raise ValueError(msg) from error
+
+
+def commit_record(number: int, answers: Mapping[str, bytes], draws: tuple[EnvelopeDraw, ...] | None = None) -> dict[str, Any]:
+    """Return the commit of a reservation as plain data: the digests of its answers, and the draws where it was an envelope."""
+    digests = {key: hashlib.sha256(answer).hexdigest() for key, answer in answers.items()}
+    drawn = {} if draws is None else {"draws": [draw.record() for draw in draws]}
+    return {"reservation": number, "answers": digests, **drawn}
+
+
+def read_envelope_draws(body: Mapping[str, Any]) -> tuple[EnvelopeDraw, ...] | None:
+    """Return the draws that a commit lists, None where it is not of an envelope; raises ValueError where one is not valid."""
+    return None if "draws" not in body else tuple(EnvelopeDraw.from_record(draw) for draw in body["draws"])

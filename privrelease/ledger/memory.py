@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.ledger.accounts import Account
 from privrelease.ledger.caps import before
-from privrelease.ledger.entries import claim_record, read_claim
+from privrelease.ledger.entries import claim_record, commit_record, read_claim
 from privrelease.ledger.protocol import Reservation
 from privrelease.ledger.state import Book
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from privrelease.dp.budget import Budget
+    from privrelease.dp.envelope import EnvelopeDraw
     from privrelease.ledger.protocol import Balance, Claim, Head
 
 __all__ = ["MemoryLedger"]
@@ -58,12 +58,14 @@ class MemoryLedger:
         self._append("reserve", {"claim": claim_record(claim)})
         return Reservation(str(self._book.head.sequence), claim, self._book.head)
 
-    def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
+    def commit(
+        self, reservation: Reservation, answers: Mapping[str, bytes], draws: tuple[EnvelopeDraw, ...] | None = None
+    ) -> None:
         """Store the answers."""
         number = int(reservation.id)
         self._book.check_answers(number, reservation.claim, set(answers))
-        digests = {key: hashlib.sha256(answer).hexdigest() for key, answer in answers.items()}
-        self._append("commit", {"reservation": number, "answers": digests})
+        self._book.check_drawn(reservation.claim.envelope, draws)
+        self._append("commit", commit_record(number, answers, draws))
         self._stored.update(answers)
 
     def answer(self, query: str) -> bytes | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from privrelease.dp.composition import Apart
     from privrelease.dp.draws import Draw
+    from privrelease.dp.envelope import EnvelopeDraw, Reserved
     from privrelease.ledger.state import Book
 
 __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]
@@ -28,6 +29,7 @@ class Claim:
     ``cost``: at least what the accountant makes of the draws, ``apart`` those of them that no person can be in together. ``content``: the
     keyed digest of the source; the same ``snapshot`` label of a dataset with another content is an error. ``queries``: the keys under which
     answers will be stored. ``unit``: whose epsilon it is, as :func:`~privrelease.ledger.accounts.unit_of` says it (None: written before claims said so).
+    ``envelope``: what is reserved as a whole for draws that are not known yet; the commit lists them.
     """
 
     population: str
@@ -43,6 +45,7 @@ class Claim:
     queries: tuple[str, ...] = ()
     apart: tuple[Apart, ...] = ()
     unit: str | None = None
+    envelope: Reserved | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,13 @@ class Ledger(Protocol):
         """Spend the claim's cost durably, before anything is drawn; all of it or nothing."""
         ...
 
-    def commit(self, reservation: Reservation, answers: Mapping[str, bytes]) -> None:
-        """Store the answers by query key. Once per reservation."""
+    def commit(
+        self, reservation: Reservation, answers: Mapping[str, bytes], draws: tuple[EnvelopeDraw, ...] | None = None
+    ) -> None:
+        """Store the answers by query key, and of an envelope the ``draws`` that were made from it. Once per reservation.
+
+        Raises BudgetError (L136) where they cost more than the envelope, composed from their records; nothing is stored then.
+        """
         ...
 
     def answer(self, query: str) -> bytes | None:

@@ -102,4 +102,7 @@ CODES: dict[str, str] = {
     "L132": "a reservation that stored no answers: its budget stays spent",
     "L133": "a population that was charged under another unit",
     "L134": "a stored answer whose data could not be compared with what is there now",
+    "L135": "a draw that does not fit what is left of its envelope",
+    "L136": "draws from an envelope that cost more than was reserved for it",
+    "L137": "an envelope that was never committed: its budget stays spent",
 }

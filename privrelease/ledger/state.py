@@ -16,7 +16,7 @@ from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
 from privrelease.ledger.accounts import Account, Spent, unit_words
 from privrelease.ledger.caps import cap_statement, stricter
-from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim
+from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim, read_envelope_draws
 from privrelease.ledger.protocol import Balance, Head
 from privrelease.ledger.refusals import too_much
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from privrelease.dp.budget import Budget
+    from privrelease.dp.envelope import EnvelopeDraw, Reserved
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.protocol import Claim
 
@@ -74,6 +75,7 @@ class Book:
         self.datasets: dict[str, Account] = {}
         self.population_of: dict[str, str] = {}
         self.waiting: dict[int, Mapping[str, Any]] = {}
+        self.from_envelope: dict[int, tuple[EnvelopeDraw, ...]] = {}
         self.answers: dict[str, str] = {}
         self._kept: dict[str, tuple[str, datetime]] = {}
         self._rhos: dict[int, tuple[Fraction, Fraction]] = {}
@@ -128,7 +130,7 @@ class Book:
     def concentrated(self, population: str) -> tuple[Fraction, Fraction]:
         """Return what a population has spent in rho under its own unit, and the probability of a failure outside it: from every draw, composed by zCDP.
 
-        A view for whoever plans: caps are about the sums of epsilon and delta. Raises ValueError where a draw is not one.
+        A view for whoever plans: caps are about the sums of epsilon and delta. An envelope counts as a whole. Raises ValueError where a draw is not one.
         """
         rhos = [self._rho(spent.sequence) for spent in self.account(population).of_unit()]
         return sum((rho for rho, _ in rhos), Fraction(0)), sum((failure for _, failure in rhos), Fraction(0))
@@ -136,7 +138,8 @@ class Book:
     def _rho(self, sequence: int) -> tuple[Fraction, Fraction]:
         if sequence not in self._rhos:
             claim = read_claim(self.entries[sequence].body["claim"])
-            self._rhos[sequence] = rho_of(claim.draws, claim.apart)
+            held = claim.envelope
+            self._rhos[sequence] = rho_of(claim.draws, claim.apart) if held is None else (held.rho.value, held.failure.value)
         return self._rhos[sequence]
 
     def lost(self, release: str) -> tuple[Spent, ...]:
@@ -180,11 +183,16 @@ class Book:
 
     @staticmethod
     def check_cost(claim: Claim) -> None:
-        """Raise ValueError where a claim costs less than its draws do together, composed again by the accountant that it names.
+        """Raise ValueError where a claim costs less than its draws do together, composed again by the accountant that it names;
+        or less than its envelope holds.
 
         Raises InputError (D301) where that is PLD and dp-accounting is missing.
         """
-        if not covers(claim.cost, claim.draws, claim.accountant, claim.apart):
+        if claim.envelope is not None:
+            if claim.draws or claim.apart or claim.accountant != "zcdp" or not claim.envelope.within(claim.cost):
+                msg = "a claim of an envelope has no other draws and costs at least what the envelope holds"
+                raise ValueError(msg)
+        elif not covers(claim.cost, claim.draws, claim.accountant, claim.apart):
             msg = "a claim cannot cost less than its draws"
             raise ValueError(msg)
 
@@ -287,6 +295,22 @@ class Book:
         if not keys <= set(claim.queries):
             msg = "answers to queries that were not claimed"
             raise ValueError(msg)
+
+    @staticmethod
+    def check_drawn(envelope: Reserved | None, draws: tuple[EnvelopeDraw, ...] | None) -> None:
+        """Raise BudgetError (L136) where what was drawn from an envelope, composed again from its records, costs more than it holds.
+
+        Raises ValueError where draws are listed without an envelope, or not listed with one.
+        """
+        if (envelope is None) != (draws is None):
+            msg = "lists the draws of an envelope, and those only"
+            raise ValueError(msg)
+        if envelope is not None and draws is not None and not envelope.covers(draws):
+            raise BudgetError(
+                code="L136",
+                message="the draws from an envelope cost more than was reserved for it",
+                hint="no answer is stored; what was reserved stays spent",
+            )
 
     # --------------------------------------------------------------------------------------------------------------- replaying
 
@@ -391,7 +415,16 @@ class Book:
         if number not in self.waiting or not set(answers) <= set(self.waiting[number]["queries"]):
             msg = "stores answers that nothing was reserved for"
             raise ValueError(msg)
-        release = self.waiting.pop(number)["release"]
+        claim, draws = self.waiting.pop(number), read_envelope_draws(entry.body)
+        held = read_claim(claim, draws=False).envelope
+        try:
+            self.check_drawn(held, draws)
+        except BudgetError as error:
+            msg = f"draws more than was reserved ({error.code})"
+            raise ValueError(msg) from error
+        if draws is not None:
+            self.from_envelope[number] = draws
+        release = claim["release"]
         self._committed[release] = max(number, self._committed.get(release, -1))
         self.answers.update(answers)
         self._kept.update(dict.fromkeys(answers, (release, entry.at)))

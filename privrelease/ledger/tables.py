@@ -20,10 +20,11 @@ __all__ = ["ANSWERS", "ENTRIES", "FORMAT", "LEDGER", "METADATA", "MIGRATIONS", "
 
 #: Version of the tables and entries that this program writes. 2: totals of other accountants and parts, answers that were let go, caps of
 #: datasets that are set anew. 3: claims say whose epsilon they spend, answers are kept by what determines them.
-FORMAT: Final = 3
+#: 4: envelopes, whose commits list their draws.
+FORMAT: Final = 4
 
 #: Versions that can be read as they are.
-_READABLE: Final = frozenset({1, 2, 3})
+_READABLE: Final = frozenset({1, 2, 3, 4})
 
 METADATA: Final = MetaData()
 
@@ -53,7 +54,7 @@ ANSWERS: Final = Table(
 )
 
 #: By version: what makes the next one of it, within the transaction that found it.
-MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: lambda _: None, 2: lambda _: None}
+MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: lambda _: None, 2: lambda _: None, 3: lambda _: None}
 
 
 def migrate(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.errors import BudgetError
-from privrelease.findings import Finding
+from privrelease.findings import Finding, Severity
 from privrelease.ledger.entries import NOTHING, Entry, read_claim
 from privrelease.ledger.open import check_anchors
 from privrelease.ledger.state import Book
@@ -29,7 +29,9 @@ __all__ = ["Verification", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """``problems``: what was found, none where all is well. ``anchored``: the last entry that a manifest names, ``after`` how many follow."""
+    """``problems``: what was found, none where all is well. ``anchored``: the last entry that a manifest names, ``after`` how many follow.
+    ``uncommitted``: envelopes that were reserved and never committed (L137); their runs ended before, or still run.
+    """
 
     ledger: str
     entries: int
@@ -37,6 +39,7 @@ class Verification:
     problems: tuple[Finding, ...]
     anchored: Anchor | None
     after: int
+    uncommitted: tuple[Finding, ...] = ()
 
 
 def verify(ledger: DatabaseLedger, anchors: Iterable[Anchor] = (), verifier: Verifier | None = None) -> Verification:
@@ -58,7 +61,9 @@ def verify(ledger: DatabaseLedger, anchors: Iterable[Anchor] = (), verifier: Ver
     ours = [anchor for anchor in known if anchor.head.ledger == book.identity and _holds(texts, anchor)]
     last = max(ours, key=lambda anchor: anchor.head.sequence, default=None)
     after = len(texts) if last is None else texts[-1][0] - last.head.sequence
-    return Verification(book.identity, len(texts), texts[-1][1] if texts else NOTHING, tuple(problems), last, after)
+    return Verification(
+        book.identity, len(texts), texts[-1][1] if texts else NOTHING, tuple(problems), last, after, tuple(_uncommitted(book))
+    )
 
 
 def _chain(texts: Sequence[tuple[int, str, str]]) -> Iterator[Finding]:
@@ -104,6 +109,17 @@ def _draws(book: Book) -> Iterator[Finding]:
                 book.check_cost(claim)
             except ValueError:
                 yield _problem(f"entry {entry.sequence} charges less than its draws cost")
+
+
+def _uncommitted(book: Book) -> Iterator[Finding]:
+    for sequence, claim in sorted(book.waiting.items()):
+        if "envelope" in claim:
+            yield Finding(
+                "L137",
+                f"entry {sequence} reserved an envelope for release {claim['release']} (run {claim['run']}) that was never committed",
+                Severity.INFO,
+                hint="what it spent stays spent, and none of its answers is stored; a run that is still going commits it at its end",
+            )
 
 
 def _answers(book: Book, stored: Mapping[str, str]) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from privrelease.errors import BudgetError
 from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.entries import read_claim
 
@@ -42,7 +43,7 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
     anchor = None if claim is None else claim.anchor
     account = None if claim is None else book.populations.get(claim.population)
     spent = [] if account is None else account.spent
-    records = {one.sequence: book.entries[one.sequence].body["claim"]["draws"] for one in spent}
+    records = {one.sequence: _records(book, one.sequence) for one in spent}
     every = {sequence: tuple(map(_key, draws)) for sequence, draws in records.items()}
     known = (
         anchor is not None
@@ -59,12 +60,20 @@ def charges_of(book: Book, manifest: Manifest) -> Charges:
     return Charges(entry, earlier, None if account is None else account.cap, counted, short)
 
 
+def _records(book: Book, sequence: int) -> list[Mapping[str, object]]:
+    """Return the records of a reservation's draws: those of its claim, or those that were drawn from its envelope."""
+    drawn = book.from_envelope.get(sequence, ())
+    return [*book.entries[sequence].body["claim"]["draws"], *(draw.record() for draw in drawn)]
+
+
 def _short(book: Book, sequence: int, stated: PrivacyClaim) -> bool:
     """Return True if an entry charges less than its draws cost, or counts queries in parallel that the manifest does not."""
     try:
         claim = read_claim(book.entries[sequence].body["claim"])
         book.check_cost(claim)
-    except ValueError:
+        if claim.envelope is not None:  # the third time, after the door itself and the commit
+            book.check_drawn(claim.envelope, book.from_envelope.get(sequence, ()))
+    except (ValueError, BudgetError):
         return True
     return not all(any(_within(one, family) for family in stated.apart) for one in claim.apart)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import BudgetError, UsageError
@@ -11,7 +11,7 @@ from privrelease.findings import pluralise
 from privrelease.pipeline.ledger import anchors, named_ledger, opened, spending_datasets, verified
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
@@ -195,6 +195,7 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
                 "anchored": None if anchor is None else {"sequence": anchor.head.sequence, "run": anchor.run},
                 "after_anchor": found.after,
                 "problems": [finding_value(problem) for problem in found.problems],
+                "uncommitted": [finding_value(one) for one in found.uncommitted],
             }
         )
     else:
@@ -204,7 +205,7 @@ def verify(policy: Path, settings: Settings, manifests: Sequence[Path], console:
             if anchor is None
             else f"anchored  up to entry {anchor.head.sequence}, by the manifest of run {anchor.run}; {found.after} after it"
         )
-    for problem in found.problems:
+    for problem in (*found.problems, *found.uncommitted):
         console.say(str(problem))
     if found.problems:
         return Ending(1, f"the ledger is not what was written ({len(found.problems)} found)", findings=found.problems)
@@ -258,14 +259,10 @@ def _show(ledger: DatabaseLedger, console: Console) -> None:
 def _said(book: Book, entry: Entry) -> str:
     body = entry.body
     if entry.kind == "reserve":
-        claim = body["claim"]
-        lost = ", no answers stored" if entry.sequence in book.waiting else ""
-        return (
-            f"reserve     {claim['release']} spent epsilon {claim['cost']['epsilon']}, delta {claim['cost']['delta']} of "
-            f"{claim['population']} in {pluralise(len(claim['draws']), 'draw')} (run {claim['run']}{lost})"
-        )
+        return _reserved(body["claim"], waiting=entry.sequence in book.waiting)
     if entry.kind == "commit":
-        return f"commit      {pluralise(len(body['answers']), 'answer')} of reservation {body['reservation']}"
+        drawn = "" if "draws" not in body else f", {pluralise(len(body['draws']), 'draw')} from its envelope"
+        return f"commit      {pluralise(len(body['answers']), 'answer')} of reservation {body['reservation']}{drawn}"
     if entry.kind == "ledger":
         return f"ledger      {body['ledger']}, {pluralise(len(body['populations']), 'population')}, {pluralise(len(body['owners']), 'owner')}"
     if entry.kind == "forget":
@@ -277,3 +274,14 @@ def _said(book: Book, entry: Entry) -> str:
     signed = ", signed by an owner" if "envelope" in body else ""
     whose = f"dataset {body['dataset']}" if "dataset" in body else body["population"]
     return f"{entry.kind:<10}  {whose}: cap epsilon {body['cap']['epsilon']}, delta {body['cap']['delta']}{signed}"
+
+
+def _reserved(claim: Mapping[str, Any], *, waiting: bool) -> str:
+    if "envelope" in claim:
+        of, lost = f"an envelope of rho {claim['envelope']['rho']}", ", never committed" if waiting else ""
+    else:
+        of, lost = pluralise(len(claim["draws"]), "draw"), ", no answers stored" if waiting else ""
+    return (
+        f"reserve     {claim['release']} spent epsilon {claim['cost']['epsilon']}, delta {claim['cost']['delta']} of "
+        f"{claim['population']} in {of} (run {claim['run']}{lost})"
+    )

@@ -18,6 +18,7 @@ import pytest
 
 from privrelease.dp.budget import Budget
 from privrelease.dp.draws import Draw, Target
+from privrelease.dp.envelope import Reserved
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.open import create_ledger, open_ledger
@@ -50,6 +51,35 @@ def count_claim(epsilon: str = "0.1", delta: str = "0", **changes: Any) -> Claim
         "run": "r1",
     }
     return Claim(**(base | changes))
+
+
+def whole_claim(epsilon: str, **changes: Any) -> Claim:
+    """A claim of an envelope, a tenth of whose delta is for discovered keys."""
+    cost = budget_of(epsilon, "1e-6")
+    held = Reserved.of(cost, Delta("1e-7"))
+    return count_claim(epsilon, draws=(), cost=cost, accountant="zcdp", envelope=held, **changes)
+
+
+class Ones:
+    """Exact counts of 1 everywhere."""
+
+    def rows(self, query):
+        import numpy as np
+
+        return np.ones(query.size, np.int64)
+
+    def persons(self, query):
+        raise AssertionError(query)
+
+
+@pytest.fixture
+def envelope_claim():
+    return whole_claim
+
+
+@pytest.fixture
+def ones():
+    return Ones()
 
 
 @pytest.fixture

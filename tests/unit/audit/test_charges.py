@@ -11,6 +11,7 @@ from privrelease.audit.statistics.charges import charges_of, ledger_mismatches
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
+from privrelease.dp.envelope import EnvelopeDraw, Reserved
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.protocol import Claim
@@ -18,7 +19,7 @@ from privrelease.ledger.state import Book
 from privrelease.relational.filters import Comparison
 from privrelease.release.manifest import Manifest
 from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
-from privrelease.units import Epsilon
+from privrelease.units import Delta, Epsilon
 
 
 def draw(query, epsilon="0.5"):
@@ -142,3 +143,17 @@ def test_an_entry_that_charges_less_than_its_draws_is_found(ledger, monkeypatch)
         head = ledger.reserve(cheap).head
     made = manifest(head, ("a", draw("a")), ("b", draw("b")))
     assert ledger_mismatches(made, charges_of(ledger.book(), made)) == "the ledger's entry charges less than its draws cost"
+
+
+@pytest.mark.parametrize("factor", [Fraction(1), Fraction("0.9")])
+def test_draws_from_an_envelope_are_composed_again_and_those_that_pass_it_are_found(ledger, monkeypatch, factor):
+    cost = Budget(Epsilon(1), Delta("1e-6"))
+    held = Reserved.of(cost)
+    made = ledger.reserve(Claim("p", "d-p", "x/s", "0" * 64, (), cost, accountant="zcdp", envelope=held))
+    scale = factor / (2 * held.rho.value)
+    drawn = EnvelopeDraw("a", "cells", "discrete_gaussian", Sensitivity.of_one_number(1), scale, size=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(Book, "check_drawn", staticmethod(lambda envelope, draws: None))  # a writer that does not look
+        ledger.commit(made, {}, (drawn,))
+    short = "the ledger's entry charges less than its draws cost"
+    assert said(ledger, manifest(made.head, ("a", drawn))) == (None if factor == 1 else short)

@@ -1,0 +1,339 @@
+"""Envelopes: no sequence of questions spends more than was reserved; what does not fit is refused before it is drawn."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privrelease.dp.accountants import ZcdpAccountant
+from privrelease.dp.accountants.events import Together
+from privrelease.dp.budget import Budget
+from privrelease.dp.conversion import delta_of_rho
+from privrelease.dp.envelope import Envelope, EnvelopeDraw, Marginal, Reserved, Score
+from privrelease.dp.queries import Setting
+from privrelease.dp.randomness import TestRandomness
+from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
+from privrelease.errors import BudgetError, InternalError, PolicyError
+from privrelease.units import Delta, Epsilon, Rho
+
+ALPHA = 1e-9
+N = 40_000
+
+
+class Exact:
+    """Counts that were asked for, and how often."""
+
+    def __init__(self, rows, persons=((("a",), ("b",)), (40, 1))):
+        self._rows = {name: np.array(cells, np.int64) for name, cells in rows.items()}
+        self._persons = persons
+        self.asked = 0
+
+    def rows(self, query):
+        self.asked += 1
+        return self._rows[query.name]
+
+    def persons(self, query):
+        self.asked += 1
+        return self._persons[0], np.array(self._persons[1], np.int64)
+
+
+class Counting(TestRandomness):
+    """Repeatable bytes, counted."""
+
+    __test__ = False
+    __slots__ = ("bytes",)
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.bytes = 0
+
+    def draw(self, size):
+        self.bytes += size
+        return super().draw(size)
+
+
+ONE = Setting(Contribution(1))
+A, B = Marginal("a", (2,)), Marginal("a x b", (2, 3))
+CELLS = {"a": [5, 7], "a x b": [1, 2, 3, 4, 5, 6]}
+
+
+def opened(rho="1/10", failure="0", setting=ONE, rows=None, seed=1):
+    charged = []
+    envelope = Envelope(
+        Reserved(Rho(Fraction(rho)), Delta(failure)), setting, Exact(rows or CELLS), charged.append, Counting(seed)
+    )
+    assert charged == [envelope.reserved]
+    return envelope
+
+
+def scores(*models, weight=1):
+    return [Score(np.array(model), weight=weight) for model in models]
+
+
+# --------------------------------------------------------------------------------------------------------------------- spending
+
+
+@pytest.mark.parametrize("sequences", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_no_sequence_of_questions_spends_more_than_was_reserved(sequences):
+    made = random.Random(15)
+    refused = drawn = 0
+    for number in range(sequences):
+        reserved = Reserved(Rho(Fraction(made.randint(1, 400), 1000)), Delta(Fraction(made.randint(0, 3), 10**6)))
+        neighbours = made.choice(list(Neighbours))
+        setting = Setting(Contribution(made.randint(1, 4), made.choice([None, 2])), neighbours)
+        envelope = Envelope(reserved, setting, Exact(CELLS), lambda _: None, Counting(number))
+        for _ in range(made.randint(1, 8)):
+            rho = Rho(Fraction(made.randint(1, 300), 1000))
+            before = (envelope.left, envelope._counts.asked, envelope._randomness.bytes)
+            try:
+                kind = made.randrange(3)
+                if kind == 0:
+                    envelope.measure(made.choice([A, B]), rho)
+                elif kind == 1:
+                    grid = made.choice([1, 10])
+                    envelope.select([A, B], scores([0, 3], [1] * 6, weight=made.randint(1, 3)), rho, grid=grid)
+                else:
+                    envelope.discover("k", rho, Delta(Fraction(made.randint(1, 20), 10**7)))
+                drawn += 1
+                # a cost is at most what was asked for
+                assert before[0].rho.value - envelope.left.rho.value <= rho.value
+            except BudgetError as error:
+                refused += error.code == "L135"
+                assert before == (envelope.left, envelope._counts.asked, envelope._randomness.bytes)
+        records = [EnvelopeDraw.from_record(draw.record()) for draw in envelope.close()]
+        # the sum by hand, in fractions, next to the accountant's
+        by_hand = sum(
+            (
+                (2 * Fraction(d.sensitivity.l1) / d.scale) ** 2 / 8
+                if d.figure == "choice"
+                else Fraction(d.sensitivity.l2_squared) / (2 * d.scale)
+                for d in records
+            ),
+            Fraction(0),
+        )
+        failures = sum((d.selection.delta() for d in records if d.figure == "keys"), Fraction(0))
+        assert by_hand <= reserved.rho.value
+        assert failures <= reserved.failure.value
+        assert reserved.covers(records)
+        composed = ZcdpAccountant().compose(Together(tuple(d.event for d in records)))
+        assert (composed.rho.value, composed.failure.value) == (by_hand, failures)
+        assert envelope.left == Reserved(Rho(reserved.rho.value - by_hand), Delta(reserved.failure.value - failures))
+    assert refused > sequences
+    assert drawn > sequences / 2
+
+
+def test_the_whole_envelope_can_be_used_and_nothing_beyond():
+    envelope = opened("1/8")
+    for _ in range(4):
+        assert envelope.measure(A, Rho(Fraction(1, 32))).shape == (2,)  # sigma squared 16 each
+    assert envelope.left.rho == Rho(0)
+    used = envelope._randomness.bytes
+    with pytest.raises(BudgetError, match="L135"):
+        envelope.measure(A, Rho(Fraction(1, 10**9)))
+    assert envelope._randomness.bytes == used
+    assert [draw.scale for draw in envelope.close()] == [Fraction(16)] * 4
+
+
+def test_a_reservation_that_is_refused_opens_nothing():
+    def refuse(_):
+        raise BudgetError(code="L120", message="too much")
+
+    counts = Exact(CELLS)
+    with pytest.raises(BudgetError, match="L120"):
+        Envelope(Reserved(Rho(1), Delta(0)), ONE, counts, refuse, Counting(1))
+    assert counts.asked == 0
+
+
+def test_nothing_is_drawn_after_it_was_closed():
+    envelope = opened()
+    envelope.close()
+    with pytest.raises(InternalError, match="R210"):
+        envelope.measure(A, Rho(Fraction(1, 100)))
+    assert envelope._randomness.bytes == 0
+
+
+def test_an_envelope_is_all_of_a_budget_but_the_failures_and_no_more():
+    budget = Budget(Epsilon(1), Delta("1e-6"))
+    whole, less = Reserved.of(budget), Reserved.of(budget, Delta("5e-7"))
+    assert whole.within(budget)
+    assert less.within(budget)
+    assert less.rho < whole.rho
+    assert not replace(whole, rho=Rho(whole.rho.value * Fraction("1.001"))).within(budget)
+    assert not replace(whole, failure=Delta("1e-9")).within(budget)
+    assert Reserved.from_record(less.record()) == less
+
+
+# --------------------------------------------------------------------------------------------------------------------- questions
+
+
+def test_measurements_are_exact_counts_plus_noise_of_the_recorded_scale():
+    envelope = opened("1/2", rows={"wide": [100] * N})
+    noisy = envelope.measure(Marginal("wide", (N,)), Rho(Fraction(1, 50)))
+    (draw,) = envelope.close()
+    assert draw.scale == 25
+    assert abs(noisy.mean() - 100) < 6.5 * 5 / math.sqrt(N)
+    assert abs(noisy.var() / 25 - 1) < 6.5 * math.sqrt(2 / N)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_a_score_moves_by_at_most_its_sensitivity_between_all_small_neighbours(neighbours):
+    """Two rows a person, two cells: every pair of neighbours and every model; the bound is met."""
+    setting = Setting(Contribution(2), neighbours)
+    envelope = opened("100", setting=setting)
+    grid, weight = 3, 2
+    envelope.select([A], scores([0, 0], weight=weight), Rho(1), grid=grid)
+    (draw,) = envelope.close()
+    person = [own for own in product(range(3), repeat=2) if sum(own) <= 2]
+    worst = 0
+    for base, one, other in product([(0, 0), (1, 2)], person, person):
+        if neighbours is Neighbours.ADD_REMOVE and one != (0, 0):
+            continue
+        for model in product((-1, 0, 2, 5, 9), repeat=2):
+            here, there = (
+                weight * sum(abs(grid * (b + p) - m) for b, p, m in zip(base, who, model, strict=True)) for who in (one, other)
+            )
+            worst = max(worst, abs(here - there))
+    assert worst == draw.sensitivity.l1
+    assert draw.sensitivity == Sensitivity.of_one_number((2 if neighbours is Neighbours.ADD_REMOVE else 4) * grid * weight)
+
+
+def test_a_choice_is_the_candidate_that_the_model_fits_worst_where_rho_is_large():
+    envelope = opened("1000")
+    assert [envelope.select([A, B], scores([5, 7], [9] * 6), Rho(100)) for _ in range(5)] == [1] * 5
+    assert [envelope.select([A, B], scores([50, 70], [1, 2, 3, 4, 5, 6]), Rho(100)) for _ in range(5)] == [0] * 5
+
+
+def test_discovery_publishes_what_many_hold_and_not_what_one_does():
+    found = opened("2", "1e-6").discover("k", Rho(1), Delta("1e-6"))
+    assert set(found) == {("a",)}
+    assert abs(found["a",] - 40) < 8
+
+
+# --------------------------------------------------------------------------------------------------------- empirical privacy
+
+
+def delta_bound(there, here, epsilon):
+    """A lower bound on delta at ``epsilon``: Clopper-Pearson at alpha 1e-9 on both probabilities of the event."""
+    low = float(stats.beta.ppf(ALPHA / 2, there.sum(), there.size - there.sum() + 1)) if there.any() else 0.0
+    hits = here.sum()
+    high = float(stats.beta.isf(ALPHA / 2, hits + 1, here.size - hits)) if hits < here.size else 1.0
+    return low - math.exp(epsilon) * high
+
+
+RHO = Fraction(1, 2)
+CLAIM = float(delta_of_rho(RHO, Fraction(1)))
+
+
+def measured(count, times, seed):
+    """N independent sums of ``times`` measurements of one cell that holds ``count``, at RHO in all as the envelope sees it."""
+    envelope = opened(str(times * RHO), rows={"cell": [count] * N}, seed=seed)
+    return sum(envelope.measure(Marginal("cell", (N,)), Rho(RHO)) for _ in range(times))
+
+
+def test_measurements_stay_within_the_claim_and_planted_faults_do_not():
+    event = lambda noisy: noisy >= 2  # noqa: E731
+    assert delta_bound(event(measured(1, 1, 2)), event(measured(0, 1, 3)), 1) <= CLAIM
+    # a person moves the count by 2, and 1 was declared
+    assert delta_bound(event(measured(2, 1, 2)), event(measured(0, 1, 3)), 1) > CLAIM
+    # six draws where one was charged; the envelope's second refusal is what prevents it
+    late = lambda noisy: noisy >= 4  # noqa: E731
+    assert delta_bound(late(measured(1, 6, 2)), late(measured(0, 6, 3)), 1) > CLAIM
+    # a cell for the missing only where the data has one: the shape alone tells neighbours apart
+    there, here = np.ones(N, np.bool_), np.zeros(N, np.bool_)
+    assert delta_bound(there, here, 1) > CLAIM
+
+
+def chosen(moved, seed, n=4_000):
+    """N choices at epsilon 2 (rho 1/2) between two candidates of scores ``moved`` and 4 - ``moved``: a person's rows move both, apart."""
+    envelope = opened(str(n), rows={"a": [moved, 0], "b": [moved, 0]}, seed=seed)
+    candidates = [Marginal("a", (2,)), Marginal("b", (2,))]
+    return np.array([envelope.select(candidates, scores([0, 0], [4, 0]), Rho(RHO)) for _ in range(n)]) == 0
+
+
+def test_choices_stay_within_the_claim_and_planted_faults_do_not():
+    def bound(there, here):
+        low = stats.beta.ppf(ALPHA / 2, there.sum(), there.size - there.sum() + 1)
+        return math.log(low / stats.beta.isf(ALPHA / 2, here.sum() + 1, here.size - here.sum()))
+
+    nobody = chosen(0, 6)
+    assert 0.5 < bound(chosen(1, 5), nobody) <= 2
+    assert bound(chosen(2, 5), nobody) > 2  # a person of two rows, where one was declared
+
+
+def discovered(persons, seed, n=2_000):
+    """N discoveries of a key that so many persons hold, at a failure of 1/20: which of them publish it."""
+    failure = Delta("0.05")
+    counts = Exact({}, ((("z",),), (persons,)))
+    envelopes = (Envelope(Reserved(Rho(1), failure), ONE, counts, lambda _: None, Counting(seed + i)) for i in range(n))
+    return np.array([bool(envelope.discover("k", Rho(1), failure)) for envelope in envelopes])
+
+
+def test_discovered_keys_betray_one_person_within_the_failure_and_three_as_one_do_not():
+    nobody = np.zeros(2_000, np.bool_)
+    assert delta_bound(discovered(1, 10), nobody, 1) <= 0.05
+    assert delta_bound(discovered(3, 10), nobody, 1) > 0.05  # three persons' worth of rows, where one was declared
+
+
+# -------------------------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("budget", "failure", "code"),
+    [
+        (Budget(Epsilon(0), Delta("1e-6")), None, "DP101"),
+        (Budget(Epsilon(1)), None, "DP103"),
+        (Budget(Epsilon(1), Delta("0.5")), None, "DP108"),
+        (Budget(Epsilon(1), Delta("1e-6")), Delta("1e-6"), "DP104"),
+    ],
+)
+def test_a_budget_that_holds_no_envelope_is_refused(budget, failure, code):
+    with pytest.raises(PolicyError, match=code):
+        Reserved.of(budget, failure)
+
+
+def test_bad_questions_are_refused_before_anything_is_drawn_or_spent():
+    envelope = opened()
+    rho = Rho(Fraction(1, 100))
+    for call, error, match in (
+        (lambda: envelope.measure(A, Rho(0)), PolicyError, "DP124"),
+        (lambda: envelope.measure(Marginal("big", (10_001, 1_000)), rho), PolicyError, "DP123"),
+        (lambda: envelope.select([], [], rho), PolicyError, "DP125"),
+        (lambda: envelope.select([A], scores([0.5, 1.0]), rho), TypeError, "integers"),
+        (lambda: envelope.select([A], scores([0, 1], weight=0.5), rho), TypeError, "integers"),
+        (lambda: envelope.select([A], scores([0, 2**40]), rho), ValueError, "out of bounds"),
+        (lambda: envelope.select([A], scores([0, 1, 2]), rho), ValueError, "each cell"),
+        (lambda: envelope.select([A, B], scores([0, 1]), rho), ValueError, "one score"),
+        (lambda: envelope.discover("k", rho, Delta(0)), PolicyError, "DP103"),
+    ):
+        with pytest.raises(error, match=match):
+            call()
+    assert (envelope._randomness.bytes, envelope._counts.asked, envelope.close()) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mechanism": "exponential"},
+        {"figure": "sum"},
+        {"scale": "0"},
+        {"scale": "1/0"},
+        {"threshold": 5},
+        {"size": None},
+        {"sensitivity.l1": 0, "sensitivity.l2_squared": 0, "sensitivity.largest": 0, "sensitivity.coordinates": 0},
+        {"more": 1},
+    ],
+)
+def test_a_record_that_is_not_one_is_refused(changes):
+    envelope = opened()
+    envelope.measure(A, Rho(Fraction(1, 100)))
+    (draw,) = envelope.close()
+    assert EnvelopeDraw.from_record(draw.record()) == draw
+    with pytest.raises(ValueError, match=r"."):
+        EnvelopeDraw.from_record(draw.record() | changes)
