@@ -122,7 +122,7 @@ def registry(folder: Path, audit: AuditResult) -> bytes:
 
 def statement(path: Path, audit: AuditResult) -> bytes:
     """Render the statement about all that recipients get, where the audit is that of a run; else about the data alone."""
-    from privrelease.pipeline.attested import companion_subjects, run_of
+    from privrelease.pipeline.signing import companion_subjects, run_of
     from privrelease.report.forms.intoto import render_statement
 
     return render_statement(audit, companion_subjects(run_of(path), audit))
