@@ -34,10 +34,11 @@ from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.errors import PrivreleaseError
 from privrelease.findings import pluralise
+from privrelease.plan.microdata.links import household_columns
 from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,8 +71,8 @@ class _Found:
     difference: list[str] = field(default_factory=list)
     opened: Opened | None = None
     """Where it is of the same source."""
-    recoded: str = ""
-    """Why it was not compared, where that is for its recoded columns or this release's."""
+    unjudged: str = ""
+    """Why the two were not judged together, though they must be: for recoded columns, or for households that both show."""
 
 
 def beside_microdata(
@@ -88,7 +89,7 @@ def beside_microdata(
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
-    unjudged = [one.recoded for one in found if one.recoded]
+    unjudged = [one.unjudged for one in found if one.unjudged]
     if combined or unjudged:
         names = named([one.beside.release for one in combined])
         same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
@@ -156,7 +157,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         note = _RECODED.format(", ".join(recoded))
         why = f"What {one.name} tells beside this release: {note}."
         beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
-        return _Found(beside, remaining=[why], recoded=f"with {one.name}: {note}")
+        return _Found(beside, remaining=[why], unjudged=f"with {one.name}: {note}")
     try:
         first = engine.open_release(one.file, one.columns, marked=one.marked)
         if _one_source(evidence, one) and maps_agree(evidence, main, Opened(one, first), engine):
@@ -183,7 +184,17 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
     elif any(column.name in of.pseudonyms for column in shared):
         by = "pseudonym"
     beside = ComparedRelease(release=of.name, run=of.run, looked="combined", linked_by=by, figures=joined.figures)
-    return _Found(beside, intersect=[f"with {of.name}, {fault}" for fault in joined.faults], opened=one)
+    households = _households(evidence, of, {column.name for column in shared if column.name is not None})
+    return _Found(beside, intersect=[f"with {of.name}, {fault}" for fault in joined.faults], opened=one, unjudged=households)
+
+
+_HOUSEHOLDS = "with {}: what both tell of the members of one household ({}) was not judged together"
+
+
+def _households(evidence: Evidence, one: EarlierRelease, shared: Collection[str]) -> str:
+    """Say which households both releases show by one value; empty where none: compositions are of the members' values in either."""
+    both = [name for name in household_columns(evidence.plan) if name in shared]
+    return _HOUSEHOLDS.format(one.name, ", ".join(both)) if both else ""
 
 
 def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine) -> _Found:
@@ -202,7 +213,10 @@ def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first
         why = f"What {one.name} tells beside this release: {what}."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
-    found = _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)))
+    found = _Found(
+        ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)),
+        unjudged=_households(evidence, one, shared),
+    )
     what = "persons" if evidence.one_each else "records"
     max_rows = _rows_of_one(evidence)
     fewer = "records" if evidence.plan.unit is None else "persons"
