@@ -245,11 +245,15 @@ class FileLog:
             there = self.path if os.path.lexists(self.path) else self.path.parent
             if there.exists() and os.access(there, os.W_OK) and (there.is_file() or os.access(there, os.X_OK)):
                 return
-        what = "cannot be written" if there.exists() else "lies in a folder that does not exist"
+        what, way = (
+            ("cannot be written", "make its folder writable")
+            if there.exists()
+            else ("lies in a folder that does not exist", "make that folder")
+        )
         raise InputError(
             code="R190",
             message=f"the log of publications {self.shown} {what}, and nothing is published without its line",
-            hint="make its folder writable, or name a file elsewhere below the policy's folder, or `ledger`, in `publications`",
+            hint=f"{way}, or name a file elsewhere below the policy's folder, or `ledger`, in `publications`",
         )
 
     def _require_regular(self) -> None:
