@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from privrelease.plan.explain import pseudonym_words
 from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
 from privrelease.relational.treatments import Pseudonym
 
@@ -44,12 +43,18 @@ class TransformStep(Generic[D]):
     """Tell of values of the source and released ones whether the second stand for the first, without what makes them."""
 
 
+def _pseudonym_words(column: str, declared: Pseudonym) -> str:
+    from privrelease.plan.explain import pseudonym_words
+
+    return pseudonym_words(column, declared)
+
+
 Steps = tuple[TransformStep[Any], ...]
 
 #: Every transform step; a new one adds its line here.
 STEPS: Steps = (
     TransformStep(DropStep),
-    TransformStep(PseudonymiseStep, Pseudonym, pseudonym_words),
+    TransformStep(PseudonymiseStep, Pseudonym, _pseudonym_words),
     TransformStep(SuppressCells),
 )
 

@@ -25,7 +25,7 @@ def policy(rows="", cells="", by="district, allergic", drop="", step="", measure
       birth_year: {{role: quasi, type: integer, domain: [1920, 2010]}}
       district: {{role: quasi, type: category, domain: [hill, lake, town]}}
       allergic: {{role: sensitive, type: category, domain: ["no", "yes"]}}
-      fee: {{role: insensitive, type: integer, domain: [0, 1000]}}
+      fee: {{role: insensitive, type: integer, domain: [0, 1000], links: none}}
 threats:
   n: {{dataset: a, knows: [birth_year, district], highest_risk: 0.5}}
 {extra}releases:

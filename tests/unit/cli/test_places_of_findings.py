@@ -25,7 +25,7 @@ waivers:
   -    {check: U-3, release: r, reason: known, owner: carol, approved_by: Carol, expires: 2999-12-31}
   - {check: U-4, release: r, reason: known, owner: carol, approved_by: dan, expires: 2001-12-31}
 attacks:
-    singling_out: {max_risk: 0.000001}
+    singling_out: {max_risk: 0.004}
     inference: {target: pay, max_advantage: 0}
 """
 EXTENDING = POLICY.replace("id: made\n", "id: made\nextends: [base.yaml]\n", 1)
@@ -36,6 +36,9 @@ def annotated(text):
     found = []
     for line in text.splitlines():
         properties = dict(one.split("=", 1) for one in re.match(r"::\w+ (.*?)::", line)[1].split(","))
+        if "file" not in properties:  # of checks that were not assessed or not asked for: about no element
+            assert line.startswith("::notice ")
+            continue
         found.append((properties["title"].split()[0], properties["file"], int(properties["line"]), int(properties["col"])))
     return sorted(found)
 
@@ -76,7 +79,7 @@ def test_every_finding_of_a_run_points_into_the_file_in_which_its_element_was_wr
         ("A301", "base.yaml", "{id: U-3, release: r,"),
         ("A301", "base.yaml", "{id: U-5, release: r,"),
         ("A303", "base.yaml", "{check: U-3, release:"),
-        ("A401", "base.yaml", "singling_out: {max_risk: 0.000001}"),
+        ("A401", "base.yaml", "singling_out: {max_risk: 0.004}"),
         ("A404", "base.yaml", "inference: {target: pay"),
     }
     assert {(code, file, text[:20]) for code, file, text in expected} <= begins
