@@ -16,7 +16,7 @@ import pytest
 
 from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
 from privrelease.engine.protocol.audit import AuditEngine
-from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, PersonsFrom
+from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, PersonsFrom, Recode
 from privrelease.engine.protocol.identifiers import FORMS
 from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
@@ -47,6 +47,8 @@ def size(value: object) -> int:
     """Numbers and texts in a value."""
     if isinstance(value, np.ndarray):
         return value.size
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return len(value)
     if value is None or isinstance(value, (str, bytes, int, float, bool, Path)):
         return 1
     if is_dataclass(value):
@@ -154,9 +156,23 @@ def measured(told, staged, first, second, map_):
     assert found[0].links == staged.n_rows
     told.ask("linked_rows", staged, copy, found[0], ["a", "n"], shuffles=2, seed=1)
     told.ask("own_identifiers", staged, [("who", "a")], FORMS)
+    told.ask("value_pairs", staged, first, map_, "n")
+    told.ask("value_sizes", staged, known)
+    told.ask("value_sizes", first, known, persons_from=PersonsFrom(staged, map_, "who"))
+    recoded(told, staged)
     beside = told.ask("beside_source", staged, first, known)
     told.ask("patterns", beside, known)
     told.ask("beyond_source", beside, [], ["a"])
+
+
+def recoded(told, staged):
+    """Replace a column of few values; what is handed over for it counts, too."""
+
+    def values(found):
+        told.sizes["recode"] = told.sizes.get("recode", 0) + len(found)
+        return found
+
+    told.ask("recode", staged, [Recode(COLUMNS[2], values)])
 
 
 def as_it_is(told, staged):
