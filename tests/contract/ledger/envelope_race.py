@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import race
-from conftest import whole_claim
-
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def ask(url: str, folder: Path, epsilon: str, number: int, gate: int) -> int:
+    from conftest import whole_claim
+
     from privrelease.errors import BudgetError
     from privrelease.ledger.open import open_ledger
 
@@ -27,5 +26,7 @@ def ask(url: str, folder: Path, epsilon: str, number: int, gate: int) -> int:
 
 
 if __name__ == "__main__":
+    import race
+
     race.ask = ask
     race.main()
