@@ -47,7 +47,7 @@ class PlainForecast(Protocol):
 
     @property
     def fails(self) -> bool:
-        """Whether a run would fail as the data is."""
+        """Return True if a run would fail as the data is."""
         ...
 
     def as_lines(self) -> tuple[str, ...]:

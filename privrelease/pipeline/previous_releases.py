@@ -222,7 +222,7 @@ def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str, kinds: Sequ
 
 
 def _same_files(run: RunFolder, own: tuple[str, ...], kinds: Sequence[Kind[Any]]) -> bool:
-    """Whether a run was made of these files: of its inputs the first is its source's."""
+    """Return True if a run was made of these files: of its inputs the first is its source's."""
     inputs = inputs_of(run, kinds) if own else ()
     return bool(inputs) and inputs[0].hmac_sha256 in own
 

@@ -74,7 +74,7 @@ class Compared:
 
     @property
     def wrong(self) -> bool:
-        """Whether the attestation does not hold for it."""
+        """Return True if the attestation does not hold for it."""
         return self.state in {"differs", "not attested"}
 
     def __str__(self) -> str:

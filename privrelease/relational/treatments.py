@@ -69,7 +69,7 @@ class CellRelation(StrEnum):
 
     @property
     def own_values(self) -> bool:
-        """Whether a released cell holds the value of its source wherever it holds one, so that the two can be compared.
+        """Return True if a released cell holds the value of its source wherever it holds one, so that the two can be compared.
 
         >>> CellRelation.EQUAL_OR_MISSING.own_values, CellRelation.KEYED_TOKEN.own_values
         (True, False)
@@ -78,7 +78,7 @@ class CellRelation(StrEnum):
 
     @property
     def may_lack(self) -> bool:
-        """Whether a released cell may be missing where that of the source is not."""
+        """Return True if a released cell may be missing where that of the source is not."""
         return self in {CellRelation.EQUAL_OR_MISSING, CellRelation.UNRELATED}
 
 

@@ -58,7 +58,7 @@ def column_facts(column: Column, words: str, released: ReleasedColumn | None = N
 
 
 def drops_rows(column: Column) -> bool:
-    """Whether a row whose value is outside the column's domain is left out."""
+    """Return True if a row whose value is outside the column's domain is left out."""
     return column.domain is not None and column.domain.outside == "drop"
 
 

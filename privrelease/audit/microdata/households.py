@@ -55,23 +55,31 @@ class Links:
 
 
 def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
-    """Add what columns of the file link; nothing where a column is not there, or the persons of its rows cannot be told."""
+    """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
     plan, main = evidence.plan, evidence.main
-    declared, possible = household_columns(plan), possible_links(plan)
     whose = _whose(evidence)
-    if main is None or whose is None or not (declared or possible) or not evidence.measurable((*declared, *possible)):
+    if main is None or whose is None:
         return evidence
+    declared, possible = (_there(evidence, names) for names in (household_columns(plan), possible_links(plan)))
     found: list[HouseholdRisk] = []
     if declared:
         persons = _persons(evidence, main, whose, engine)
         known = _codes(evidence, engine, main, plan.quasi_identifiers)
         codes = _codes(evidence, engine, main, declared)
         found = [one for name in declared for one in _households(evidence, name, codes[name], persons, known)]
-    return replace(evidence, links=Links(tuple(found), tuple(_suspected(evidence, main, whose, engine))))
+    return replace(evidence, links=Links(tuple(found), tuple(_suspected(evidence, main, whose, possible, engine))))
 
 
-def _suspected(evidence: Evidence, main: ReleasedFile, whose: Whose, engine: AuditEngine) -> Iterator[tuple[str, int]]:
-    possible = possible_links(evidence.plan)
+def _there(evidence: Evidence, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that the file has as planned; of the others `AUDIT-COLUMNS` and `AUDIT-TYPES` tell."""
+    return tuple(name for name in names if evidence.measurable((name,)))
+
+
+def _suspected(
+    evidence: Evidence, main: ReleasedFile, whose: Whose, possible: Sequence[str], engine: AuditEngine
+) -> Iterator[tuple[str, int]]:
+    if not possible:
+        return
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     if whose == "source" and unit is not None and evidence.source is not None and evidence.target.row_map is not None:
         persons = PersonsFrom(evidence.source, evidence.target.row_map, unit)

@@ -26,20 +26,48 @@ from privrelease.dp.mechanisms.additive import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
 
     from privrelease.dp.randomness import Randomness
 
-__all__ = ["PermuteAndFlip"]
+__all__ = ["PermuteAndFlip", "ScoredChoice"]
 
 #: Candidates visited at a time in a batch.
 _BLOCK: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class PermuteAndFlip:
+class ScoredChoice:
+    """A choice among candidates by integer scores, whose law depends on score/scale alone.
+
+    ``scale``: factor · D / epsilon, exact and positive, in units of the score; factor 1 for monotone scores, else 2.
+    """
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            msg = "the scale of a choice is positive"
+            raise ValueError(msg)
+
+    @classmethod
+    def calibrated(cls, *, sensitivity: int, epsilon: Fraction, monotone: bool = False) -> Self:
+        """Return the choice that is ``epsilon``-DP for scores of that sensitivity (>= 1)."""
+        if sensitivity < 1 or epsilon <= 0:
+            msg = "a calibration needs a sensitivity of at least 1 and a positive epsilon"
+            raise ValueError(msg)
+        return cls((1 if monotone else 2) * Fraction(sensitivity) / epsilon)
+
+    def epsilon(self, sensitivity: int, *, monotone: bool = False) -> Fraction:
+        """Return the exact epsilon for scores of that sensitivity."""
+        return (1 if monotone else 2) * Fraction(sensitivity) / self.scale
+
+
+@dataclass(frozen=True, slots=True)
+class PermuteAndFlip(ScoredChoice):
     """Permute-and-flip whose coin for a score ``gap`` below the best is exp(-gap/scale).
 
     >>> PermuteAndFlip.calibrated(sensitivity=1, epsilon=Fraction(1, 2)).scale
@@ -49,26 +77,6 @@ class PermuteAndFlip:
     """
 
     name: ClassVar[Literal["permute_and_flip"]] = "permute_and_flip"
-
-    #: factor · D / epsilon, exact and positive, in units of the score.
-    scale: Fraction
-
-    def __post_init__(self) -> None:
-        if self.scale <= 0:
-            msg = "the scale of permute-and-flip is positive"
-            raise ValueError(msg)
-
-    @classmethod
-    def calibrated(cls, *, sensitivity: int, epsilon: Fraction, monotone: bool = False) -> PermuteAndFlip:
-        """Return the mechanism that is exactly ``epsilon``-DP for scores of that sensitivity (>= 1)."""
-        if sensitivity < 1 or epsilon <= 0:
-            msg = "a calibration needs a sensitivity of at least 1 and a positive epsilon"
-            raise ValueError(msg)
-        return cls((1 if monotone else 2) * Fraction(sensitivity) / epsilon)
-
-    def epsilon(self, sensitivity: int, *, monotone: bool = False) -> Fraction:
-        """Return the exact epsilon for scores of that sensitivity."""
-        return (1 if monotone else 2) * Fraction(sensitivity) / self.scale
 
     def choose(self, scores: Sequence[int] | NDArray[np.int64], randomness: Randomness) -> int:
         """Return the index of the chosen candidate; ``scores`` are integers, higher is better, at least one."""

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
+from fractions import Fraction  # noqa: TC003 -- the examples of the docstrings use it
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, geometric_batch, uniform_below, uniform_below_batch
 from privrelease.dp.mechanisms.additive import SMALL
+from privrelease.dp.mechanisms.exponential import ScoredChoice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ _NEVER: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialMechanism:
+class ExponentialMechanism(ScoredChoice):
     """The exponential mechanism of weights exp(score/scale).
 
     >>> choice = ExponentialMechanism.calibrated(sensitivity=1, epsilon=Fraction(1, 2))
@@ -55,26 +56,6 @@ class ExponentialMechanism:
     """
 
     name: ClassVar[Literal["exponential"]] = "exponential"
-
-    #: factor · D / epsilon, exact and positive, in units of the score.
-    scale: Fraction
-
-    def __post_init__(self) -> None:
-        if self.scale <= 0:
-            msg = "the scale of the exponential mechanism is positive"
-            raise ValueError(msg)
-
-    @classmethod
-    def calibrated(cls, *, sensitivity: int, epsilon: Fraction, monotone: bool = False) -> ExponentialMechanism:
-        """Return the mechanism that is ``epsilon``-bounded-range, hence ``epsilon``-DP, for scores of that sensitivity (>= 1)."""
-        if sensitivity < 1 or epsilon <= 0:
-            msg = "a calibration needs a sensitivity of at least 1 and a positive epsilon"
-            raise ValueError(msg)
-        return cls((1 if monotone else 2) * Fraction(sensitivity) / epsilon)
-
-    def epsilon(self, sensitivity: int, *, monotone: bool = False) -> Fraction:
-        """Return the exact epsilon, of bounded range, for scores of that sensitivity."""
-        return (1 if monotone else 2) * Fraction(sensitivity) / self.scale
 
     def rho(self, sensitivity: int, *, monotone: bool = False) -> Fraction:
         """Return the exact rho of zCDP, epsilon squared over 8."""

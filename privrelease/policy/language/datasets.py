@@ -286,7 +286,7 @@ class Dataset(Frozen):
 
     @property
     def undeclared(self) -> bool:
-        """Whether the policy says neither who the person is nor that rows are persons."""
+        """Return True if the policy says neither who the person is nor that rows are persons."""
         return self.unit is None
 
 

@@ -59,7 +59,7 @@ def _holds(batch: Any, kind: Any, given: dict[str, Any]) -> bool | None:  # noqa
 
 
 def _failed(info: Any) -> bool:  # noqa: ANN401  one mapping, or one for each metric
-    """Whether an evaluation ended in an exception, of which nothing but that is read."""
+    """Return True if an evaluation ended in an exception, of which nothing but that is read."""
     if not isinstance(info, dict) or not info:
         return False
     if "raised_exception" in info:

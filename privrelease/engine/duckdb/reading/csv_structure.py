@@ -38,7 +38,7 @@ class Structure:
 
     @property
     def mixed_line_breaks(self) -> bool:
-        """Whether line breaks are of several kinds; where quotes stand in odd places, also any lone CR beside an LF.
+        """Return True if line breaks are of several kinds; where quotes stand in odd places, also any lone CR beside an LF.
 
         >>> found = Structure()
         >>> found.feeds, found.returns, found.pairs = 3, 3, 3
@@ -83,7 +83,7 @@ class Structure:
 
     @property
     def inside(self) -> bool:
-        """Whether the last block ended inside of quotes."""
+        """Return True if the last block ended inside of quotes."""
         return bool(self._inside)
 
     def _count(self, data: NDArray[np.uint8], outside: NDArray[np.bool_], delimiter: int, after: int) -> None:
