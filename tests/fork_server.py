@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import socket
 import subprocess
 import sys
@@ -44,17 +45,15 @@ def load() -> None:
         raise SystemExit(f"loading started threads or loaded {late}: forks would not be as fresh processes")
 
 
-def call(asked: dict[str, Any]) -> int:
-    """Run one command in a fork; return its exit code, or minus the signal that ended it."""
+def call(asked: dict[str, Any], streams: list[int]) -> int:
+    """Run one command in a fork with these standard streams; return its exit code, or minus the signal that ended it."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     code = 1
     try:
-        for descriptor, name in ((1, "out"), (2, "err")):
-            file = os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.dup2(file, descriptor)
-            os.close(file)
+        for descriptor, stream in enumerate(streams):
+            os.dup2(stream, descriptor)
         os.chdir(asked["cwd"])
         os.environ.clear()
         os.environ.update(asked["env"])
@@ -72,59 +71,105 @@ def call(asked: dict[str, Any]) -> int:
     os._exit(code)
 
 
-def serve(connection: socket.socket) -> None:
-    """Answer requests, one JSON document a line, until the other side closes."""
+def serve(listening: socket.socket, tests: socket.socket) -> None:
+    """Answer one request a connection, until the tests close their end: a JSON document comes with the three standard streams, an exit code goes back."""
     load()
     gc.collect()
     gc.freeze()
-    with connection.makefile("rw", encoding="utf-8") as lines:
-        lines.write("ready\n")
-        lines.flush()
-        for line in lines:
-            lines.write(f"{call(json.loads(line))}\n")
-            lines.flush()
+    tests.sendall(b"ready")
+    while tests not in (ready := select.select([listening, tests], [], [])[0]) and ready:
+        connection, _ = listening.accept()
+        with connection:
+            asked, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+            while not asked.endswith(b"\n"):
+                asked += connection.recv(1 << 20)
+            code = call(json.loads(asked), streams)
+            for stream in streams:
+                os.close(stream)
+            with contextlib.suppress(BrokenPipeError):
+                connection.sendall(str(code).encode())
+
+
+def ask(address: str, arguments: list[str], folder: str, environment: dict[str, str], streams: list[int]) -> int:
+    """Have a command run by the server at ``address``; return its exit code."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        asked = json.dumps({"arguments": arguments, "cwd": folder, "env": environment}).encode() + b"\n"
+        sent = socket.send_fds(connection, [asked], streams)
+        connection.sendall(asked[sent:])
+        return int(connection.recv(16))
+
+
+#: A command ``privrelease`` that has the server do its work. It imports this file's :func:`ask`, without the site's packages.
+PROGRAM = """#!{python} -IS
+import os, sys
+sys.path.insert(0, {tests!r})
+from fork_server import ask
+code = ask({address!r}, sys.argv[1:], os.getcwd(), dict(os.environ), [0, 1, 2])
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
 
 
 class ForkServer:
     """The side of the tests: starts the server at the first command, and stops it."""
 
     def __init__(self) -> None:
-        self._lines: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._ours: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, **ALONE},
-            )
-        with ours:
-            self._lines = ours.makefile("rw", encoding="utf-8")
-        assert self._lines.readline() == "ready\n"
+    def _started(self) -> str:
+        """The address of the server."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="privrelease-forks-")
+            self._ours, theirs = socket.socketpair()
+            listening = socket.socket(socket.AF_UNIX)
+            with theirs, listening:
+                listening.bind(f"{self._folder.name}/s")
+                listening.listen()
+                numbers = (listening.fileno(), theirs.fileno())
+                self._process = subprocess.Popen(
+                    [sys.executable, __file__, *map(str, numbers)],
+                    pass_fds=numbers,
+                    stdin=subprocess.DEVNULL,
+                    env={**os.environ, **ALONE},
+                )
+            assert self._ours.recv(5) == b"ready"
+        return f"{self._folder.name}/s"
 
     def __call__(self, arguments: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
         """Run a command in ``folder`` with exactly this environment."""
-        if self._process is None:
-            self._start()
-        with tempfile.TemporaryDirectory(prefix="privrelease-said-") as said:
-            out, err = Path(said) / "out", Path(said) / "err"
-            asked = {"arguments": arguments, "cwd": str(folder), "env": environment, "out": str(out), "err": str(err)}
-            self._lines.write(json.dumps(asked) + "\n")
-            self._lines.flush()
-            code = int(self._lines.readline())
-            return subprocess.CompletedProcess(
-                arguments, code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
-            )
+        address = self._started()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open("rb") as nothing:
+            code = ask(address, arguments, str(folder), environment, [nothing.fileno(), out.fileno(), err.fileno()])
+            said = []
+            for stream in (out, err):
+                stream.seek(0)
+                said.append(stream.read().decode())
+            return subprocess.CompletedProcess(arguments, code, *said)
+
+    def programs(self) -> Path:
+        """A folder for the front of PATH, whose ``privrelease`` is run by the server: for shells that call it by name."""
+        address = self._started()
+        program = Path(address).with_name("bin") / "privrelease"
+        if not program.exists():
+            program.parent.mkdir()
+            text = PROGRAM.format(python=sys.executable, tests=str(Path(__file__).parent), address=address)
+            program.write_text(text, encoding="utf-8")
+            program.chmod(0o755)
+        return program.parent
 
     def stop(self) -> None:
         """End the server; nothing where none was started."""
-        if self._process is not None:
-            self._lines.close()
+        if self._folder is not None and self._ours is not None and self._process is not None:
+            self._ours.close()
             self._process.wait()
+            self._folder.cleanup()
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    # Machines lose power, tests do not: what is kept through a kill is kept by the kernel. Waiting for the disk would be half of a run.
+    os.fsync = lambda descriptor: None  # type: ignore[assignment]
+    serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory) -> str:
+def printed(tmp_path_factory, fork) -> str:
     """Run every shell block in order in a folder with the example policies, and return all that was printed."""
     folder = tmp_path_factory.mktemp("readme")
     (folder / "policies").mkdir()
@@ -27,7 +27,7 @@ def printed(tmp_path_factory) -> str:
     write_example(folder / "policies" / "data")
     (folder / "data").mkdir()
     (folder / "data" / "visits.csv").write_text("id,visit,ward\n1,2026-01-01,a\n", encoding="utf-8")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(fork.programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
     said = []
     for kind, block in BLOCKS:
         if kind != "sh":

@@ -81,10 +81,11 @@ class Job:
 
 @dataclass
 class Repository:
-    """A git repository with policies, and a place for what a runner writes."""
+    """A git repository with policies, a place for what a runner writes, and where its shell finds ``privrelease``."""
 
     folder: Path
     runner: Path
+    programs: Path
 
     def git(self, *arguments: str) -> str:
         who = ("-c", "user.name=Made Up", "-c", "user.email=made.up@example.org")
@@ -108,7 +109,7 @@ class Repository:
         path = self.runner / "script.sh"
         path.write_text(script, encoding="utf-8")
         kept = {key: value for key, value in os.environ.items() if key in {"HOME", "LANG", "TMPDIR", "VIRTUAL_ENV"}}
-        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        programs = os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(path)],
             cwd=self.folder,
@@ -163,13 +164,13 @@ def _filled(value: str, known: dict[str, str]) -> str:
 
 
 @pytest.fixture
-def repository(tmp_path) -> Repository:
+def repository(tmp_path, fork) -> Repository:
     folder, runner = tmp_path / "repository", tmp_path / "runner"
     (folder / "policies" / "data").mkdir(parents=True)
     runner.mkdir()
     (folder / "policies" / "data" / "input.csv").write_text(INPUT, encoding="utf-8")
     (folder / ".gitignore").write_text("review/\nreport/\nout/\n.privrelease/\n", encoding="utf-8")
-    one = Repository(folder, runner)
+    one = Repository(folder, runner, fork.programs())
     one.git("init", "--quiet", "--initial-branch", "main")
     return one
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -166,6 +168,7 @@ def test_a_state_folder_and_a_data_root_outside_the_checkout_are_used(repository
 
 
 def test_the_pre_commit_hook_checks_every_file_and_ends_as_the_worst(repository, policies, hook):
+    repository.programs = Path(sys.executable).parent
     repository.commit(one=policies.passing, two=policies.broken)
     command = shlex.split(hook["entry"])
     ends = []
