@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from privrelease.dp.budget import Budget
-    from privrelease.dp.envelope import EnvelopeDraw
+    from privrelease.dp.envelope_records import EnvelopeDraw
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.locations import Place
     from privrelease.ledger.protocol import Balance, Claim, Head

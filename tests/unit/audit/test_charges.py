@@ -11,7 +11,7 @@ from privrelease.audit.statistics.charges import charges_of, ledger_mismatches
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
-from privrelease.dp.envelope import EnvelopeDraw, Reserved
+from privrelease.dp.envelope_records import EnvelopeDraw, Reserved
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.protocol import Claim
