@@ -158,7 +158,8 @@ def _keys(query: StatisticPlan) -> list[Any] | str | None:
         return None
     found = []
     for column, domain in zip(query.keys.columns, query.keys.domains, strict=True):
-        found.append([column, sorted(domain.labels), getattr(domain, "other", None)])
+        missing = getattr(domain, "missing", None)
+        found.append([column, sorted(domain.labels), getattr(domain, "other", None), *([] if missing is None else [missing])])
     return sorted(found, key=written)
 
 
