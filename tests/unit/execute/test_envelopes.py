@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy import stats
 
 from privrelease.dp.budget import Budget
-from privrelease.dp.envelope import Score
+from privrelease.dp.conversion import delta_of_rho
+from privrelease.dp.envelope import Envelope, Score
 from privrelease.dp.envelope_records import Reserved, Transcript
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import TestRandomness
@@ -49,14 +51,23 @@ ASKING = Asking(TRIES, HELD, Setting(Contribution(1)), SOURCE, None, ASKED)
 
 
 @pytest.fixture
-def counts(tmp_path):
-    rows = {"sex": ["F"] * 300 + ["M"] * 200 + [None] * 100, "age": [30] * 300 + [70] * 250 + [None] * 50, "note": ["a"] * 600}
+def counts_of(tmp_path):
+    """Counts of an engine over rows of three columns."""
     schema = pa.schema([("sex", pa.string()), ("age", pa.int64()), ("note", pa.string())])
     path = tmp_path / "rows.parquet"
-    pq.write_table(pa.table(rows, schema=schema), path)
     with DuckDBEngine(EngineSettings(readable=(tmp_path,))) as engine:
-        staged = engine.stage(replace(SOURCE, path=str(path)))
-        yield EngineCounts(engine, staged, Bounding(None, 1, 5), ASKED)
+
+        def made(rows):
+            pq.write_table(pa.table(rows, schema=schema), path)
+            return EngineCounts(engine, engine.stage(replace(SOURCE, path=str(path))), Bounding(None, 1, 5), ASKED)
+
+        yield made
+
+
+@pytest.fixture
+def counts(counts_of):
+    sexes, ages = ["F"] * 300 + ["M"] * 200 + [None] * 100, [30] * 300 + [70] * 250 + [None] * 50
+    return counts_of({"sex": sexes, "age": ages, "note": ["a"] * 600})
 
 
 def claimed(**changes):
@@ -282,6 +293,37 @@ def test_a_method_that_asks_otherwise_under_the_same_description_is_refused_at_n
         with pytest.raises((BudgetError, InternalError), match=match):
             run(counts, ledger, ask=ask)
     assert len([entry for entry in ledger.book().entries if entry.kind in {"reserve", "commit"}]) == 2
+
+
+# ----------------------------------------------------------------------------------------------------------- empirical privacy
+
+
+def lower_bound(there, here, epsilon):
+    """A lower bound on delta at ``epsilon`` from how often an event was seen: Clopper-Pearson at alpha 1e-9 on both probabilities."""
+    low = float(stats.beta.ppf(5e-10, there.sum(), there.size - there.sum() + 1)) if there.any() else 0.0
+    high = float(stats.beta.isf(5e-10, here.sum() + 1, here.size - here.sum())) if not here.all() else 1.0
+    return low - np.exp(epsilon) * high
+
+
+def seen_of(counts_of, *, without, faulty=False, runs=3_000):
+    """What envelopes of rho 1/2 measure of sex in 80 rows, with so many rows more that have none; ``faulty``: a cell where the data has one."""
+    rows = 80 + without
+    asked = canonical([Aggregate(ROWS, (replace(SEX, missing=without > 0 or not faulty),))])
+    counts = replace(
+        counts_of({"sex": ["F", "M"] * 40 + [None] * without, "age": [30] * rows, "note": ["a"] * rows}), asked=asked
+    )
+    held, source, query = Reserved(Rho(Fraction(1, 2)), Delta(0)), TestRandomness(7 + without), marginal("sex", asked["sex"])
+    lent = (Envelope(held, Setting(Contribution(1)), counts, lambda _: None, source) for _ in range(runs))
+    return [envelope.measure(query, held.rho) for envelope in lent]
+
+
+def test_a_person_without_a_key_stays_within_the_claim_and_a_cell_that_only_the_data_makes_does_not(counts_of):
+    claim = float(delta_of_rho(Fraction(1, 2), Fraction(2)))
+    there, here = (seen_of(counts_of, without=without) for without in (1, 0))
+    assert {len(noisy) for noisy in (*there, *here)} == {3}
+    assert lower_bound(*(np.array([noisy[2] >= 3 for noisy in seen]) for seen in (there, here)), 2) <= claim
+    there, here = (seen_of(counts_of, without=without, faulty=True) for without in (1, 0))
+    assert lower_bound(*(np.array([len(noisy) == 3 for noisy in seen]) for seen in (there, here)), 2) > claim
 
 
 # -------------------------------------------------------------------------------------------------------------- what goes wrong
