@@ -34,5 +34,8 @@ def ask(url: str, folder: Path, epsilon: str, number: int, gate: int) -> int:
 if __name__ == "__main__":
     import race
 
+    import privrelease.dp.randomness
+    import privrelease.execute.common.envelopes  # noqa: F401 -- what a run needs is there before the processes part
+
     race.ask = ask
     race.main()

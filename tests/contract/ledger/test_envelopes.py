@@ -265,7 +265,7 @@ def ledgers(durable, budget):
 @pytest.mark.parametrize("races", [10, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_two_envelopes_at_one_moment_never_spend_more_than_the_cap(durable, budget, racing, ledgers, races) -> None:
     url = ledgers(races)
-    out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races)).communicate(timeout=1200)
+    out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races)).communicate(timeout=3600)
     assert out.splitlines() == ["0 4"] * races, err
     for number in range(races):
         spent = open_ledger(url.format(number), folder=durable.folder).balance("patients").spent
@@ -275,7 +275,7 @@ def test_two_envelopes_at_one_moment_never_spend_more_than_the_cap(durable, budg
 @pytest.mark.parametrize("races", [5, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_two_runs_of_one_question_at_one_moment_never_spend_more_than_the_cap(durable, budget, racing, ledgers, races) -> None:
     url = ledgers(races)
-    out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races), "same").communicate(timeout=1200)
+    out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races), "same").communicate(timeout=3600)
     # the other run is refused while the first is between its reservation and its commit, and served afterwards
     assert set(out.splitlines()) <= {"0 3", "0 4"}, err
     assert len(out.splitlines()) == races
