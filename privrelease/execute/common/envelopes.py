@@ -136,12 +136,9 @@ def open_envelope(
     if dict(counts.asked) != dict(asking.asked) or bound != (asking.unit, asking.setting.contribution.max_rows):
         code, message = "R215", "the counts of an envelope are not those that its description names"
         raise InternalError(code, message)
-    served = None if fresh else stored_transcript(asking, claim, ledger)
-    key = (
-        None
-        if claim.snapshot is None or claim.content is None
-        else answer_key(asking.question(claim.population, claim.snapshot), claim.content)
-    )
+    known = claim.snapshot is not None and claim.content is not None
+    served = stored_transcript(asking, claim, ledger) if known and not fresh else None
+    key = answer_key(asking.question(claim.population, claim.snapshot), claim.content) if known else None
     whole = replace(claim, queries=() if key is None else (key,), accountant="zcdp")
     made: list[Reservation] = []
     envelope = Envelope(
