@@ -302,13 +302,16 @@ def test_a_kill_at_any_moment_leaves_an_envelope_spent_and_stores_no_answer(tmp_
     )
     made = random.Random(15)
     bench, seen, done = racing("sqlite:///k.db"), {}, 0
+    process = bench.run("envelope_serve.py", "forks")
     for _ in range(kills):
         # the last version that was committed is served first, the others are charged
-        process = bench.run("envelope_serve.py", "loop", str(max(1, done)))
+        process.stdin.write(f"{max(1, done)}\n")
+        process.stdin.flush()
+        (child,) = line(process, "pid")
         lines = [process.stdout.readline()]
         time.sleep(0.3 * made.random() ** 3)
-        os.kill(process.pid, signal.SIGKILL)
-        lines += process.communicate()[0].split("\n")[:-1]  # the last may be cut short
+        os.kill(int(child), signal.SIGKILL)
+        lines += iter(process.stdout.readline, "ended\n")
         ledger = open_ledger("sqlite:///k.db", folder=tmp_path)
         book = ledger.book()
         reserved = {entry.sequence for entry in book.entries if entry.kind == "reserve"}
@@ -323,6 +326,7 @@ def test_a_kill_at_any_moment_leaves_an_envelope_spent_and_stores_no_answer(tmp_
                 assert seen.setdefault(version, answers) == answers
         assert len(book.answers) >= len(seen)
         done = len(book.answers)
+    process.communicate()
     found = verify(open_ledger("sqlite:///k.db", folder=tmp_path))
     assert not found.problems
     assert found.uncommitted
