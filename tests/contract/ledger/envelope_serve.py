@@ -40,12 +40,14 @@ def runs(versions: Iterable[int]) -> None:
 
 
 def forks() -> None:
-    import conftest  # noqa: F401 -- imported once, before the processes part
+    from conftest import Ones, looks, served_asking, whole_claim
 
-    import privrelease.execute.common.envelopes  # noqa: F401 -- the same
+    from privrelease.ledger.memory import MemoryLedger
     from privrelease.ledger.open import open_ledger
 
+    # what a run needs is loaded once, before the processes part
     open_ledger(sys.argv[1], folder=Path(sys.argv[2])).book()
+    looks(MemoryLedger(), served_asking(), Ones(served_asking()), whole_claim("0.4"))
     for first in iter(sys.stdin.readline, ""):
         child = os.fork()
         if child == 0:
