@@ -17,6 +17,7 @@ SCRIPTS = (
     "attacks.py",
     "noise.py",
     "statistics_scan.py",
+    "joints.py",
     "table_suppression.py",
     "wide_files.py",
 )

@@ -115,7 +115,8 @@ class NumericDomain:
 
 @dataclass(frozen=True, slots=True, init=False)
 class CategoryDomain:
-    """A closed list of keys in the order they are published; ``other``: whether the rest is counted under a key of its own.
+    """A closed list of keys in the order they are published. ``other``: the key of the rest, None where it is not counted. ``missing``: that
+    of rows without a key, in the same way.
 
     >>> CategoryDomain(["F", "M"]).size
     2
@@ -123,14 +124,18 @@ class CategoryDomain:
 
     values: tuple[str, ...]
     other: str | None
+    missing: str | None
 
-    def __init__(self, values: Sequence[str], *, other: str | None = None, column: str = "") -> None:
+    def __init__(
+        self, values: Sequence[str], *, other: str | None = None, missing: str | None = None, column: str = ""
+    ) -> None:
         of = f" of {column}" if column else ""
-        keys = (*values, other) if other is not None else tuple(values)
+        keys = (*values, *(key for key in (other, missing) if key is not None))
         if not values or len(set(keys)) != len(keys):
             refuse("DP118", f"the domain{of} is empty or names a value twice", hint="list every key once", subject=column)
         object.__setattr__(self, "values", tuple(values))
         object.__setattr__(self, "other", other)
+        object.__setattr__(self, "missing", missing)
 
     @property
     def size(self) -> int:
@@ -139,12 +144,12 @@ class CategoryDomain:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The keys as published: the rest comes last.
+        """The keys as published: after the values the rest, and last rows without a key.
 
-        >>> CategoryDomain(["F", "M"], other="other").labels
-        ('F', 'M', 'other')
+        >>> CategoryDomain(["F", "M"], other="other", missing="missing").labels
+        ('F', 'M', 'other', 'missing')
         """
-        return self.values if self.other is None else (*self.values, self.other)
+        return (*self.values, *(key for key in (self.other, self.missing) if key is not None))
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -8,37 +8,42 @@ Guarantee
     answers before it were, all of them are (sum rho_i)-zCDP but for a failure of probability (sum delta_i). A draw that would raise either
     sum above what was reserved is refused before it is drawn. Fully adaptive scales need no more than that the total is fixed beforehand
     (Whitehouse and others 2023, privacy filters), which the reservation does.
+
+Serving again
+    An envelope over the transcript of an earlier run charges nothing and draws nothing. Every question takes the same way as before, up to
+    the place where noise would be drawn; there the next stored answer is returned, if it answers that very question. So a method runs the
+    same code whether it is served or not, and it receives all answers in the order in which they were made. It may ask only what follows
+    from its settings and from the answers before: a question that differs from the stored one is refused (L138), never drawn.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt, prod
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from privrelease.dp.accountants.events import Approximate, BoundedRange, GaussianNoise, Together
 from privrelease.dp.accountants.zcdp import ZcdpAccountant
-from privrelease.dp.conversion import delta_of_rho, rho_within
+from privrelease.dp.envelope_records import Answered, EnvelopeDraw, Reserved
 from privrelease.dp.mechanisms import DiscreteGaussian, ExponentialMechanism, Thresholding
-from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
+from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import Sensitivity, of_group_counts, of_group_persons
 from privrelease.errors import BudgetError, InternalError
 from privrelease.units import Delta, Rho
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from privrelease.dp.accountants.events import Event
-    from privrelease.dp.budget import Budget
     from privrelease.dp.queries import Setting
     from privrelease.dp.randomness import Randomness
 
-__all__ = ["MOST_CELLS", "Counts", "Envelope", "EnvelopeDraw", "Marginal", "Reserved", "Score"]
+_Answer = TypeVar("_Answer", "NDArray[np.int64]", int, dict[tuple[str, ...], int])
+
+__all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score"]
 
 #: Most cells of one query of an envelope.
 MOST_CELLS: Final = 10_000_000
@@ -80,125 +85,6 @@ class Score:
     weight: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeDraw:
-    """The record of one draw from an envelope: what is noised or chosen, by which law, at which scale; no figure of the data.
-
-    ``cells``: discrete Gaussian noise (``scale`` sigma squared) on counts of rows. ``choice``: the exponential mechanism over ``size``
-    candidates. ``keys``: Gaussian noise on counts of persons by private keys, published at or above ``threshold``; one person holds at most
-    ``groups`` of them. ``grid``: what one integer step is worth, in rows.
-    """
-
-    query: str
-    figure: Literal["cells", "choice", "keys"]
-    mechanism: Literal["discrete_gaussian", "exponential"]
-    sensitivity: Sensitivity
-    scale: Fraction
-    grid: Fraction = Fraction(1)
-    size: int | None = None
-    threshold: int | None = None
-    groups: int = 1
-
-    def __post_init__(self) -> None:
-        if self.figure not in {"cells", "choice", "keys"}:
-            msg = "a draw from an envelope is of cells, a choice or keys"
-            raise ValueError(msg)
-        if self.mechanism != ("exponential" if self.figure == "choice" else "discrete_gaussian"):
-            msg = "an envelope measures with Gaussian noise and chooses by the exponential mechanism"
-            raise ValueError(msg)
-        if self.scale <= 0 or self.sensitivity.is_public:
-            msg = "a draw from an envelope has noise and protects somebody"
-            raise ValueError(msg)
-        if (self.threshold is not None) != (self.figure == "keys") or (self.size is None) != (self.figure == "keys"):
-            msg = "keys have a threshold, and all else has a size"
-            raise ValueError(msg)
-        if self.threshold is not None and 2 * self.groups < self.sensitivity.coordinates:
-            msg = "a selection counts every key that one person holds"
-            raise ValueError(msg)
-
-    @property
-    def selection(self) -> Thresholding | None:
-        """The selection of private keys, where there is one."""
-        return None if self.threshold is None else Thresholding(DiscreteGaussian(self.scale), self.threshold, self.groups)
-
-    @property
-    def event(self) -> Event:
-        """What an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
-        if self.mechanism == "exponential":
-            return BoundedRange(ExponentialMechanism(self.scale).epsilon(self.sensitivity.l1))
-        selection, noise = self.selection, GaussianNoise(self.scale, self.sensitivity)
-        return noise if selection is None else Together((noise, Approximate(Fraction(0), selection.delta())))
-
-    def record(self) -> dict[str, str | int | None]:
-        """Return the draw as flat plain data, exact numbers as fractions in text; what a ledger stores."""
-        sensitivity = {f"sensitivity.{f.name}": getattr(self.sensitivity, f.name) for f in fields(Sensitivity)}
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sensitivity"}
-        return sensitivity | own | {"scale": str(self.scale), "grid": str(self.grid)}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, str | int | None]) -> EnvelopeDraw:
-        """Return the draw of a record; raises ValueError where the record is not one."""
-        try:
-            rest = dict(record)
-            sensitivity = Sensitivity(**{f.name: int(rest.pop(f"sensitivity.{f.name}") or 0) for f in fields(Sensitivity)})
-            scale, grid = Fraction(str(rest.pop("scale"))), Fraction(str(rest.pop("grid")))
-            return cls(sensitivity=sensitivity, scale=scale, grid=grid, **rest)  # type: ignore[arg-type] # its own checks refuse
-        except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-            msg = "not the record of a draw from an envelope"
-            raise ValueError(msg) from error
-
-
-@dataclass(frozen=True, slots=True)
-class Reserved:
-    """What an envelope holds: rho, and the probability of a failure outside it, which pays for discovered keys.
-
-    >>> from privrelease.dp.budget import Budget
-    >>> from privrelease.units import Epsilon
-    >>> held = Reserved.of(Budget(Epsilon(1), Delta("1e-6")), failure=Delta("1e-7"))
-    >>> held.within(Budget(Epsilon(1), Delta("1e-6")))
-    True
-    """
-
-    rho: Rho
-    failure: Delta
-
-    @classmethod
-    def of(cls, budget: Budget, failure: Delta | None = None) -> Reserved:
-        """Return the largest envelope of a budget; ``failure`` is taken off its delta before conversion.
-
-        Raises PolicyError: DP101, DP102 for its epsilon, DP103, DP104, DP108 for a delta that is missing, out of range or all failure.
-        """
-        failure = Delta(0) if failure is None else failure
-        refuse_any(check_epsilon(budget.epsilon, subject="budget.epsilon"))
-        refuse_any(check_delta(budget.delta, needed_by="gaussian", subject="budget.delta"))
-        left = budget.delta.value - failure.value
-        if left <= 0:
-            refuse("DP104", "the failures of discovered keys use up the whole delta", hint="lower them, or raise delta")
-        return cls(Rho(rho_within(budget.epsilon.value, left)), failure)
-
-    def within(self, cost: Budget) -> bool:
-        """Return True if a budget covers all that can be drawn from the envelope."""
-        return delta_of_rho(self.rho.value, cost.epsilon.value) + self.failure.value <= cost.delta.value
-
-    def covers(self, draws: Iterable[EnvelopeDraw]) -> bool:
-        """Return True if draws cost together, composed from their records alone, at most what is reserved."""
-        spent = ZcdpAccountant().compose(Together(tuple(draw.event for draw in draws)))
-        return self._holds(spent)
-
-    def _holds(self, spent: ZcdpAccountant) -> bool:
-        # a total failure is cut at 1, and no reservation's reaches it
-        return spent.rho.value <= self.rho.value and spent.failure.value <= self.failure.value < 1
-
-    def record(self) -> dict[str, str]:
-        """Return the reservation as exact texts."""
-        return {"rho": str(self.rho), "failure": str(self.failure)}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, str]) -> Reserved:
-        """Return the reservation of a record; raises ValueError or KeyError where it is not one."""
-        return cls(Rho(record["rho"]), Delta(record["failure"]))
-
-
 class Counts(Protocol):
     """The exact counts, which only the envelope asks for."""
 
@@ -214,7 +100,9 @@ class Counts(Protocol):
 class Envelope:
     """A reserved budget, and the only way from exact counts to noisy ones for a method that looks before it asks.
 
-    ``charge`` reserves durably or raises; it is called once, when the envelope is made. What is not used stays spent.
+    ``charge`` reserves durably or raises; it is called once, when the envelope is made. What is not used stays spent. ``stored``: the answers
+    of an earlier run, which are served again; nothing is charged, counted or drawn then. Answers are read-only. One question at a time: of
+    threads that ask together each waits for the one before, and their order is that of the transcript.
     """
 
     def __init__(
@@ -224,6 +112,8 @@ class Envelope:
         counts: Counts,
         charge: Callable[[Reserved], object],
         randomness: Randomness,
+        *,
+        stored: Sequence[Answered] | None = None,
     ) -> None:
         self.reserved = reserved
         self.setting = setting
@@ -231,9 +121,12 @@ class Envelope:
         self._randomness = randomness
         self._spent = ZcdpAccountant()
         self._draws: list[EnvelopeDraw] = []
+        self._answers: list[Answered] = []
+        self._stored = stored
         self._closed = False
         self._lock = Lock()
-        charge(reserved)
+        if stored is None:
+            charge(reserved)
 
     @property
     def private(self) -> bool:
@@ -254,6 +147,17 @@ class Envelope:
             self._closed = True
             return tuple(self._draws)
 
+    @property
+    def answers(self) -> tuple[Answered, ...] | None:
+        """Every answer in the order in which it was made; None where one was paid for and could not be given.
+
+        Raises BudgetError (L138) where stored answers were served, and not all of them.
+        """
+        with self._lock:
+            if self._stored is not None and len(self._answers) < len(self._stored):
+                raise self._differs(self._stored[len(self._answers)].draw, "is not asked for any more")
+            return tuple(self._answers) if len(self._answers) == len(self._draws) else None
+
     # ------------------------------------------------------------------------------------------------------------------- answers
 
     def measure(self, query: Marginal, rho: Rho) -> NDArray[np.int64]:
@@ -265,10 +169,13 @@ class Envelope:
         _check_cells(query)
         sensitivity = of_group_counts(self.setting.contribution, self.setting.neighbours)
         scale = _sigma_squared(sensitivity, _positive(rho))
-        self._spend(EnvelopeDraw(query.name, "cells", "discrete_gaussian", sensitivity, scale, size=query.size))
-        exact = self._exact(query)
-        noisy: NDArray[np.int64] = exact + DiscreteGaussian(scale).sample(query.size, self._randomness)
-        return noisy
+
+        def noisy() -> NDArray[np.int64]:
+            found: NDArray[np.int64] = self._exact(query) + DiscreteGaussian(scale).sample(query.size, self._randomness)
+            found.setflags(write=False)  # what was seen is what is stored
+            return found
+
+        return self._answer(EnvelopeDraw(query.name, "cells", "discrete_gaussian", sensitivity, scale, size=query.size), noisy)
 
     def select(self, candidates: Sequence[Marginal], scores: Sequence[Score], rho: Rho, *, grid: int = 1) -> int:
         """Return the position of a candidate chosen by its score, at a cost of at most ``rho``.
@@ -293,9 +200,12 @@ class Envelope:
         drawn = EnvelopeDraw(
             names, "choice", "exponential", sensitivity, mechanism.scale, Fraction(1, grid), size=len(candidates)
         )
-        self._spend(drawn)
-        exact = [_score(self._exact(query), score, grid) for query, score in zip(candidates, scores, strict=True)]
-        return mechanism.choose(exact, self._randomness)
+
+        def chosen() -> int:
+            exact = [_score(self._exact(query), score, grid) for query, score in zip(candidates, scores, strict=True)]
+            return int(mechanism.choose(exact, self._randomness))
+
+        return self._answer(drawn, chosen)
 
     def discover(self, query: str, rho: Rho, failure: Delta) -> dict[tuple[str, ...], int]:
         """Return the keys in the data that enough persons hold, each with its noisy number of persons.
@@ -309,40 +219,72 @@ class Envelope:
         if not 0 < failure.value < 1:
             refuse("DP103", "publishing private group keys needs a delta above 0", hint="give discovery a part of delta")
         selection = Thresholding.calibrated(DiscreteGaussian(scale), delta=failure.value, groups=contribution.groups)
-        self._spend(
-            EnvelopeDraw(
-                query,
-                "keys",
-                "discrete_gaussian",
-                sensitivity,
-                scale,
-                threshold=selection.threshold,
-                groups=contribution.groups,
-            )
+        drawn = EnvelopeDraw(
+            query,
+            "keys",
+            "discrete_gaussian",
+            sensitivity,
+            scale,
+            threshold=selection.threshold,
+            groups=contribution.groups,
         )
-        keys, persons = self._counts.persons(query)
-        shown = selection.select(persons.tolist(), self._randomness)
-        return {key: count for key, count in zip(keys, shown, strict=True) if count is not None}
+
+        def found() -> dict[tuple[str, ...], int]:
+            keys, persons = self._counts.persons(query)
+            shown = selection.select(persons.tolist(), self._randomness)
+            return {key: count for key, count in zip(keys, shown, strict=True) if count is not None}
+
+        return dict(self._answer(drawn, found))
 
     # -------------------------------------------------------------------------------------------------------------------- spending
 
+    def _answer(self, draw: EnvelopeDraw, drawing: Callable[[], _Answer]) -> _Answer:
+        """Spend a draw, then make it or take the stored answer in its place.
+
+        A draw that fails closes the envelope: it was paid for, and what follows could not be told from what was stored.
+        """
+        with self._lock:
+            self._spend(draw)
+            try:
+                answer: _Answer = drawing() if self._stored is None else self._again(self._stored, draw)
+            except BaseException:
+                self._closed = True
+                raise
+            self._answers.append(Answered(draw, answer))
+            return answer
+
     def _spend(self, draw: EnvelopeDraw) -> None:
         """Record a draw. Raises BudgetError (L135) where it does not fit, before it is drawn."""
-        with self._lock:
-            if self._closed:
-                code, message = "R210", "an envelope was used after it was closed"
-                raise InternalError(code, message)
-            after = self._spent.compose(draw.event)
-            if not self.reserved._holds(after):  # noqa: SLF001 - the same module
-                left = self.left
-                raise BudgetError(
-                    code="L135",
-                    message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: rho {float(left.rho.value):.6g}, "
-                    f"delta {float(left.failure.value):.6g}",
-                    hint="ask for less noise on fewer queries; what was reserved stays spent, and nothing was drawn",
-                )
-            self._spent = after
-            self._draws.append(draw)
+        if self._closed:
+            code, message = "R210", "an envelope was used after it was closed"
+            raise InternalError(code, message)
+        after = self._spent.compose(draw.event)
+        if not self.reserved.holds(after):
+            left = self.left
+            raise BudgetError(
+                code="L135",
+                message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: rho {float(left.rho.value):.6g}, "
+                f"delta {float(left.failure.value):.6g}",
+                hint="ask for less noise on fewer queries; what was reserved stays spent, and nothing was drawn",
+            )
+        self._spent = after
+        self._draws.append(draw)
+
+    def _again(self, stored: Sequence[Answered], draw: EnvelopeDraw) -> Any:  # noqa: ANN401 - of the question's kind, since its record is the same
+        place = len(self._answers)
+        if place >= len(stored):
+            raise self._differs(draw, "has no stored answer")
+        if stored[place].draw != draw:
+            raise self._differs(draw, "is not the one that was answered")
+        return stored[place].answer
+
+    def _differs(self, draw: EnvelopeDraw, how: str) -> BudgetError:
+        return BudgetError(
+            code="L138",
+            message=f"stored answers of an envelope are not those of today's questions: question {len(self._answers) + 1}, "
+            f"{draw.query[:80]}, {how}",
+            hint="another version of the method, or of a library, asks otherwise: `fresh: true` draws and pays again; nothing was spent",
+        )
 
     def _exact(self, query: Marginal) -> NDArray[np.int64]:
         exact = self._counts.rows(query)

@@ -4,8 +4,7 @@ An answer is kept by all that determines it and by nothing else (DESIGN, semanti
 its bounds, neighbours, the query in canonical form with how its columns are read, mechanism and scale of every draw. Titles, ids, checks,
 paths, other releases and the order in which keys are written are no part of it: a change of words costs no budget.
 
-A key has two parts, ``question.content``. The question is known from the policy alone; the content is that of the data, by digests under a
-secret key. Data that was digested under another key cannot be compared: the snapshot's label then decides, as the policy declares it.
+A key is ``question.content`` (:mod:`privrelease.execute.common.questions`). The question is known from the policy alone.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
-from privrelease.errors import BudgetError
+from privrelease.execute.common.questions import answer_key, check_same, content_first, contributing, digest, is_of, read_as
 from privrelease.execute.statistics.figures import Noisy
 from privrelease.ledger.entries import written
-from privrelease.ledger.state import differ, digests_of
 from privrelease.relational.filter_forms import filter_form
 from privrelease.relational.filters import columns_of
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from privrelease.ledger.protocol import Ledger
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
-    from privrelease.relational.schema import Column
 
 __all__ = ["Stored", "answer_keys", "answer_of", "stored_answers"]
 
@@ -54,8 +51,7 @@ def answer_keys(plan: StatisticsPlan, content: str) -> dict[str, str]:
     """Return by query the key under which its answer is stored; none where the data has no snapshot label."""
     if plan.snapshot is None:
         return {}
-    part = _content_part(content)
-    return {query: f"{question}.{part}" for query, question in _questions(plan).items()}
+    return {query: answer_key(question, content) for query, question in _questions(plan).items()}
 
 
 def stored_answers(plan: StatisticsPlan, policy: Plan, ledger: Ledger, content: str | None) -> dict[str, Stored]:
@@ -75,7 +71,7 @@ def stored_answers(plan: StatisticsPlan, policy: Plan, ledger: Ledger, content: 
     for query in plan.queries:
         if query.fresh:
             continue
-        stored = _stored(plan, query, known.get(questions[query.id], []), ledger, content)
+        stored = _stored(plan, query, content_first(known.get(questions[query.id], ()), content), ledger, content)
         stored = _stored_by_policy(plan, policy, query, ledger, content) if stored is None else stored
         if stored is not None:
             found[query.id] = stored
@@ -129,7 +125,7 @@ def _questions(plan: StatisticsPlan) -> dict[str, str]:
     found: dict[str, str] = {}
     for query in plan.queries:
         text = asked[query.id]
-        found[query.id] = hashlib.sha256(written([text, seen[text]]).encode()).hexdigest()
+        found[query.id] = digest(written([text, seen[text]]))
         seen[text] += 1
     return found
 
@@ -138,21 +134,14 @@ def _question(plan: StatisticsPlan, query: StatisticPlan) -> str:
     asked, contribution = query.query, plan.setting.contribution
     unit = None if plan.unit is None else plan.unit.column
     looked = {unit, asked.column, *query.columns, *(() if query.where is None else columns_of(query.where))}
-    read = [column for column in plan.source.columns if column.name in looked or column.domain is not None]
     fill = getattr(asked, "fill", None)
-    source = plan.source
     return written(
         {
             "snapshot": plan.snapshot,
             "population": plan.population,
-            "unit": {"column": unit, "max_rows": contribution.max_rows, "max_groups": contribution.max_groups},
+            "unit": contributing(unit, contribution),
             "neighbours": plan.setting.neighbours.value,
-            "read": {
-                "kind": source.kind.value,
-                "table": source.table,
-                "format": [source.format.delimiter, source.format.quote, source.format.encoding],
-                "columns": sorted((_reading(column) for column in read), key=written),
-            },
+            "read": read_as(plan.source, looked),
             "where": None if query.where is None else filter_form(query.where),
             "by": _keys(query),
             "bins": _bins(asked) if isinstance(asked, Histogram) else None,
@@ -162,24 +151,6 @@ def _question(plan: StatisticsPlan, query: StatisticPlan) -> str:
     )
 
 
-def _reading(column: Column) -> dict[str, Any]:
-    """Return how a column's cells become values, and which rows its domain leaves out."""
-    form, domain = column.format, column.domain
-    return {
-        "name": column.name,
-        "type": column.type.value,
-        "grid": None if column.grid is None else str(column.grid.normalize()),
-        "missing": sorted(form.missing),
-        "suppression_mark": form.suppression_mark,
-        "aliases": sorted(form.aliases),
-        "normalise": list(form.normalise),
-        "written": [form.date, form.decimal, form.thousands],
-        "domain": None
-        if domain is None
-        else [None if domain.values is None else sorted(domain.values), domain.low, domain.high, domain.outside],
-    }
-
-
 def _keys(query: StatisticPlan) -> list[Any] | str | None:
     if isinstance(query.keys, PrivateKeys):
         return ["private", *sorted(query.columns)]
@@ -187,7 +158,8 @@ def _keys(query: StatisticPlan) -> list[Any] | str | None:
         return None
     found = []
     for column, domain in zip(query.keys.columns, query.keys.domains, strict=True):
-        found.append([column, sorted(domain.labels), getattr(domain, "other", None)])
+        missing = getattr(domain, "missing", None)
+        found.append([column, sorted(domain.labels), getattr(domain, "other", None), *([] if missing is None else [missing])])
     return sorted(found, key=written)
 
 
@@ -245,24 +217,19 @@ def _in_policy_order(query: StatisticPlan, values: Sequence[Sequence[int | None]
 # ----------------------------------------------------------------------------------------------------------------------- the content
 
 
-def _content_part(content: str) -> str:
-    return hashlib.sha256(written(sorted(map(list, digests_of(content)))).encode()).hexdigest()
-
-
 def _stored(
     plan: StatisticsPlan, query: StatisticPlan, keys: Sequence[str], ledger: Ledger, content: str | None
 ) -> Stored | None:
-    exact = None if content is None else _content_part(content)
-    for key in sorted(keys, key=lambda key: key.partition(".")[2] != exact):
+    for key in keys:
         found = ledger.answer(key)
         value = None if found is None else json.loads(found)
         if value is None or value.get("version") != _VERSION:
             continue
-        same = key.partition(".")[2] == exact
+        same = is_of(key, content)
         if not same and value["dataset"] != plan.source.dataset:
             continue  # of another table of the population, under the same label
         if not same:
-            _check_same(plan, query, value["content"], content)
+            check_same(plan.snapshot, f"query {query.id}", value["content"], content)
         return Stored(_in_policy_order(query, value["values"], value["keys"]), value["run"], same)
     return None
 
@@ -276,15 +243,6 @@ def _stored_by_policy(
     value = None if found is None else json.loads(found)
     if value is None or value.get("version") != _BY_POLICY or value["draws"] != [draw.record() for draw in query.draws]:
         return None
-    _check_same(plan, query, value["content"], content)
+    check_same(plan.snapshot, f"query {query.id}", value["content"], content)
     noisy = Noisy(tuple(map(tuple, value["values"])), tuple(map(tuple, value["keys"])))
     return Stored(noisy, value.get("run"), value["content"] == content)
-
-
-def _check_same(plan: StatisticsPlan, query: StatisticPlan, before: str, content: str | None) -> None:
-    if differ(before, content):
-        raise BudgetError(
-            code="L131",
-            message=f"the data of snapshot {plan.snapshot} is not what it was when query {query.id} was answered",
-            hint="give changed data a new `snapshot` label",
-        )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from privrelease.dp.budget import Budget
-    from privrelease.dp.envelope import EnvelopeDraw
+    from privrelease.dp.envelope_records import EnvelopeDraw
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.locations import Place
     from privrelease.ledger.protocol import Balance, Claim, Head
@@ -167,7 +167,8 @@ class DatabaseLedger:
     def stored_answers(self) -> dict[str, str]:
         """Return the digests of the answers that are stored, by query."""
         with db_errors(self.place), self._engine.connect().execution_options(reading=True) as connection:
-            return {str(key): _digest(answer) for key, answer in connection.execute(select(ANSWERS)).all()}
+            # one after the other: that of an envelope may have millions of cells
+            return {str(key): _digest(answer) for key, answer in connection.execute(select(ANSWERS))}
 
     def publications(self) -> tuple[str, ...]:
         """Return the lines of the log of publications that this ledger keeps; unchecked."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw
-from privrelease.dp.envelope import EnvelopeDraw, Reserved
+from privrelease.dp.envelope_records import EnvelopeDraw, Reserved
 from privrelease.dp.sensitivity import Neighbours
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.filter_records import filter_record, read_filter_record

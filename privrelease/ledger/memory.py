@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from privrelease.dp.budget import Budget
-    from privrelease.dp.envelope import EnvelopeDraw
+    from privrelease.dp.envelope_records import EnvelopeDraw
     from privrelease.ledger.protocol import Balance, Claim, Head
 
 __all__ = ["MemoryLedger"]

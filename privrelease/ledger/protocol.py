@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from privrelease.dp.composition import Apart
     from privrelease.dp.draws import Draw
-    from privrelease.dp.envelope import EnvelopeDraw, Reserved
+    from privrelease.dp.envelope_records import EnvelopeDraw, Reserved
     from privrelease.ledger.state import Book
 
 __all__ = ["Balance", "Claim", "Head", "Ledger", "Reservation"]

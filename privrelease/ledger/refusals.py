@@ -105,4 +105,5 @@ CODES: dict[str, str] = {
     "L135": "a draw that does not fit what is left of its envelope",
     "L136": "draws from an envelope that cost more than was reserved for it",
     "L137": "an envelope that was never committed: its budget stays spent",
+    "L138": "stored answers of an envelope that are not those of the questions asked now",
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from privrelease.dp.budget import Budget
-    from privrelease.dp.envelope import EnvelopeDraw, Reserved
+    from privrelease.dp.envelope_records import EnvelopeDraw, Reserved
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.protocol import Claim
 

@@ -2,6 +2,8 @@
 
 A method receives an :class:`~privrelease.dp.envelope.Envelope` and public values: names of queries and their shapes. Under add or remove the
 number of rows, exact counts and exact scores are private; none of them is returned from here but through the envelope.
+
+Serving again: :mod:`privrelease.execute.common.asking`.
 """
 
 from __future__ import annotations
@@ -12,22 +14,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.dp.envelope import MOST_CELLS, Envelope, Marginal, Reserved
+from privrelease.dp.envelope import MOST_CELLS, Envelope, Marginal
+from privrelease.dp.envelope_records import Transcript
 from privrelease.dp.rules import refuse
 from privrelease.errors import InternalError
+from privrelease.execute.common.questions import answer_key, check_same, content_first, is_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from privrelease.dp.queries import Setting
     from privrelease.dp.randomness import Randomness
     from privrelease.engine.protocol.base import Engine, Staged
+    from privrelease.execute.common.asking import Asking
     from privrelease.ledger.protocol import Claim, Ledger, Reservation
     from privrelease.relational.aggregates import Aggregate, Bounding
 
-__all__ = ["EngineCounts", "OpenEnvelope", "marginal", "open_envelope"]
+__all__ = ["EngineCounts", "OpenEnvelope", "Served", "marginal", "open_envelope", "stored_transcript"]
 
 
 def marginal(name: str, asked: Aggregate) -> Marginal:
@@ -76,35 +80,88 @@ class EngineCounts:
         return asked
 
 
-@dataclass(slots=True)
+# ------------------------------------------------------------------------------------------------------------------ lending
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Served:
+    """A transcript that is served again. ``compared``: whether its data could be compared with today's; else the snapshot's label decided."""
+
+    transcript: Transcript
+    compared: bool
+
+
+def stored_transcript(asking: Asking, claim: Claim, ledger: Ledger) -> Served | None:
+    """Return the transcript that the ledger keeps for the claim's data; None where there is none, or the data has no snapshot.
+
+    ``claim.content`` None: the data was not read, and the snapshot's label alone decides. Raises BudgetError (L131) where the data under
+    the label is another than it was.
+    """
+    if claim.snapshot is None:
+        return None
+    question = asking.question(claim.population, claim.snapshot)
+    keys = (key for key in ledger.book().answers if key.partition(".")[0] == question)
+    for key in content_first(keys, claim.content):
+        found = ledger.answer(key)
+        transcript = None if found is None else Transcript.from_bytes(found)
+        if transcript is None or not (is_of(key, claim.content) or transcript.dataset == claim.dataset):
+            continue  # of another version, or of another table of the population under the same label
+        if not is_of(key, claim.content):
+            check_same(claim.snapshot, f"method {asking.method.name}", transcript.content, claim.content)
+        return Served(transcript, is_of(key, claim.content))
+    return None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class OpenEnvelope:
-    """An envelope whose reservation is durable; ``answers``: what is stored with its draws when it is committed."""
+    """An envelope to ask. ``reservation``: what is durably spent for it; None where it is ``served`` again, at no cost."""
 
     envelope: Envelope
-    reservation: Reservation
-    answers: dict[str, bytes] = field(default_factory=dict)
+    reservation: Reservation | None
+    served: Served | None
 
 
 @contextmanager
 def open_envelope(
-    claim: Claim, reserved: Reserved, setting: Setting, counts: EngineCounts, ledger: Ledger, randomness: Randomness
+    claim: Claim, asking: Asking, counts: EngineCounts, ledger: Ledger, randomness: Randomness, *, fresh: bool = False
 ) -> Iterator[OpenEnvelope]:
-    """Reserve an envelope as a whole, lend it, and commit its draws and answers where the block ends well.
+    """Lend an envelope: one that is served from the ledger where it holds the answers, else one that is reserved as a whole now and
+    committed with its draws and its transcript where the block ends well.
 
-    Raises BudgetError (L120) where it does not fit the caps: nothing is reserved then. Where the block raises, the reservation stays
-    spent and no answer is stored.
+    ``fresh``: draw and pay, whatever is stored. Raises BudgetError (L120) where the envelope does not fit the caps: nothing is reserved
+    then; L131 where the data of the snapshot is not what it was; L138 where the block asks otherwise than the transcript answers. Where the
+    block raises, the reservation stays spent and no answer is stored.
     """
+    bound = (counts.bounding.unit, counts.bounding.max_rows)
+    if dict(counts.asked) != dict(asking.asked) or bound != (asking.unit, asking.setting.contribution.max_rows):
+        code, message = "R215", "the counts of an envelope are not those that its description names"
+        raise InternalError(code, message)
+    known = claim.snapshot is not None and claim.content is not None
+    served = stored_transcript(asking, claim, ledger) if known and not fresh else None
+    key = answer_key(asking.question(claim.population, claim.snapshot), claim.content) if known else None
+    whole = replace(claim, queries=() if key is None else (key,), accountant="zcdp")
     made: list[Reservation] = []
     envelope = Envelope(
-        reserved,
-        setting,
+        asking.reserved,
+        asking.setting,
         counts,
-        lambda held: made.append(ledger.reserve(replace(claim, envelope=held, accountant="zcdp"))),
+        lambda held: made.append(ledger.reserve(replace(whole, envelope=held))),
         randomness,
+        stored=None if served is None else served.transcript.answers,
     )
-    lent = OpenEnvelope(envelope, made[0])
+    reservation = None if served is not None else made[0]
     try:
-        yield lent
+        yield OpenEnvelope(envelope, reservation, served)
     finally:
         draws = envelope.close()
-    ledger.commit(lent.reservation, lent.answers, draws)
+    answers = envelope.answers
+    if reservation is None:
+        if answers is None:
+            code, message = "R210", "a method went on after a stored answer was refused"
+            raise InternalError(code, message)
+        return
+    kept = {}
+    if key is not None and answers is not None:
+        number = int(reservation.id)
+        kept[key] = Transcript(claim.dataset, claim.content or "", claim.run, number, answers).to_bytes()
+    ledger.commit(reservation, kept, draws)

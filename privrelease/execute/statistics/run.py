@@ -181,7 +181,7 @@ def _aggregate(plan: StatisticsPlan, query: StatisticPlan) -> Aggregate:
     keys: tuple[ColumnKey | BinKey, ...] = ()
     if isinstance(asked.by, PublicKeys):
         keys = tuple(
-            ColumnKey(column, domain.values, domain.other)
+            ColumnKey(column, domain.values, domain.other, missing=domain.missing is not None)
             if isinstance(domain, CategoryDomain)
             else ColumnKey(column, domain.labels)
             for column, domain in zip(asked.by.columns, asked.by.domains, strict=True)

@@ -139,6 +139,8 @@ class QuerySpec(Frozen):
     other: Annotated[Flag, Judged(figures.shown)] = False
     """Rows whose keys are none of the published ones are counted under the key `other`, and values outside all bins under bins of their own;
     otherwise such rows are left out, and such values go to the first or last bin."""
+    missing: Annotated[Flag, Judged(figures.shown)] = False
+    """Rows in which a group column is missing are counted under the key `missing`, whether there are any or not; otherwise they are left out."""
     where: Text | None = None
     """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL."""
     epsilon: Annotated[Exact | None, Stricter.LOWER, Judged(figures.spent)] = None
@@ -197,6 +199,9 @@ class QuerySpec(Frozen):
         listed = bool(self.by) and (self.keys is None or not self.keys.private)
         if self.other and not listed and figure != "histogram":
             message = "says `other`, and has no declared keys or bins"
+            raise problem(message, code="P204", hint="write `by: [column]`, or remove it")
+        if self.missing and not listed:
+            message = "says `missing`, and has no declared keys"
             raise problem(message, code="P204", hint="write `by: [column]`, or remove it")
         return self
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from privrelease.dp.domains import CategoryDomain
 from privrelease.dp.queries import Count, Histogram, PublicKeys
 from privrelease.policy.statistics.query_errors import fail
-from privrelease.relational.filters import Among, Both, Missing, Negated
+from privrelease.relational.filters import Among, Both, Either, Missing, Negated
 
 if TYPE_CHECKING:
     from privrelease.dp.queries import Query, Setting
@@ -56,19 +56,28 @@ def _countable(spec: QuerySpec, query: Query) -> bool:
 
 
 def _declared_in_all(queries: list[Query]) -> Filter | None:
-    """The rows that are in every table: those with a declared key, or with any key where each table has one for the rest."""
-    tests: dict[tuple[str, str], Filter] = {}
+    """The rows that are in every table: those whose keys each table has a cell for, be it that of the rest or of missing keys."""
+    grouped: dict[str, list[CategoryDomain]] = {}
+    tests: dict[tuple[str, str], Filter | None] = {}
     for query in queries:
         if isinstance(query.by, PublicKeys):
             for column, domain in zip(query.by.columns, query.by.domains, strict=True):
                 assert isinstance(domain, CategoryDomain)
-                if domain.other is None:
-                    tests["keys", column] = Among(column, domain.values)
-                else:
-                    tests.setdefault(("keys", column), Negated(Missing(column)))
+                grouped.setdefault(column, []).append(domain)
+                tests["keys", column] = _with_a_cell(column, grouped[column])
         if isinstance(query, Histogram):
             tests["bins", query.column] = Negated(Missing(query.column))
     condition: Filter | None = None
-    for test in tests.values():
+    for test in [one for one in tests.values() if one is not None]:
         condition = test if condition is None else Both(condition, test)
     return condition
+
+
+def _with_a_cell(column: str, domains: list[CategoryDomain]) -> Filter | None:
+    """The rows that have a cell under every one of a column's domains; None where all have."""
+    undeclared = all(domain.other is not None for domain in domains)
+    missing = all(domain.missing is not None for domain in domains)
+    if undeclared:
+        return None if missing else Negated(Missing(column))
+    declared = Among(column, domains[0].values)
+    return Either(declared, Missing(column)) if missing else declared

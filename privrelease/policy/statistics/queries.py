@@ -55,6 +55,8 @@ _NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _HALF: Final = Fraction(1, 2)
 #: The key of rows whose keys are none of the published ones.
 OTHER: Final = "other"
+#: The key under which rows without a key are counted, where the policy asks for it.
+MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,33 +287,37 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
             fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
     if spec.bins is not None and "bin" in spec.by:
         fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
-    sizes = [_n_keys(dataset.columns[column], listed.get(column)) + spec.other for column in spec.by]
+    sizes = [_n_keys(dataset.columns[column], listed.get(column)) + spec.other + spec.missing for column in spec.by]
     _few_cells(sizes, "by", hint="group by fewer columns or coarser keys")
     domains = tuple(
-        _key_domain(column, number, dataset.columns[column], listed.get(column), other=spec.other)
-        for number, column in enumerate(spec.by)
+        _key_domain(column, number, dataset.columns[column], listed.get(column), spec) for number, column in enumerate(spec.by)
     )
     return PublicKeys(spec.by, domains)
 
 
-def _key_domain(column: str, number: int, spec: ColumnSpec, listed: tuple[str, ...] | None, *, other: bool) -> CategoryDomain:
-    domain = _values(spec)
+def _key_domain(
+    column: str, number: int, declared: ColumnSpec, listed: tuple[str, ...] | None, spec: QuerySpec
+) -> CategoryDomain:
+    domain = _values(declared)
     if domain is None:
         message = f"{shown(column)} has no list of keys: keys are never read from the data unless they are private"
         hint = f"write `domain: [a, b, …]` for {shown(column)}, or `keys: private` (which needs a delta)"
         fail("P704", message, "by", number, hint=hint)
-    if other and OTHER in domain:
+    if spec.other and OTHER in domain:
         message = f"{shown(column)} has a key `{OTHER}` itself, which the rest would be counted under"
         fail("P704", message, "other", hint="remove `other`, or give that key another name", key=True)
-    rest = OTHER if other else None
+    if spec.missing and MISSING in domain:
+        message = f"{shown(column)} has a key `{MISSING}` itself, which rows without a key would be counted under"
+        fail("P704", message, "missing", hint="remove `missing`, or give that key another name", key=True)
+    rest, none = OTHER if spec.other else None, MISSING if spec.missing else None
     if listed is None:
-        return CategoryDomain(domain, other=rest, column=column)
+        return CategoryDomain(domain, other=rest, missing=none, column=column)
     known = set(domain)
     for place, key in enumerate(listed):
         if key not in known:
             message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
             fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
-    return CategoryDomain(listed, other=rest, column=column)
+    return CategoryDomain(listed, other=rest, missing=none, column=column)
 
 
 def _few_cells(sizes: Iterable[int], key: str, *, hint: str) -> None:

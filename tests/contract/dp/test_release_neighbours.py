@@ -24,6 +24,8 @@ from tests.statistical.door import caught, data_of, planted, policy_of
 LAPLACE = {
     "by_keys": "count: true, by: [g]",
     "by_some": "count: true, by: [g], keys: {g: [b, a]}, other: true",
+    "by_all": "count: true, by: [g], keys: {g: [b]}, other: true, missing: true",
+    "missing_means": "mean: n, by: [g], missing: true, fill: 1",
     "given": "count: {column: x}, by: [g]",
     "persons": "count_persons: {where: n > 0}",
     "persons_by": "count_persons: true, by: [g], keys: {g: [b]}, other: true",
@@ -52,6 +54,7 @@ GAUSSIAN = {
     "g_count2": "count: {where: n >= 2}, mechanism: gaussian",
     "g_count3": "count: {where: n IS NULL}, mechanism: gaussian",
     "g_by": "count: true, by: [g], mechanism: gaussian",
+    "g_missing": "histogram: n, bins: {width: 2}, by: [g], missing: true, mechanism: gaussian",
     "g_means": "mean: n, by: [g], mechanism: gaussian, fill: 0",
     "g_bands": "histogram: n, bins: {width: 2}, mechanism: gaussian, other: true",
     "g_spread": "stddev: n, mechanism: gaussian",

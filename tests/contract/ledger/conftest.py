@@ -18,13 +18,13 @@ import pytest
 
 from privrelease.dp.budget import Budget
 from privrelease.dp.draws import Draw, Target
-from privrelease.dp.envelope import Reserved
+from privrelease.dp.envelope_records import Reserved
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.open import create_ledger, open_ledger
 from privrelease.ledger.protocol import Claim
 from privrelease.ledger.verify import verify
-from privrelease.units import Delta, Epsilon
+from privrelease.units import Delta, Epsilon, Rho
 
 HERE = Path(__file__).parent
 
@@ -60,8 +60,30 @@ def whole_claim(epsilon: str, **changes: Any) -> Claim:
     return count_claim(epsilon, draws=(), cost=cost, accountant="zcdp", envelope=held, **changes)
 
 
+def served_asking(version: int = 1, epsilon: str = "0.4"):
+    """The description of a method over one column of three cells and its keys, for the envelope of ``whole_claim``."""
+    from privrelease.dp.queries import Setting
+    from privrelease.dp.sensitivity import Contribution
+    from privrelease.execute.common.asking import Asking, Method, canonical
+    from privrelease.relational.aggregates import Aggregate, ColumnKey, Measure
+    from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
+
+    rows = Aggregate((Measure("rows"),), (ColumnKey("a", ("0", "1"), missing=True),))
+    persons = Aggregate((Measure("persons"),), (ColumnKey("a", None),))
+    held = whole_claim(epsilon).envelope
+    assert held is not None
+    source = TableSource("visits", SourceKind.CSV, "/a.csv", "a.csv", (Column("a", ColumnType.CATEGORY, Role.QUASI),))
+    return Asking(Method("looks", version), held, Setting(Contribution(1)), source, None, canonical((rows, persons)))
+
+
 class Ones:
-    """Exact counts of 1 everywhere."""
+    """Exact counts of 1 everywhere, and two keys, one of them of many persons."""
+
+    def __init__(self, asking=None):
+        from privrelease.relational.aggregates import Bounding
+
+        self.bounding = Bounding(None, 1, 5)
+        self.asked = {} if asking is None else asking.asked
 
     def rows(self, query):
         import numpy as np
@@ -69,7 +91,39 @@ class Ones:
         return np.ones(query.size, np.int64)
 
     def persons(self, query):
-        raise AssertionError(query)
+        import numpy as np
+
+        assert query == "persons by a"
+        return (("0",), ("1",)), np.array([1, 1000])
+
+
+def looks(ledger, asking, counts, claim, said=lambda *_: None):
+    """One run of a method that looks: what it saw as plain data, and its open envelope; ``said`` hears how far it came."""
+    from privrelease.dp.envelope import Score
+    from privrelease.dp.randomness import SystemRandomness
+    from privrelease.execute.common.envelopes import marginal, open_envelope
+
+    with open_envelope(claim, asking, counts, ledger, SystemRandomness()) as lent:
+        if lent.reservation is not None:
+            said("reserved", lent.reservation.id)
+        part, cells = Rho(asking.reserved.rho.value / 3), marginal("a", asking.asked["a"])
+        noisy = lent.envelope.measure(cells, part)
+        place = lent.envelope.select([cells, cells], [Score(noisy), Score(0 * noisy)], part)
+        keys = lent.envelope.discover("persons by a", part, Delta("1e-8"))
+        said("measured")
+    return [noisy.tolist(), place, sorted([*key, count] for key, count in keys.items())], lent
+
+
+@pytest.fixture
+def look(envelope_claim):
+    """Runs a method that looks against a ledger: what it saw, and whether it was served."""
+
+    def run(ledger, said=lambda *_: None, version=1):
+        asking = served_asking(version)
+        seen, lent = looks(ledger, asking, Ones(asking), envelope_claim("0.4", snapshot="2026", content="k1:aa"), said)
+        return seen, lent.served is not None
+
+    return run
 
 
 @pytest.fixture
@@ -123,7 +177,7 @@ class Bench:
     def run(self, script: str, *arguments: str) -> subprocess.Popen[str]:
         """Start one of the scripts beside this file on the ledger, in a process of its own."""
         command = [sys.executable, str(HERE / script), str(self.url), str(self.folder), *arguments]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def tamper(self, *statements: str) -> None:
         """Change the database behind the ledger's back."""

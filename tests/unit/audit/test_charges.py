@@ -11,7 +11,7 @@ from privrelease.audit.statistics.charges import charges_of, ledger_mismatches
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target
-from privrelease.dp.envelope import EnvelopeDraw, Reserved
+from privrelease.dp.envelope_records import EnvelopeDraw, Reserved
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.ledger.protocol import Claim
@@ -157,3 +157,15 @@ def test_draws_from_an_envelope_are_composed_again_and_those_that_pass_it_are_fo
         ledger.commit(made, {}, (drawn,))
     short = "the ledger's entry charges less than its draws cost"
     assert said(ledger, manifest(made.head, ("a", drawn))) == (None if factor == 1 else short)
+
+
+def test_answers_of_an_envelope_that_are_served_again_were_charged_by_whoever_drew_them(ledger):
+    cost = Budget(Epsilon(1), Delta("1e-6"))
+    held = Reserved.of(cost)
+    made = ledger.reserve(Claim("p", "d-p", "x/s", "0" * 64, (), cost, accountant="zcdp", envelope=held))
+    drawn = EnvelopeDraw("a", "cells", "discrete_gaussian", Sensitivity.of_one_number(1), 1 / (2 * held.rho.value), size=1)
+    assert "never charged" in said(ledger, manifest(ledger.head(), ("a", drawn), again=("a",)))  # reserved, and not committed
+    ledger.commit(made, {}, (drawn,))
+    assert said(ledger, manifest(ledger.head(), ("a", drawn), again=("a",))) is None
+    finer = replace(drawn, scale=drawn.scale / 2)
+    assert "never charged" in said(ledger, manifest(ledger.head(), ("a", finer), again=("a",)))

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from privrelease.dp import envelope as envelopes
 from privrelease.dp.accountants import ZcdpAccountant
 from privrelease.dp.accountants.events import Together
 from privrelease.dp.budget import Budget
 from privrelease.dp.conversion import delta_of_rho
-from privrelease.dp.envelope import Envelope, EnvelopeDraw, Marginal, Reserved, Score
+from privrelease.dp.envelope import Envelope, Marginal, Score
+from privrelease.dp.envelope_records import EnvelopeDraw, Reserved, Transcript
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
@@ -216,6 +218,146 @@ def test_discovery_publishes_what_many_hold_and_not_what_one_does():
     assert abs(found["a",] - 40) < 8
 
 
+# ------------------------------------------------------------------------------------------------------------ serving again
+
+
+class Forbidden:
+    """Neither counts nor randomness may be asked for."""
+
+    private = True
+
+    def rows(self, query):
+        raise AssertionError(query)
+
+    persons = draw = rows
+
+
+def again(transcript, reserved, setting=ONE):
+    def charge(_):
+        raise AssertionError
+
+    return Envelope(reserved, setting, Forbidden(), charge, Forbidden(), stored=transcript.answers)
+
+
+def as_stored(envelope):
+    """The transcript of a run, read back from its bytes."""
+    envelope.close()
+    return Transcript.from_bytes(Transcript("d", "k:aa", "r1", 3, envelope.answers).to_bytes())
+
+
+def asked_at_random(envelope, seed):
+    """What a method that looks sees: every next question follows from the answers before, refusals included."""
+    seen = []
+    for step in range(8):
+        made = random.Random(repr((seed, step, seen)))
+        rho = Rho(Fraction(made.randint(1, 300), 1000))
+        try:
+            kind = made.randrange(3)
+            if kind == 0:
+                seen.append(envelope.measure(made.choice([A, B]), rho).tolist())
+            elif kind == 1:
+                seen.append(envelope.select([A, B], scores([0, 3], [1] * 6, weight=made.randint(1, 3)), rho))
+            else:
+                seen.append(envelope.discover("k", rho, Delta(Fraction(made.randint(1, 20), 10**7))))
+        except BudgetError as error:
+            seen.append(error.code)
+    return seen
+
+
+def test_a_served_method_receives_every_answer_in_order_and_nothing_is_charged_counted_or_drawn():
+    kinds = set()
+    for seed in range(150):
+        made = random.Random(seed)
+        reserved = Reserved(Rho(Fraction(made.randint(100, 800), 1000)), Delta("3e-6"))
+        envelope = Envelope(reserved, ONE, Exact(CELLS), lambda _: None, Counting(seed))
+        seen = asked_at_random(envelope, seed)
+        transcript = as_stored(envelope)
+        kinds |= {one.draw.figure for one in transcript.answers}
+        assert (transcript.dataset, transcript.content, transcript.run, transcript.reservation) == ("d", "k:aa", "r1", 3)
+        served = again(transcript, reserved)
+        assert asked_at_random(served, seed) == seen
+        assert served.left == envelope.left
+        assert served.close() == envelope.close()
+        assert len(served.answers) == len(transcript.answers)
+    assert kinds == {"cells", "choice", "keys"}
+
+
+@pytest.mark.parametrize("cells", [[0], [127, -128], [128], [-32769], [2**31], [2**62, -(2**62)], [3] * 1000])
+def test_cells_of_every_width_are_stored_exactly(cells):
+    envelope = opened("1e9", rows={"cells": cells})
+    noisy = envelope.measure(Marginal("cells", (len(cells),)), Rho(10**8))
+    (stored,) = as_stored(envelope).answers
+    assert stored.answer.dtype == np.int64
+    assert stored.answer.tolist() == noisy.tolist() == cells  # sigma is 1e-4: noise of any other than 0 is never seen
+
+
+def a_method(envelope, *, second="1/50", last=True):
+    first = envelope.measure(A, Rho(Fraction(1, 50)))
+    best = envelope.select([A, B], [Score(first), Score(np.arange(6))], Rho(Fraction(second)))
+    return first.tolist(), best, envelope.measure(B, Rho(Fraction(1, 50))).tolist() if last else None
+
+
+@pytest.mark.parametrize(
+    ("ask", "match"),
+    [
+        (lambda lent: a_method(lent, second="1/49"), "question 2, a|a x b, is not the one"),
+        (lambda lent: (a_method(lent), lent.measure(A, Rho(Fraction(1, 100)))), "question 4, a, has no stored answer"),
+        (lambda lent: (a_method(lent, last=False), lent.answers), "question 3, a x b, is not asked for any more"),
+        (lambda lent: lent.measure(B, Rho(Fraction(1, 50))), "question 1, a x b, is not the one"),
+    ],
+)
+def test_a_served_method_that_asks_otherwise_is_refused_and_nothing_is_drawn(ask, match):
+    envelope = opened()
+    a_method(envelope)
+    transcript = as_stored(envelope)
+    with pytest.raises(BudgetError, match="L138") as refused:
+        ask(again(transcript, envelope.reserved))
+    assert match in refused.value.message
+    assert refused.value.exit_code == 4
+
+
+def test_a_served_method_of_persons_with_other_rows_is_another_question():
+    envelope = opened()
+    a_method(envelope)
+    with pytest.raises(BudgetError, match="L138"):
+        a_method(again(as_stored(envelope), envelope.reserved, Setting(Contribution(2))))
+
+
+def test_answers_cannot_be_changed_by_the_method_that_was_given_them():
+    envelope = opened()
+    for lent in (envelope, again(as_stored_of(envelope), envelope.reserved)):
+        noisy = lent.measure(A, Rho(Fraction(1, 50)))
+        with pytest.raises(ValueError, match="read-only"):
+            noisy[0] = 0
+
+
+def as_stored_of(envelope):
+    other = opened()
+    other.measure(A, Rho(Fraction(1, 50)))
+    assert other.reserved == envelope.reserved
+    return as_stored(other)
+
+
+def test_a_draw_that_fails_is_paid_for_and_closes_its_envelope():
+    envelope = opened(rows={"a": [1, 2, 3]})  # not the cells that the query has
+    with pytest.raises(InternalError, match="R211"):
+        envelope.measure(A, Rho(Fraction(1, 50)))
+    with pytest.raises(InternalError, match="R210"):
+        envelope.measure(A, Rho(Fraction(1, 50)))
+    assert len(envelope.close()) == 1
+    assert envelope.answers is None  # there is nothing to be served again
+
+
+def test_what_is_no_transcript_is_refused_and_another_version_is_none():
+    envelope = opened()
+    envelope.measure(A, Rho(Fraction(1, 50)))
+    stored = Transcript("d", "k:aa", None, 3, envelope.answers).to_bytes()
+    assert Transcript.from_bytes(stored.replace(b'"version": 1', b'"version": 2')) is None
+    for wrong in (b"", b"{}", stored[:-1], stored.replace(b"gaussian", b"uniform"), b'{"version": 1}'):
+        with pytest.raises(ValueError, match=r"."):
+            Transcript.from_bytes(wrong)
+
+
 # --------------------------------------------------------------------------------------------------------- empirical privacy
 
 
@@ -228,57 +370,115 @@ def delta_bound(there, here, epsilon):
 
 
 RHO = Fraction(1, 2)
-CLAIM = float(delta_of_rho(RHO, Fraction(1)))
+EPSILON = 2
+CLAIM = float(delta_of_rho(RHO, Fraction(EPSILON)))
 
 
-def measured(count, times, seed):
-    """N independent sums of ``times`` measurements of one cell that holds ``count``, at RHO in all as the envelope sees it."""
-    envelope = opened(str(times * RHO), rows={"cell": [count] * N}, seed=seed)
-    return sum(envelope.measure(Marginal("cell", (N,)), Rho(RHO)) for _ in range(times))
+@pytest.fixture(params=["used up", "one charge for two"])
+def unpaid(request, monkeypatch):
+    """Plants a fault: a draw after the envelope is used up is made all the same, or every other draw is not charged."""
+    if request.param == "used up":
+        monkeypatch.setattr(Reserved, "holds", lambda *_: True)
+        return
+    spend = Envelope._spend
+
+    def every_other(self, draw):
+        self.asked = getattr(self, "asked", -1) + 1
+        if self.asked % 2 == 0:
+            spend(self, draw)
+
+    monkeypatch.setattr(Envelope, "_spend", every_other)
 
 
-def test_measurements_stay_within_the_claim_and_planted_faults_do_not():
-    event = lambda noisy: noisy >= 2  # noqa: E731
-    assert delta_bound(event(measured(1, 1, 2)), event(measured(0, 1, 3)), 1) <= CLAIM
-    # a person moves the count by 2, and 1 was declared
-    assert delta_bound(event(measured(2, 1, 2)), event(measured(0, 1, 3)), 1) > CLAIM
-    # six draws where one was charged; the envelope's second refusal is what prevents it
-    late = lambda noisy: noisy >= 4  # noqa: E731
-    assert delta_bound(late(measured(1, 6, 2)), late(measured(0, 6, 3)), 1) > CLAIM
-    # a cell for the missing only where the data has one: the shape alone tells neighbours apart
-    there, here = np.ones(N, np.bool_), np.zeros(N, np.bool_)
-    assert delta_bound(there, here, 1) > CLAIM
+def measured(count, seed, times=1, setting=ONE):
+    """Ten N independent means of ``times`` measurements of one cell that holds ``count``, from envelopes of RHO that one of them uses up."""
+    envelope = opened(RHO, rows={"cell": [count] * 10 * N}, seed=seed, setting=setting)
+    return sum(envelope.measure(Marginal("cell", (10 * N,)), Rho(RHO)) for _ in range(times)) / times
 
 
-def chosen(moved, seed, n=4_000):
-    """N choices at epsilon 2 (rho 1/2) between two candidates of scores ``moved`` and 4 - ``moved``: a person's rows move both, apart."""
-    envelope = opened(str(n), rows={"a": [moved, 0], "b": [moved, 0]}, seed=seed)
+def gained(with_person, without, least):
+    return delta_bound(with_person >= least, without >= least, EPSILON)
+
+
+def test_measurements_stay_within_the_claim():
+    assert 0 < gained(measured(1, 2), measured(0, 3), 3) <= CLAIM
+    two = Setting(Contribution(2))
+    assert 0 < gained(measured(2, 2, setting=two), measured(0, 3, setting=two), 6) <= CLAIM
+
+
+def test_measurements_that_are_not_paid_for_are_found_out(unpaid):
+    assert gained(measured(1, 2, times=2), measured(0, 3, times=2), 1.5) > CLAIM
+
+
+def test_measurements_of_a_sensitivity_of_2_that_is_declared_1_are_found_out(monkeypatch):
+    monkeypatch.setattr(envelopes, "of_group_counts", lambda *_: Sensitivity.of_one_number(1))
+    two = Setting(Contribution(2))
+    assert gained(measured(2, 2, setting=two), measured(0, 3, setting=two), 2) > CLAIM
+
+
+def chosen(moved, seed, n=4_000, times=1, setting=ONE):
+    """N envelopes of epsilon 2 (rho 1/2) with ``times`` choices between two candidates of scores ``moved`` and 4 - ``moved``: a person's
+    rows move both, apart. Where all of them are the first."""
     candidates = [Marginal("a", (2,)), Marginal("b", (2,))]
-    return np.array([envelope.select(candidates, scores([0, 0], [4, 0]), Rho(RHO)) for _ in range(n)]) == 0
+    models = scores([0, 0], [4, 0])
+    counts = Exact({"a": [moved, 0], "b": [moved, 0]})
+    source = Counting(seed)
+    lent = (Envelope(Reserved(Rho(RHO), Delta(0)), setting, counts, lambda _: None, source) for _ in range(n))
+    return np.array([sum(envelope.select(candidates, models, Rho(RHO)) for _ in range(times)) == 0 for envelope in lent])
 
 
-def test_choices_stay_within_the_claim_and_planted_faults_do_not():
-    def bound(there, here):
-        low = stats.beta.ppf(ALPHA / 2, there.sum(), there.size - there.sum() + 1)
-        return math.log(low / stats.beta.isf(ALPHA / 2, here.sum() + 1, here.size - here.sum()))
-
-    nobody = chosen(0, 6)
-    assert 0.5 < bound(chosen(1, 5), nobody) <= 2
-    assert bound(chosen(2, 5), nobody) > 2  # a person of two rows, where one was declared
+def ratio_bound(there, here):
+    """A lower bound on the epsilon of a pure mechanism from one event."""
+    low = stats.beta.ppf(ALPHA / 2, there.sum(), there.size - there.sum() + 1)
+    return math.log(low / stats.beta.isf(ALPHA / 2, here.sum() + 1, here.size - here.sum()))
 
 
-def discovered(persons, seed, n=2_000):
-    """N discoveries of a key that so many persons hold, at a failure of 1/20: which of them publish it."""
-    failure = Delta("0.05")
-    counts = Exact({}, ((("z",),), (persons,)))
-    envelopes = (Envelope(Reserved(Rho(1), failure), ONE, counts, lambda _: None, Counting(seed + i)) for i in range(n))
-    return np.array([bool(envelope.discover("k", Rho(1), failure)) for envelope in envelopes])
+def test_choices_stay_within_the_claim():
+    assert 0.5 < ratio_bound(chosen(1, 5), chosen(0, 6)) <= 2
+    two = Setting(Contribution(2))
+    assert 0.5 < ratio_bound(chosen(2, 5, setting=two), chosen(0, 6, setting=two)) <= 2
 
 
-def test_discovered_keys_betray_one_person_within_the_failure_and_three_as_one_do_not():
-    nobody = np.zeros(2_000, np.bool_)
-    assert delta_bound(discovered(1, 10), nobody, 1) <= 0.05
-    assert delta_bound(discovered(3, 10), nobody, 1) > 0.05  # three persons' worth of rows, where one was declared
+def test_choices_that_are_not_paid_for_are_found_out(unpaid):
+    assert ratio_bound(chosen(2, 5, 5_000, 2), chosen(1, 6, 5_000, 2)) > 2
+
+
+def test_choices_of_a_sensitivity_of_2_that_is_declared_1_are_found_out(monkeypatch):
+    monkeypatch.setattr(envelopes, "of_group_counts", lambda *_: Sensitivity.of_one_number(1))
+    two = Setting(Contribution(2))
+    assert ratio_bound(chosen(2, 5, setting=two), chosen(0, 6, setting=two)) > 2
+
+
+FAILURE = Delta("0.05")
+#: Sigma 5: fine steps of the threshold, so that the failure is nearly all used.
+WEAK = Rho(Fraction(1, 50))
+
+
+def discovered(keys, seed, n=2_500, times=1, setting=ONE):
+    """N envelopes with ``times`` discoveries of ``keys`` that one person holds: which of them publish any."""
+    counts = Exact({}, (tuple((str(key),) for key in range(keys)), (1,) * keys))
+    source = Counting(seed)
+    lent = (Envelope(Reserved(WEAK, FAILURE), setting, counts, lambda _: None, source) for _ in range(n))
+    return np.array([any(tuple(envelope.discover("k", WEAK, FAILURE) for _ in range(times))) for envelope in lent])
+
+
+def failures(found):
+    """A lower bound on delta: without the person nobody holds the key, and it is never published."""
+    return float(stats.beta.ppf(ALPHA / 2, found.sum(), found.size - found.sum() + 1))
+
+
+def test_discovered_keys_betray_one_person_within_the_failure():
+    assert 0.01 < failures(discovered(1, 10)) <= 0.05
+    assert 0.01 < failures(discovered(2, 11, setting=Setting(Contribution(2)))) <= 0.05
+
+
+def test_discoveries_that_are_not_paid_for_are_found_out(unpaid):
+    assert failures(discovered(1, 10, times=2)) > 0.05
+
+
+def test_discoveries_of_a_person_of_more_keys_than_declared_are_found_out():
+    # two keys of one person, where one is declared
+    assert failures(discovered(2, 10)) > 0.05
 
 
 # -------------------------------------------------------------------------------------------------------------------- bad input

@@ -209,6 +209,7 @@ STATISTICS: list[Row] = [
     Row(FIGURES, f"{Q}.keys", "private", None, "weaker", given=BY, does="altered"),
     Row(FIGURES, f"{Q}.keys", None, "private", "weaker", given=BY, does="altered"),
     *figures(f"{Q}.other", "false", "true", "on W off B", given=((f"{Q}.by", "[arm]"),)),
+    *figures(f"{Q}.missing", "false", "true", "on W off B", given=((f"{Q}.by", "[arm]"),)),
     *figures(f"{Q}.where", FILTER, ANOTHER, "added W altered W removed W"),
     # not given it is a share of what is left, which may be more or less
     *figures(f"{Q}.epsilon", "0.4", "0.5", "added W raised W lowered S removed W"),
