@@ -77,6 +77,7 @@ _VERBS = (
     policy_verbs.diff,
     policy_verbs.show,
     policy_verbs.schema,
+    policy_verbs.explain,
 )
 
 for _verb in _VERBS:

@@ -1,4 +1,4 @@
-"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format.
+"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format, its codes.
 
 Their work is in modules of their own, imported when one is called.
 """
@@ -12,10 +12,11 @@ import typer
 
 from privrelease.cli import options as o  # noqa: TC001 -- typer reads annotations at run time
 from privrelease.cli.commands.diff import DiffFormat, StopAt
+from privrelease.cli.commands.explain import ExplainFormat
 from privrelease.cli.console import Console, FailOn, Format, PlainFormat
 from privrelease.cli.exit import Ending, ended
 
-__all__ = ["diff", "init", "schema", "show", "validate"]
+__all__ = ["diff", "explain", "init", "schema", "show", "validate"]
 
 
 def init(
@@ -110,3 +111,19 @@ def schema(
     from privrelease.cli.commands.show import schema as work
 
     return ended(lambda: work(of, Console()))
+
+
+def explain(
+    codes: Annotated[
+        list[str] | None, typer.Argument(metavar="[CODE]...", help="Codes, or ids of checks; all if none.", show_default=False)
+    ] = None,
+    *,
+    form: Annotated[ExplainFormat, typer.Option("--format", help="Form of what goes to stdout.")] = ExplainFormat.TEXT,
+) -> Ending:
+    """Say what a code means, what causes it and what to do about it.
+
+    Examples: `privrelease explain P403` · `privrelease explain AUDIT-DIRECT L120 --format json`
+    """
+    from privrelease.cli.commands.explain import explain as work
+
+    return ended(lambda: work(codes or (), form, Console()))
