@@ -22,6 +22,7 @@ __all__ = [
     "MemoryLimit",
     "PlainFormatOption",
     "PolicyFile",
+    "PolicyFiles",
     "Quiet",
     "Releases",
     "RunId",
@@ -34,6 +35,14 @@ __all__ = [
 ]
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)]
+PolicyFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="POLICY...",
+        help="Policy files, folders of them, or - for the text on stdin; in a folder other files are passed over.",
+        show_default=False,
+    ),
+]
 Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Overlay this environment of the policy.")]
 DataRoot = Annotated[
     Path | None,

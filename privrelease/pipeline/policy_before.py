@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from privrelease.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["holds_policies", "policy_before"]
+__all__ = ["holds_policies", "policies_gone", "policy_before"]
 
 _ENDINGS = frozenset({".yaml", ".yml"})
 #: Bytes that every policy has: what lacks them is not parsed.
@@ -49,6 +49,20 @@ def policy_before(folder: Path, new: Path) -> Path | None:
         message=f"several policies below {folder} have the id {wanted}: {names}",
         hint="give each policy an id of its own, or name the old policy's file",
     )
+
+
+def policies_gone(folder: Path, new: Sequence[Path], below: Sequence[Path]) -> tuple[str, ...]:
+    """Return the policies of an old folder that none of ``new`` has the id or the path of, by their paths in it. ``below``: the new folders;
+    elsewhere nothing is said to be gone.
+    """
+    ids = {_id_of(path) for path in new}
+    found = []
+    for path, name in _policies(folder):
+        here = path.relative_to(folder)
+        inside = any(os.path.commonpath([os.path.abspath(here), os.path.abspath(one)]) == os.path.abspath(one) for one in below)  # noqa: PTH100  links are kept
+        if inside and name not in ids and not here.exists():
+            found.append(here.as_posix())
+    return tuple(found)
 
 
 def _policies(folder: Path) -> Iterator[tuple[Path, str | None]]:

@@ -11,7 +11,9 @@ from privrelease.cli.ci_output import stopped_in_form
 from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, table_rows
 from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import finding_value
+from privrelease.cli.policy_inputs import are_many, for_each, policy_inputs
 from privrelease.cli.progress import world_of
+from privrelease.errors import UsageError
 from privrelease.findings import Severity
 from privrelease.pipeline.kinds import KINDS, kind_of
 from privrelease.pipeline.settings import chosen
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.console import Console
+    from privrelease.cli.policy_inputs import PolicyInput
     from privrelease.execute.microdata.forecast import Forecast, ThreatForecast
     from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.kinds import Kind, PlainForecast
@@ -36,7 +39,7 @@ _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the colu
 
 
 def plan(
-    policy: Path,
+    named: Sequence[Path],
     settings: Settings,
     ids: Sequence[str],
     data: bool,
@@ -47,7 +50,27 @@ def plan(
     force: bool = False,
     kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Ending:
-    """Explain every release, and forecast it on its data where that was asked for."""
+    """Explain every release of policies, and forecast it on its data where that was asked for."""
+    inputs = policy_inputs(named, console)
+    if not are_many(named):
+        return _plan(inputs[0], settings, ids, data, console, sweeping, chart, force=force, kinds=kinds)
+    if chart is not None:
+        raise UsageError(code="C163", message="--chart is one file of one policy", hint="name one policy")
+    return for_each(inputs, lambda one, kept: _plan(one, settings, ids, data, kept, sweeping, kinds=kinds), console)
+
+
+def _plan(
+    given: PolicyInput,
+    settings: Settings,
+    ids: Sequence[str],
+    data: bool,
+    console: Console,
+    sweeping: str | None = None,
+    chart: Path | None = None,
+    *,
+    force: bool = False,
+    kinds: Sequence[Kind[Any]],
+) -> Ending:
     from dataclasses import replace
 
     from privrelease.cli.output_files import Writer, kept_of_policy
@@ -55,8 +78,8 @@ def plan(
 
     epsilons = () if sweeping is None else read_sweep(sweeping)
     check_chart(chart, epsilons)
-    with stopped_in_form("plan", policy, console):
-        loaded, planned = settings.load(policy, kinds)
+    with stopped_in_form("plan", given.path, console):
+        loaded, planned = settings.load(given.path, kinds, content=given.content)
     for finding in loaded.warnings:
         console.log(str(finding))
     writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.commands.publishing import say_kept
 from privrelease.cli.console import FailOn
-from privrelease.cli.exit import MEANINGS, Ending, ending_of
+from privrelease.cli.exit import MEANINGS, Ending, ending_of, worst
 from privrelease.cli.findings_output import finding_value, record_value, report_findings
 from privrelease.cli.progress import world_of
 from privrelease.pipeline import run as pipeline
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from privrelease.pipeline.results import ReleaseResult
     from privrelease.pipeline.settings import Settings
 
-__all__ = ["run", "worst"]
-
-#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not be published, what waits, what
-#: passed.
-_WORST_FIRST = (70, 2, 3, 4, 1, 5, 0)
+__all__ = ["run"]
 
 #: The exit code of a release that was not stopped, by what became of it.
 _CODES: Final = {"published": 0, "quarantined": 1, "parked": 5}
@@ -63,15 +59,6 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
         return replace(endings[0], said="")
     bad = ", ".join(f"{one.release} ({MEANINGS[ending.code]})" for one, ending in told if ending.code)
     return Ending(worst([ending.code for ending in endings]), bad or f"{len(endings)} releases")
-
-
-def worst(codes: Sequence[int]) -> int:
-    """Return the exit code that stands for several; one that no command gives (a killed one's) is the worst.
-
-    >>> worst([0, 5, 1]), worst([0, 5]), worst([]), worst([70, -9])
-    (1, 5, 0, -9)
-    """
-    return min(codes, key=lambda code: _WORST_FIRST.index(code) if code in _WORST_FIRST else -1, default=0)
 
 
 def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:

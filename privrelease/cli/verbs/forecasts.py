@@ -18,7 +18,7 @@ __all__ = ["frontier", "plan", "simulate"]
 
 
 def plan(
-    policy: o.PolicyFile,
+    policies: o.PolicyFiles,
     *,
     data: Annotated[bool, typer.Option("--data", help="Read the source: classes, risk before, forecast of loss.")] = False,
     sweep: Annotated[
@@ -43,7 +43,7 @@ def plan(
 ) -> Ending:
     """Say what `run` will do: steps, and the class size k that each threshold means. Reads no row, unless --data is given.
 
-    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
+    Examples: `privrelease plan policy.yaml` · `privrelease plan policies` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
     """
     from privrelease.cli.commands.plan import plan as work
     from privrelease.pipeline.settings import Settings
@@ -51,7 +51,7 @@ def plan(
     console = Console(form, -1 if quiet else verbose)
     return ended(
         lambda: work(
-            policy,
+            policies,
             Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp),
             release or (),
             data,
