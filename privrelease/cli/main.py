@@ -73,6 +73,7 @@ _VERBS = (
     release_verbs.run,
     release_verbs.audit,
     release_verbs.report,
+    publication_verbs.list_,
     publication_verbs.keygen,
     publication_verbs.sign,
     publication_verbs.verify,
@@ -86,7 +87,7 @@ _VERBS = (
 )
 
 for _verb in _VERBS:
-    app.command()(_verb)
+    app.command(_verb.__name__.rstrip("_"))(_verb)
 app.add_typer(ledger_app)
 
 

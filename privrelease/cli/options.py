@@ -61,7 +61,9 @@ State = Annotated[
 Releases = Annotated[
     list[str] | None, typer.Option("--release", metavar="ID", help="Only this release; may be given several times.")
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, as `run` named it.", show_default=False)]
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's id, as `list` shows it, or its folder.", show_default=False)
+]
 MemoryLimit = Annotated[
     str,
     typer.Option(
