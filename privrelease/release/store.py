@@ -10,6 +10,7 @@
       current/<policy>/<release>        link to ../../runs/<run>/outgoing: its replacement is the moment of publication
       quarantine/<run>/           0700
       replaced/<time>-<run>/      0700  what an older tool had left at an output path
+      dry-run/<policy>/<release>/ 0700  reports of the last dry run; no data
 
 A kill at any moment leaves the previous release or the new one, both whole: see :meth:`ReleaseStore.publish` and
 :meth:`ReleaseStore.recover`.

@@ -26,17 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 #: The exit code of a release that was not stopped, by what became of it.
-_CODES: Final = {"published": 0, "quarantined": 1, "parked": 5}
+_CODES: Final = {"published": 0, "quarantined": 1, "parked": 5, "rehearsed": 0}
 
 
-def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console) -> Ending:
-    """Run releases of a policy, report all, and end with the worst exit code."""
+def run(
+    policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console, *, dry: bool = False
+) -> Ending:
+    """Run releases of a policy, report all, and end with the worst exit code. ``dry``: all but the publication."""
     world = world_of(settings, console)
     with stopped_in_form("run", policy, console):
         loaded, plan = settings.load(policy)
         for finding in loaded.warnings:
             console.log(str(finding))
-        work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN)
+        work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN, dry=dry)
         check_summary(console)
         for abandoned in pipeline.tidy(work):
             console.log(f"cleared up after run {abandoned}, which was killed before a decision")
@@ -64,7 +66,7 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
 def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:
     """Say how a command ends with this release alone."""
     if result.error is None:
-        return Ending(_CODES[result.became], result.reason)
+        return Ending(_CODES[result.would or result.became], result.reason)
     ending = ending_of(result.error, crash_folder=crash_folder)
     reason = result.reason if result.became == "quarantined" else f"release {result.release}: {ending.reason}"
     return replace(ending, reason=reason)
@@ -73,11 +75,19 @@ def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:
 def _tell(result: ReleaseResult, ending: Ending, console: Console) -> None:
     if ending.said:
         console.say(ending.said)
-    if result.audit is None:
+    if result.became == "rehearsed" and result.audit is None:
+        _tell_unaudited(result, console)
+    elif result.audit is None:
         _tell_stopped(result, ending, console)
     else:
         say_kept(result.kept, console)
         _tell_audited(result, result.audit, console)
+
+
+def _tell_unaudited(result: ReleaseResult, console: Console) -> None:
+    """Report a dry run that ended before a draw."""
+    if console.text:
+        console.data(f"release {result.release}: NOT DRAWN\n  {result.reason.partition(': ')[2]}")
 
 
 def _tell_stopped(result: ReleaseResult, ending: Ending, console: Console) -> None:
@@ -98,7 +108,7 @@ def _tell_audited(result: ReleaseResult, audit: AuditResult, console: Console) -
         return
     console.data(render_text(audit))
     width = max(map(len, result.files))
-    console.data(f"  {result.became}")
+    console.data(f"  {result.became}" if result.would is None else f"  {result.reason.partition(': ')[2]}")
     for name, path in result.files.items():
         console.data(f"  {name:<{width}}  {_short(path)}")
 
@@ -117,6 +127,7 @@ def _value(ran: ReleaseResult, ending: Ending) -> dict[str, object]:
     return {
         "release": ran.release,
         "became": ran.became,
+        **({"would": ran.would} if ran.became == "rehearsed" else {}),
         "run": ran.run,
         "exit_code": ending.code,
         "reason": ending.reason,
