@@ -17,7 +17,7 @@ from privrelease.pipeline.settings import chosen
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.policy.loader import LoadedPolicy
+    from privrelease.release.manifest import InputDigest
     from privrelease.release.rehearsal import Rehearsal
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
@@ -35,7 +36,7 @@ __all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
 @dataclass(frozen=True, slots=True)
 class Work:
     """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too.
-    ``dry``: nothing is published, parked or charged.
+    ``dry``: nothing is published, parked or charged. ``inputs``: the files that each release must have read, by its id.
     """
 
     plan: Plan
@@ -45,6 +46,7 @@ class Work:
     editions: tuple[str, ...] = ("internal", "recipient")
     stop_at_warnings: bool = False
     dry: bool = False
+    inputs: Mapping[str, tuple[InputDigest, ...]] | None = None
 
 
 def prepare(
@@ -122,8 +124,19 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
     kind = kind_of(release, work.world.kinds)
     with work.store.start(release_name(release, work.plan), release.sinks) as folder:
         audit = kind.execute(release, work.plan, work.world, work.store, folder, progress)
+        _require_inputs(work, release, folder)
         return _settled(
             work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
+        )
+
+
+def _require_inputs(work: Work, release: ReleasePlan, folder: RunFolder) -> None:
+    """Raise InputError (C169) where a release read other files than it must have: they were changed after the run had begun."""
+    if work.inputs is not None and kind_of(release, work.world.kinds).inputs(folder) != work.inputs.get(release.id):
+        raise InputError(
+            code="C169",
+            message=f"release {release.id} read other data than the saved plan was made for",
+            hint="let whoever writes the data finish, then plan and review again",
         )
 
 
@@ -145,6 +158,7 @@ def _rehearsed(work: Work, release: ReleasePlan, store: Rehearsal) -> ReleaseRes
         )
     folder = store.begin(name, release.sinks)
     audit = kind.execute(release, work.plan, work.world, store, folder, progress)
+    _require_inputs(work, release, folder)
     audit = _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
     would = _outcome(work, audit)
     if would == "published":

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from privrelease.cli.commands.saved_plan import SavedPlan
     from privrelease.cli.console import Console
+    from privrelease.cli.output_files import Writer
     from privrelease.cli.policy_inputs import PolicyInput
     from privrelease.execute.microdata.forecast import Forecast, ThreatForecast
     from privrelease.execute.tables.forecast import TableForecast
@@ -47,15 +49,16 @@ def plan(
     sweeping: str | None = None,
     chart: Path | None = None,
     *,
+    saved: Path | None = None,
     force: bool = False,
     kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Ending:
-    """Explain every release of policies, and forecast it on its data where that was asked for."""
+    """Explain every release of policies, and forecast it on its data where that was asked for. ``saved``: where the plan is written for `run --plan`."""
     inputs = policy_inputs(named, console)
     if not are_many(named):
-        return _plan(inputs[0], settings, ids, data, console, sweeping, chart, force=force, kinds=kinds)
-    if chart is not None:
-        raise UsageError(code="C163", message="--chart is one file of one policy", hint="name one policy")
+        return _plan(inputs[0], settings, ids, data, console, sweeping, chart, saved=saved, force=force, kinds=kinds)
+    if chart is not None or saved is not None:
+        raise UsageError(code="C163", message="--chart and --output are one file of one policy each", hint="name one policy")
     return for_each(inputs, lambda one, kept: _plan(one, settings, ids, data, kept, sweeping, kinds=kinds), console)
 
 
@@ -68,6 +71,7 @@ def _plan(
     sweeping: str | None = None,
     chart: Path | None = None,
     *,
+    saved: Path | None = None,
     force: bool = False,
     kinds: Sequence[Kind[Any]],
 ) -> Ending:
@@ -83,7 +87,7 @@ def _plan(
     for finding in loaded.warnings:
         console.log(str(finding))
     writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)
-    writer.check(chart)
+    writer.check(chart, saved)
     releases = chosen(planned, ids)
     explained = explain(replace(planned, releases=releases), explainers=tuple((kind.name, kind.explain) for kind in kinds))
     if not console.json:
@@ -113,18 +117,29 @@ def _plan(
         )
         forecasts.append((printed, found))
         printed.tell(found, console)
+    values = [printed.value(found) for printed, found in forecasts]
     if console.json:
-        document = {**explained.as_data(), "forecasts": [printed.value(found) for printed, found in forecasts]}
+        document = {**explained.as_data(), "forecasts": values}
         console.document(
             document
             | ({"budgets": [one.as_data() for one in spent]} if spent else {})
             | ({"sweep": [one.as_data() for one in swept]} if swept else {})
         )
+    _save(saved, writer, lambda made: made(loaded, planned, releases, settings, kinds, values))
     short = [found.release for printed, found in forecasts if printed.fails(found)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
-    written = "nothing was written" if chart is None else f"the chart stands in {chart}"
+    files = [str(path) for path in (chart, saved) if path is not None]
+    written = f"written: {', '.join(files)}" if files else "nothing was written"
     return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
+
+
+def _save(target: Path | None, writer: Writer, plan: Callable[[Callable[..., SavedPlan]], SavedPlan]) -> None:
+    """Write the plan for a reviewer, and for `run --plan`, where a file was asked for."""
+    if target is not None:
+        from privrelease.cli.commands.saved_plan import saved_plan
+
+        writer.write(target, plan(saved_plan).content())
 
 
 def _tell_table(found: TableForecast, console: Console) -> None:

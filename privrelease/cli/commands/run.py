@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.commands.publishing import say_kept
+from privrelease.cli.commands.saved_plan import check_saved, read_saved
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import MEANINGS, Ending, ending_of, worst
 from privrelease.cli.findings_output import finding_value, record_value, report_findings
@@ -30,15 +31,28 @@ _CODES: Final = {"published": 0, "quarantined": 1, "parked": 5, "rehearsed": 0}
 
 
 def run(
-    policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console, *, dry: bool = False
+    policy: Path,
+    settings: Settings,
+    ids: Sequence[str],
+    fail_on: FailOn,
+    console: Console,
+    *,
+    dry: bool = False,
+    saved: Path | None = None,
 ) -> Ending:
-    """Run releases of a policy, report all, and end with the worst exit code. ``dry``: all but the publication."""
+    """Run releases of a policy, report all, and end with the worst exit code. ``dry``: all but the publication. ``saved``: a plan
+    that must be what is run.
+    """
     world = world_of(settings, console)
     with stopped_in_form("run", policy, console):
         loaded, plan = settings.load(policy)
         for finding in loaded.warnings:
             console.log(str(finding))
+        asked = None if saved is None else read_saved(saved)
+        ids = ids if asked is None or ids else asked.releases
         work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN, dry=dry)
+        if asked is not None:
+            work = replace(work, inputs=check_saved(asked, loaded, plan, work.releases, settings, world.kinds))
         check_summary(console)
         for abandoned in pipeline.tidy(work):
             console.log(f"cleared up after run {abandoned}, which was killed before a decision")

@@ -24,6 +24,10 @@ def run(
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     state: o.State = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="Run exactly the plan that `plan -o FILE` saved, or refuse."),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -56,6 +60,7 @@ def run(
             fail_on,
             console,
             dry=dry_run,
+            saved=plan,
         )
     )
 
