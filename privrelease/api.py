@@ -138,13 +138,14 @@ def run(
     threads: int | None = None,
     stop_at_warnings: bool = False,
     test_noise: int | None = None,
+    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> RunResult:
     """Protect, audit, publish and report releases of a policy, as ``privrelease run`` does; all of them where none is named.
 
     ``state``: the folder of runs (default: ``.privrelease`` next to the policy). ``memory_limit``, ``threads``: of the engine.
     ``stop_at_warnings``: a warning of the audit fails a release, too. ``test_noise``: a seed of repeatable noise; what comes of
-    it is marked and never published. ``progress``: notified of each step. The reason that stops a release is in its result;
+    it is marked and never published. ``dry_run``: do all but publish; nothing is published, parked or charged. ``progress``: notified of each step. The reason that stops a release is in its result;
     errors of the policy or the state folder are raised.
     """
     from privrelease.pipeline import run as pipeline
@@ -162,7 +163,7 @@ def run(
     if progress is not None:
         world = replace(world, progress=lambda _: progress)
     ids = (release,) if isinstance(release, str) else tuple(release or ())
-    work = pipeline.prepare(found.loaded, found.planned, ids, world, stop_at_warnings=stop_at_warnings)
+    work = pipeline.prepare(found.loaded, found.planned, ids, world, stop_at_warnings=stop_at_warnings, dry=dry_run)
     pipeline.tidy(work)
     pipeline.require_logged(work)
     return pipeline.run(work)

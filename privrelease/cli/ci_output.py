@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 from privrelease.cli.console import Format
 from privrelease.cli.exit import ending_of
 from privrelease.cli.findings_output import finding_value
-from privrelease.errors import PrivreleaseError
+from privrelease.errors import PrivreleaseError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.cli.console import Console
     from privrelease.findings import Finding
 
-__all__ = ["SUMMARY", "check_summary", "for_pipeline", "stopped_in_form"]
+__all__ = ["DOCS", "SUMMARY", "check_summary", "for_pipeline", "stopped_in_form"]
 
 #: The file to which GitHub Actions takes a job's summary, by environment variable.
 SUMMARY = "GITHUB_STEP_SUMMARY"
+#: The address of the folder of this documentation, to which results in SARIF link.
+DOCS = "PRIVRELEASE_DOCS"
 
 
 def check_summary(console: Console) -> None:
@@ -72,7 +74,7 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
     cases = [case for audit in audits for case in cases_of(audit, edition)]
     if console.form is Format.SARIF:
         about = (verb, *((policy.name,) if policy.is_absolute() else policy.parts))
-        sys.stdout.write(render_sarif(results, about, _titles(audits), cases))
+        sys.stdout.write(render_sarif(results, about, cases, _docs()))
     elif console.form is Format.JUNIT:
         sys.stdout.write(render_junit(cases, others))
     else:
@@ -83,13 +85,15 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
         _append_summary(summary)
 
 
-def _titles(audits: Sequence[AuditResult]) -> Mapping[str, str]:
-    """Return the meaning of the auditor's codes; where nothing was audited none occurs, and none is loaded."""
-    if not audits:
-        return {}
-    from privrelease.audit.all_checks import FINDING_TITLES
-
-    return FINDING_TITLES
+def _docs() -> str:
+    """Return the address of the documentation's folder, to which results link; none is assumed."""
+    named = os.environ.get(DOCS, "")
+    if named and not named.startswith(("https://", "http://")):
+        message = f"the environment variable {DOCS} holds no address"
+        raise UsageError(
+            code="C161", message=message, hint="set it to where the folder docs is served, e.g. https://…/docs, or unset it"
+        )
+    return named
 
 
 def _append_summary(text: str) -> None:

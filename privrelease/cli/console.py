@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Console", "FailOn", "Format", "PlainFormat", "harmless"]
+__all__ = ["Collecting", "Console", "FailOn", "Format", "PlainFormat", "harmless"]
 
 
 class PlainFormat(StrEnum):
@@ -92,3 +92,14 @@ class Console:
         """Write to stderr, whatever the verbosity: errors and the last line."""
         sys.stderr.write(harmless(text).removesuffix("\n") + "\n")
         sys.stderr.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting(Console):
+    """Output of one of several pieces of work: values for a machine are kept, so that one document can hold those of all."""
+
+    documents: list[object] = field(default_factory=list)
+
+    def document(self, value: object) -> None:
+        """Keep the value."""
+        self.documents.append(value)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from privrelease.errors import InputError, PolicyError, PrivreleaseError, is_interruption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from privrelease.findings import Finding
 
-__all__ = ["INTERRUPTED", "MEANINGS", "Ending", "ended", "ending_of", "gone"]
+__all__ = ["INTERRUPTED", "MEANINGS", "Ending", "ended", "ending_of", "gone", "worst"]
 
 #: What each exit code means (POLICY.md, "The command line").
 MEANINGS: Final[dict[int, str]] = {
@@ -31,6 +31,10 @@ MEANINGS: Final[dict[int, str]] = {
     5: "a required approval or review is missing; the release is parked",
     70: "a fault of ours",
 }
+
+#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not be published, what waits, what
+#: passed.
+_WORST_FIRST: Final = (70, 2, 3, 4, 1, 5, 0)
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MEMORY_HINT = "allow more with --memory-limit, name a roomy folder with --temp, or use fewer --threads"
@@ -147,3 +151,12 @@ def _crash_file(folder: Path | None, kind: str, places: list[str]) -> Path | Non
     except OSError:
         return None
     return path
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Return the exit code that stands for several; one that no command gives (a killed one's) is the worst.
+
+    >>> worst([0, 5, 1]), worst([0, 5]), worst([]), worst([70, -9])
+    (1, 5, 0, -9)
+    """
+    return min(codes, key=lambda code: _WORST_FIRST.index(code) if code in _WORST_FIRST else -1, default=0)

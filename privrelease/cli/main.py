@@ -11,13 +11,14 @@ import inspect
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from privrelease import __version__
 from privrelease.cli.console import Console
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
+from privrelease.cli.variables import name_variables
 from privrelease.cli.verbs import forecasts as forecast_verbs
 from privrelease.cli.verbs import policy as policy_verbs
 from privrelease.cli.verbs import publications as publication_verbs
@@ -27,19 +28,23 @@ from privrelease.cli.verbs.ledger import ledger_app
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typer.core import TyperGroup
     from typer.models import CommandInfo
 
 __all__ = ["app", "main"]
 
-_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
+_EXIT_CODES = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
+_VARIABLES = (
+    "Options can be set by environment variables: PRIVRELEASE_STATE for every command, PRIVRELEASE_RUN_FORMAT for one. The help of a command "
+    "names them; options that would weaken a run have none."
+)
 
 app = typer.Typer(
     name="privrelease",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    epilog=_EPILOG,
+    epilog=f"{_EXIT_CODES}\n\n{_VARIABLES}",
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
@@ -68,6 +73,7 @@ _VERBS = (
     release_verbs.run,
     release_verbs.audit,
     release_verbs.report,
+    publication_verbs.list_,
     publication_verbs.keygen,
     publication_verbs.sign,
     publication_verbs.verify,
@@ -77,10 +83,11 @@ _VERBS = (
     policy_verbs.diff,
     policy_verbs.show,
     policy_verbs.schema,
+    policy_verbs.explain,
 )
 
 for _verb in _VERBS:
-    app.command()(_verb)
+    app.command(_verb.__name__.rstrip("_"))(_verb)
 app.add_typer(ledger_app)
 
 
@@ -124,9 +131,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.exceptions import TyperException
+    from typer.main import get_command
 
+    command = cast("TyperGroup", get_command(app))
+    name_variables(command)
     try:
-        result = app(args=arguments, standalone_mode=False, prog_name="privrelease")
+        result = command.main(args=arguments, standalone_mode=False, prog_name="privrelease")
+    except SystemExit as done:  # completion of a shell was asked for
+        return None if not done.code else Ending(2, "there is no completion for this shell")
     except TyperException as error:
         if error.exit_code != 2:  # interrupted while asking, or a fault of our own making
             return ending_of(error)

@@ -22,6 +22,7 @@ __all__ = [
     "MemoryLimit",
     "PlainFormatOption",
     "PolicyFile",
+    "PolicyFiles",
     "Quiet",
     "Releases",
     "RunId",
@@ -34,6 +35,14 @@ __all__ = [
 ]
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)]
+PolicyFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="POLICY...",
+        help="Policy files, folders of them, or - for the text on stdin; in a folder other files are passed over.",
+        show_default=False,
+    ),
+]
 Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Overlay this environment of the policy.")]
 DataRoot = Annotated[
     Path | None,
@@ -52,7 +61,9 @@ State = Annotated[
 Releases = Annotated[
     list[str] | None, typer.Option("--release", metavar="ID", help="Only this release; may be given several times.")
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, as `run` named it.", show_default=False)]
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's id, as `list` shows it, or its folder.", show_default=False)
+]
 MemoryLimit = Annotated[
     str,
     typer.Option(

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from privrelease.cli.commands.run import worst
+from privrelease.cli.exit import worst
 from privrelease.examples.registry import write_example
 
 __all__ = ["main"]

@@ -97,6 +97,9 @@ class Kind(Generic[P]):
     """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
+    rehearse: Callable[[P, Plan, World, Progress], str] | None = None
+    """Do what a dry run can do of a release that must not be executed without a charge, and say in words what that was. None: a dry run executes
+    a release of this kind, unless it is ``accounted``."""
     steps: Callable[[], Steps] | None = None
     """Return the transform steps that a release of this kind may have; None: it has none. See :func:`with_steps`."""
 
@@ -165,6 +168,7 @@ KINDS: tuple[Kind[Any], ...] = (
         external=statistics.external,
         lossy=statistics.lossy,
         accounted=True,
+        rehearse=statistics.rehearse,
     ),
     Kind(
         name="table",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from privrelease.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["holds_policies", "policy_before"]
+__all__ = ["holds_policies", "id_of", "policies_gone", "policy_before"]
 
 _ENDINGS = frozenset({".yaml", ".yml"})
 #: Bytes that every policy has: what lacks them is not parsed.
@@ -33,7 +33,7 @@ def policy_before(folder: Path, new: Path) -> Path | None:
     """
     named = new if not new.is_absolute() else Path(os.path.relpath(new))
     there = folder / named
-    wanted = _id_of(new)
+    wanted = id_of(new)
     same = [path for path, name in _policies(folder) if name is not None and name == wanted]
     if there in same:
         return there
@@ -51,13 +51,27 @@ def policy_before(folder: Path, new: Path) -> Path | None:
     )
 
 
+def policies_gone(folder: Path, new: Sequence[Path], below: Sequence[Path]) -> tuple[str, ...]:
+    """Return the policies of an old folder that none of ``new`` has the id or the path of, by their paths in it. ``below``: the new folders;
+    elsewhere nothing is said to be gone.
+    """
+    ids = {id_of(path) for path in new}
+    found = []
+    for path, name in _policies(folder):
+        here = path.relative_to(folder)
+        inside = any(os.path.commonpath([os.path.abspath(here), os.path.abspath(one)]) == os.path.abspath(one) for one in below)  # noqa: PTH100  links are kept
+        if inside and name not in ids and not here.exists():
+            found.append(here.as_posix())
+    return tuple(found)
+
+
 def _policies(folder: Path) -> Iterator[tuple[Path, str | None]]:
     for home, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(home) / name
             if path.suffix.lower() in _ENDINGS and _is_policy(path):
-                yield path, _id_of(path)
+                yield path, id_of(path)
 
 
 def _is_policy(path: Path) -> bool:
@@ -70,8 +84,8 @@ def _is_policy(path: Path) -> bool:
         return False
 
 
-def _id_of(path: Path) -> str | None:
-    """The id as it is written; None where there is none. What else is wrong with the policy does not matter here."""
+def id_of(path: Path) -> str | None:
+    """Return the id of a policy as it is written; None where there is none. What else is wrong with the policy does not matter here."""
     from privrelease.policy.text.nodes import Mapping, Scalar
     from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privrelease.pipeline.kinds import KINDS
@@ -12,7 +13,6 @@ from privrelease.pipeline.settings import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.document.signoff import WaiverRecord
@@ -68,11 +68,17 @@ def _parked(policy: Path, settings: Settings, run_id: str, kinds: Sequence[Kind[
     from privrelease.release.store import ReleaseStore
     from privrelease.report.forms.json_report import read_audit
 
-    store = ReleaseStore.beside(policy) if settings.state is None else ReleaseStore(settings.state)
+    home = settings.state or state_of_run(Path(run_id))
+    store = ReleaseStore.beside(policy) if home is None else ReleaseStore(home)
     store.recover()
-    run = store.folder(run_id)
+    run = store.named(run_id)
     _, plan = replace(settings, environment=run.record().environment).load(policy, kinds)
     return _Parked(plan, store, run, read_audit(run.audit, run.audit.name), kinds)
+
+
+def state_of_run(folder: Path) -> Path | None:
+    """Return the state folder of a run that is named by its folder; None where it is named by its id."""
+    return folder.resolve().parents[1] if len(folder.parts) > 1 and (folder / "internal" / "state.json").is_file() else None
 
 
 def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
@@ -130,7 +136,7 @@ def approve(
     *,
     kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Approved:
-    """Sign the digests of a parked release in a role. Publishes nothing."""
+    """Sign the digests of a parked release, named by its run's id or folder, in a role. Publishes nothing."""
     from privrelease.errors import InputError
     from privrelease.pipeline.signing import signing_key
     from privrelease.release.approvals import approvals_of
@@ -147,7 +153,9 @@ def approve(
         )
     if record.state is not RunState.PARKED or record.decided is None or record.decided.outcome == "fail":
         raise InputError(
-            code="R122", message=f"run {run_id} is {record.state.value}: only a parked release is approved", hint="run it again"
+            code="R122",
+            message=f"run {record.run} is {record.state.value}: only a parked release is approved",
+            hint="run it again",
         )
     if role not in approvals.required:
         raise _no_role(role, approvals)
@@ -211,7 +219,8 @@ class Published:
 
 
 def publishable(policy: Path, settings: Settings, run_id: str, *, kinds: Sequence[Kind[Any]] = KINDS) -> Publishable:
-    """Verify digests and signatures of a parked release, and that its publication can be recorded. Publishes nothing.
+    """Verify digests and signatures of a parked release, named by its run's id or folder, and that its publication can be recorded. Publishes
+    nothing.
 
     Raises InputError (R190 to R195): the log of publications cannot be written, or is not what was written.
     """
@@ -264,21 +273,42 @@ def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str],
 
 
 def withdraw(
-    policy: Path, settings: Settings, release: str, reason: str, *, kinds: Sequence[Kind[Any]] = KINDS
+    policy: Path, settings: Settings, named: str, reason: str, *, kinds: Sequence[Kind[Any]] = KINDS
 ) -> tuple[RunRecord, PrivreleaseError | None]:
-    """Take the current release back; its output paths show nothing any more.
+    """Take the current release back; its output paths show nothing any more. ``named``: the release's id, or its run by id or folder.
 
     Return its run, and why the log of publications could not record it (None: it did): a fault of the log does not keep a release published.
+    Raises InputError (R122): the run that is named is not the published one.
     """
-    from privrelease.errors import PrivreleaseError, UsageError
+    from privrelease.errors import InputError, PrivreleaseError, UsageError
     from privrelease.execute.common.scope import release_name
 
     if not reason.strip():
         raise UsageError(code="C112", message="a reason is needed", hint="write --reason 'why it is taken back'")
     _, plan = settings.load(policy, kinds)
+    known = {release.id for release in plan.releases}
+    only = None
+    if named not in known:
+        settings = replace(settings, state=settings.state or state_of_run(Path(named)))
+        try:
+            only = settings.store(plan).named(named).record()
+        except InputError as error:
+            if error.code == "R123":
+                chosen(plan, (named,))  # says which releases there are
+            raise
+        if only.policy != plan.policy_id:
+            raise UsageError(
+                code="C166",
+                message=f"run {only.run} is of policy {only.policy}, not {plan.policy_id}",
+                hint="name the policy that was run",
+            )
+        if only.environment != settings.environment:
+            settings = replace(settings, environment=only.environment)
+            _, plan = settings.load(policy, kinds)
     store = settings.store(plan)
     store.recover()
-    record = store.withdraw(release_name(chosen(plan, (release,))[0], plan), reason.strip())
+    name = release_name(chosen(plan, (named if only is None else only.release,))[0], plan)
+    record = store.withdraw(name, reason.strip(), None if only is None else only.run)
     try:
         require_log(plan, store, kinds)
     except PrivreleaseError as error:

@@ -39,14 +39,13 @@ def _json(audit: AuditResult, edition: Edition) -> bytes:
 
 
 def _sarif(audit: AuditResult, edition: Edition) -> bytes:
-    from privrelease.audit.all_checks import FINDING_TITLES
     from privrelease.report.forms.results import cases_of, results_of
     from privrelease.report.forms.sarif import render_sarif
 
     identity = audit.identity
     environment = () if identity.environment is None else (identity.environment,)
     about = (identity.policy_id, *environment, identity.release)
-    return render_sarif(results_of(audit, edition), about, FINDING_TITLES, cases_of(audit, edition)).encode()
+    return render_sarif(results_of(audit, edition), about, cases_of(audit, edition)).encode()
 
 
 def _junit(audit: AuditResult, edition: Edition) -> bytes:

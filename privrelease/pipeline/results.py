@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Became", "ReleaseResult", "RunResult", "not_made", "warned"]
 
-Became = Literal["published", "parked", "quarantined", "failed"]
+Became = Literal["published", "parked", "quarantined", "failed", "rehearsed"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
-    """Result of one release: ``published``, ``parked`` until a person decides, ``quarantined`` as its audit fails, or
-    ``failed``.
+    """Result of one release: ``published``, ``parked`` until a person decides, ``quarantined`` as its audit fails, ``failed``, or ``rehearsed`` by a
+    dry run.
     """
 
     release: str
@@ -35,6 +35,8 @@ class ReleaseResult:
     """Files that were at output paths before, each with the place where it is kept."""
     error: Exception | None = None
     """The error that stopped the release, or kept it from being published."""
+    would: Became | None = None
+    """What would have become of a release that was rehearsed; None where that cannot be known before a draw."""
 
     @property
     def decision(self) -> str:

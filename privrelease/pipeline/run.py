@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
-from privrelease.audit.document.model import Outcome
-from privrelease.errors import InputError, UnseenReleaseError, is_interruption
+from privrelease.audit.document.model import FindingRecord, Outcome, Visibility
+from privrelease.errors import InputError, UnseenReleaseError, UsageError, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.publishing import approvers_of, kept_files, required_signoff
@@ -17,13 +17,16 @@ from privrelease.pipeline.settings import chosen
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.pipeline.results import Became
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.policy.loader import LoadedPolicy
+    from privrelease.release.manifest import InputDigest
+    from privrelease.release.rehearsal import Rehearsal
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
@@ -32,7 +35,9 @@ __all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too."""
+    """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too.
+    ``dry``: nothing is published, parked or charged. ``inputs``: the files that each release must have read, by its id.
+    """
 
     plan: Plan
     releases: tuple[ReleasePlan, ...]
@@ -40,17 +45,27 @@ class Work:
     store: ReleaseStore
     editions: tuple[str, ...] = ("internal", "recipient")
     stop_at_warnings: bool = False
+    dry: bool = False
+    inputs: Mapping[str, tuple[InputDigest, ...]] | None = None
 
 
-def prepare(loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, *, stop_at_warnings: bool = False) -> Work:
-    """Choose releases and see that their approvers can sign. Raises UsageError (C103), InputError (R150 to R152)."""
+def prepare(
+    loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, *, stop_at_warnings: bool = False, dry: bool = False
+) -> Work:
+    """Choose releases and see that their approvers can sign. Raises UsageError (C103, C167), InputError (R150 to R152)."""
+    if dry and world.settings.test_noise is not None:
+        raise UsageError(
+            code="C167",
+            message="a dry run draws no noise, and test noise is for runs",
+            hint="leave out one of --dry-run and --test-noise",
+        )
     releases = chosen(plan, ids)
     if os.environ.get(DIGEST_KEY) == "":
         world.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
     if plan.approvals is not None:
         approvers_of(plan.approvals)
     editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
-    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings)
+    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings, dry)
 
 
 def tidy(work: Work) -> tuple[str, ...]:
@@ -60,11 +75,11 @@ def tidy(work: Work) -> tuple[str, ...]:
 
 
 def require_logged(work: Work) -> None:
-    """See, before any work, that publications can be recorded. Releases with test noise are never published.
+    """See, before any work, that publications can be recorded. Releases with test noise, and those of a dry run, are never published.
 
     Raises InputError (R190 to R195): the log of publications cannot be written, or is not what was written.
     """
-    if work.world.settings.test_noise is None:
+    if work.world.settings.test_noise is None and not work.dry:
         require_log(work.plan, work.store, work.world.kinds)
 
 
@@ -74,18 +89,27 @@ def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> Run
     Whatever stops a release is reported in its result and does not stop the others, but for a person who interrupts
     (KeyboardInterrupt).
     """
+    if work.dry:
+        from privrelease.release.rehearsal import Rehearsal
+
+        with Rehearsal(work.store.state).opened() as store:
+            return _each(work, lambda release: _rehearsed(work, release, store), ended)
+    return _each(work, lambda release: _one(work, release), ended)
+
+
+def _each(work: Work, one: Callable[[ReleasePlan], ReleaseResult], ended: Callable[[ReleaseResult], None] | None) -> RunResult:
     results = []
     for release in work.releases:
-        results.append(_alone(work, release))
+        results.append(_alone(one, release))
         if ended is not None:
             ended(results[-1])
     return RunResult(work.plan.policy_id, work.plan.policy_version, tuple(results))
 
 
-def _alone(work: Work, release: ReleasePlan) -> ReleaseResult:
+def _alone(one: Callable[[ReleasePlan], ReleaseResult], release: ReleasePlan) -> ReleaseResult:
     """Run one release; whatever stops it does not stop the others, but for a person who interrupts."""
     try:
-        return _one(work, release)
+        return one(release)
     except Exception as error:  # noqa: BLE001 -- each release is independent, and what is raised is reported without its text
         if is_interruption(error):
             raise KeyboardInterrupt from None
@@ -100,9 +124,72 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
     kind = kind_of(release, work.world.kinds)
     with work.store.start(release_name(release, work.plan), release.sinks) as folder:
         audit = kind.execute(release, work.plan, work.world, work.store, folder, progress)
+        _require_inputs(work, release, folder)
         return _settled(
             work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
         )
+
+
+def _require_inputs(work: Work, release: ReleasePlan, folder: RunFolder) -> None:
+    """Raise InputError (C169) where a release read other files than it must have: they were changed after the run had begun."""
+    if work.inputs is not None and kind_of(release, work.world.kinds).inputs(folder) != work.inputs.get(release.id):
+        raise InputError(
+            code="C169",
+            message=f"release {release.id} read other data than the saved plan was made for",
+            hint="let whoever writes the data finish, then plan and review again",
+        )
+
+
+def _rehearsed(work: Work, release: ReleasePlan, store: Rehearsal) -> ReleaseResult:
+    """Do all but publish: protect, audit and render, and leave nothing but the reports. A release that charges a budget is not executed."""
+    from privrelease.audit.checks.waivers import with_waivers
+    from privrelease.audit.document.schema import audit_bytes
+    from privrelease.execute.common.scope import release_name
+
+    progress = work.world.progress(release.id)
+    kind = kind_of(release, work.world.kinds)
+    name = release_name(release, work.plan)
+    if kind.rehearse is not None:
+        said = kind.rehearse(release, replace(work.plan, releases=work.releases), work.world, progress)
+        return ReleaseResult(release.id, "rehearsed", f"release {release.id}: {said}")
+    if kind.accounted:
+        return ReleaseResult(
+            release.id, "rehearsed", f"release {release.id}: a {kind.name} charges a budget and has no dry run"
+        )
+    folder = store.begin(name, release.sinks)
+    audit = kind.execute(release, work.plan, work.world, store, folder, progress)
+    _require_inputs(work, release, folder)
+    audit = _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
+    would = _outcome(work, audit)
+    if would == "published":
+        folder.audit.write_bytes(audit_bytes(audit))
+        store.show(folder)
+    audit = audit.model_copy(update={"findings": (_DRY, *audit.findings)})
+    files = _write_rehearsal(work, store.reports(name), audit, recipient=would != "quarantined")
+    reason = f"release {release.id}: dry run, {_WOULD[would]}; nothing was published, parked or charged"
+    return ReleaseResult(release.id, "rehearsed", reason, None, audit, files, would=would)
+
+
+_WOULD: Final = {
+    "published": "it would be published",
+    "parked": "it would be parked for a person",
+    "quarantined": "it fails its audit",
+}
+_DRY: Final = FindingRecord(
+    code="R229",
+    message="this is the report of a dry run: nothing was published, parked or charged, and the files were removed",
+    severity="info",
+    hint="run without --dry-run to release",
+    visibility=Visibility.PUBLIC,
+)
+
+
+def _outcome(work: Work, audit: AuditResult) -> Literal["published", "parked", "quarantined"]:
+    """Return what becomes of a release by its audit."""
+    outcome = audit.decision.outcome
+    if outcome is Outcome.FAIL or (outcome is Outcome.PASS and warned(audit) and work.stop_at_warnings):
+        return "quarantined"
+    return "parked" if outcome is Outcome.REVIEW or work.plan.approvals is not None else "published"
 
 
 def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> AuditResult:
@@ -128,8 +215,8 @@ def _since_previous(work: Work, release: ReleasePlan, audit: AuditResult) -> Aud
 def _settled(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> ReleaseResult:
     """Write audit and reports, record the decision, then publish, leave parked, or move to quarantine."""
     outcome = audit.decision.outcome
-    stopped_by_warning = outcome is Outcome.PASS and warned(audit) and work.stop_at_warnings
-    fails = outcome is Outcome.FAIL or stopped_by_warning
+    fails = _outcome(work, audit) == "quarantined"
+    stopped_by_warning = fails and outcome is not Outcome.FAIL
     _write_reports(work, folder, audit, recipient=not fails)
     reason = "--fail-on warn: the audit warns" if stopped_by_warning else _reason(audit)
     if fails:
@@ -177,6 +264,24 @@ def _write_reports(work: Work, folder: RunFolder, audit: AuditResult, *, recipie
         write_atomically(folder.report, render_html(audit, Edition.INTERNAL).encode())
         if recipient and "recipient" in work.editions:
             write_atomically(folder.recipient_report, render_html(audit, Edition.RECIPIENT).encode())
+
+
+def _write_rehearsal(work: Work, folder: Path, audit: AuditResult, *, recipient: bool) -> dict[str, str]:
+    """Write audit and reports of a dry run over those of the last; return their paths by name."""
+    from privrelease.audit.document.schema import audit_bytes
+    from privrelease.release.files import os_errors, write_atomically
+    from privrelease.report.pages.html import render_html
+    from privrelease.report.view.edition import Edition
+
+    report, page, file = (folder / name for name in ("report.html", "report.recipient.html", "audit.json"))
+    with os_errors("writing the report"):
+        write_atomically(file, audit_bytes(audit))
+        write_atomically(report, render_html(audit, Edition.INTERNAL).encode())
+        page.unlink(missing_ok=True)
+        if recipient and "recipient" in work.editions:
+            write_atomically(page, render_html(audit, Edition.RECIPIENT).encode())
+    found = {"report": report, "recipient report": page, "audit": file}
+    return {name: str(path) for name, path in found.items() if path.is_file()}
 
 
 def _reason(audit: AuditResult) -> str:

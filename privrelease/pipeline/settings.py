@@ -38,14 +38,16 @@ class Settings:
     test_noise: int | None = None
     """A seed that makes noise repeatable; what comes of it is marked and can never be published."""
 
-    def load(self, policy: Path, kinds: Sequence[Kind[Any]] = ()) -> tuple[LoadedPolicy, Plan]:
-        """Load a policy and plan it. ``kinds``: of releases (none: those of this package). Raises PolicyError with every error."""
+    def load(self, policy: Path, kinds: Sequence[Kind[Any]] = (), *, content: bytes | None = None) -> tuple[LoadedPolicy, Plan]:
+        """Load a policy and plan it. ``kinds``: of releases (none: those of this package). ``content``: of the file, which then need not exist.
+        Raises PolicyError with every error.
+        """
         from privrelease.plan.build import build_plan
         from privrelease.policy.language.kinds import KINDS
         from privrelease.policy.loader import load_policy
 
         known = tuple(kind.spec() for kind in kinds) or KINDS
-        loaded = load_policy(policy, env=self.environment, data_root=self.data_root, kinds=known)
+        loaded = load_policy(policy, env=self.environment, data_root=self.data_root, content=content, kinds=known)
         return loaded, build_plan(
             loaded, commit=commit_of(loaded.path), builders=tuple((kind.name, kind.build) for kind in kinds)
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["audit_files", "audited_statistics", "external", "inputs", "lossy", "made", "previous"]
+__all__ = ["audit_files", "audited_statistics", "external", "inputs", "lossy", "made", "previous", "rehearse"]
 
 #: A ledger that is damaged, altered, an older copy, or another one.
 _UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
@@ -79,6 +79,35 @@ def audited_statistics(
     reading = replace(limits, readable=(*limits.readable, folder.outgoing), writable=())
     with world.engine(reading) as engine:
         return audit_statistics(plan, policy, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
+
+
+def rehearse(plan: StatisticsPlan, policy: Plan, world: World, progress: Progress) -> str:
+    """Read the source and see that the ledger covers the draws; draw and charge nothing, since a figure of the data that is drawn without a charge
+    discloses what no budget bounds, whoever sees it. ``policy``: with the releases that are rehearsed. Raises BudgetError (L120).
+    """
+    from privrelease.errors import BudgetError
+    from privrelease.execute.common.persons import check_unit
+    from privrelease.execute.common.scope import engine_settings
+    from privrelease.pipeline.spending import spendings
+
+    world.open_ledger(policy, world.settings.store(policy))  # says why where there is none
+    spent = next(one for one in spendings(policy, policy.releases, world.settings) if one.release == plan.id)
+    if not spent.fits:
+        raise BudgetError(
+            code="L120",
+            message=f"the privacy budget of population {spent.population} does not cover release {plan.id}: it asks for {spent.spends}; "
+            f"{spent.left} left: {spent.reason}",
+            hint="lower the budget of the release, or have an owner of the ledger raise the cap",
+        )
+    settings = world.settings
+    limits = engine_settings(plan, None, memory_limit=settings.memory_limit, threads=settings.threads)
+    with world.engine(limits) as engine:
+        progress("read", None)
+        staged = engine.stage(plan.source)
+        if plan.unit is None:
+            check_unit(plan, plan.source, engine, staged)
+    again = f", {spent.stored} of {len(plan.queries)} queries served again" if spent.stored else ""
+    return f"the source can be read, and a run would spend {spent.spends}{again}; no noise was drawn, so there are no figures and no report"
 
 
 def _source(policy: Plan, world: World, store: ReleaseStore) -> _Source:

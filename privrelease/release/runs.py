@@ -239,7 +239,7 @@ class RunFolder:
                 content = (self.internal / "state.json").read_bytes()
             except FileNotFoundError:
                 raise InputError(
-                    code="R123", message=f"{self.id} is no run", hint="see `privrelease show` for the runs"
+                    code="R123", message=f"{self.id} is no run", hint="see `privrelease list` for the runs"
                 ) from None
         try:
             return RunRecord.model_validate_json(content)

@@ -10,6 +10,7 @@
       current/<policy>/<release>        link to ../../runs/<run>/outgoing: its replacement is the moment of publication
       quarantine/<run>/           0700
       replaced/<time>-<run>/      0700  what an older tool had left at an output path
+      dry-run/<policy>/<release>/ 0700  reports of the last dry run; no data
 
 A kill at any moment leaves the previous release or the new one, both whole: see :meth:`ReleaseStore.publish` and
 :meth:`ReleaseStore.recover`.
@@ -24,6 +25,7 @@ import shutil
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -208,10 +210,15 @@ class ReleaseStore:
             with os_errors("publishing"):
                 return self._publications.show(run, record, links, announce)
 
-    def withdraw(self, name: ReleaseName, reason: str) -> RunRecord:
-        """Take the current release back: its paths show nothing any more. The run and the reason stay on record."""
+    def withdraw(self, name: ReleaseName, reason: str, only: str | None = None) -> RunRecord:
+        """Take the current release back: its paths show nothing any more. The run and the reason stay on record.
+
+        ``only``: the run that must be the current one. Raises InputError (R122) where it is not, R127 where none is.
+        """
         with self._locked():
             run = self.current(name)
+            if only is not None and (run is None or run.id != only):
+                raise _wrong_state(self.folder(only).record(), RunState.PUBLISHED.value)
             if run is None:
                 raise InputError(
                     code="R127",
@@ -237,12 +244,31 @@ class ReleaseStore:
     # looking
 
     def folder(self, run_id: str) -> RunFolder:
-        """Return the folder of a run, wherever it is. Raises InputError (R123)."""
-        if run_id == Path(run_id).name:
-            for home in (self._layout.runs, self._layout.quarantine):
-                if run_id not in {"", ".", ".."} and (home / run_id).is_dir():
-                    return RunFolder(home / run_id)
-        raise InputError(code="R123", message="there is no such run", hint="see `privrelease show` for the runs")
+        """Return the folder of a run, wherever it is. Raises InputError (R123, R225)."""
+        if run_id == Path(run_id).name and run_id not in {"", ".", ".."}:
+            homes = [home for home in (self._layout.runs, self._layout.quarantine) if (home / run_id).is_dir()]
+            if len(homes) > 1:
+                raise _twice(run_id, [RunFolder(home / run_id) for home in homes])
+            if homes:
+                return RunFolder(homes[0] / run_id)
+        raise InputError(code="R123", message="there is no such run", hint="see `privrelease list` for the runs")
+
+    def named(self, name: str) -> RunFolder:
+        """Return a run by its id or by its folder. Raises InputError (R123, R225); R226 where the folder is one of another state folder."""
+        path = Path(name)
+        if (self._layout.runs / path.name / "internal").is_dir() or (self._layout.quarantine / path.name / "internal").is_dir():
+            if path.name == name:
+                return self.folder(name)
+            homes = (self._layout.runs.resolve(), self._layout.quarantine.resolve())
+            if path.is_dir() and path.resolve().parent in homes:
+                return self.folder(path.resolve().name)
+        if (path / "internal").is_dir():
+            raise InputError(
+                code="R226",
+                message=f"{name} is no run of the state folder {self.state.name}",
+                hint="name the state folder of that run with --state",
+            )
+        return self.folder(name)
 
     def record(self, run_id: str) -> RunRecord:
         """Return the record of a run. Raises InputError (R123)."""
@@ -342,10 +368,13 @@ class ReleaseStore:
         with os_errors("clearing up after killed runs"):
             for draft in self._layout.scratch.iterdir():
                 draft.unlink()
-            for run in self._layout.folders():
+            folders = self._layout.folders()
+            # sorted by id, the two of a run that was copied are neighbours; which of them counts is left to a person
+            twice = {one.id for one, other in pairwise(folders) if one.id == other.id}
+            for run in folders:
                 if not (run.internal / "state.json").exists():
                     shutil.rmtree(run.path)
-                elif self._recovered(run):
+                elif run.id not in twice and self._recovered(run):
                     abandoned.append(run.id)
         return tuple(abandoned)
 
@@ -392,11 +421,24 @@ def _clear(run: RunFolder) -> None:
             path.unlink()
 
 
+def _twice(run_id: str, folders: Sequence[RunFolder]) -> InputError:
+    """A run that was copied: no command can know which of the folders is meant."""
+    found = []
+    for folder in folders:
+        with suppress(PrivreleaseError):
+            found.append(f"{folder.path.parent.name} ({folder.record().state.value})")
+    return InputError(
+        code="R225",
+        message=f"run {run_id} exists twice: in {' and in '.join(found) or 'runs and in quarantine'}",
+        hint="move the copy out of the state folder; nothing is decided about a run that exists twice",
+    )
+
+
 def _wrong_state(record: RunRecord, wanted: str) -> InputError:
     return InputError(
         "R122",
         f"run {record.run} is {record.state.value}, not {wanted}",
-        hint="only a parked run can be decided upon, published or quarantined",
+        hint="only a parked run can be decided upon, published or quarantined, and only a published one withdrawn",
     )
 
 

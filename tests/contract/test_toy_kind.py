@@ -346,7 +346,7 @@ class Console:
 def test_it_is_forecast_by_the_command_as_text_and_as_data(policy, rows, code):
     (policy.parent / "people.csv").write_text("town\n" + "A\n" * rows)
     for console in (Console(), Console(json=True)):
-        ended = plan_command.plan(policy, Settings(), ("size",), True, console, kinds=TOYS)
+        ended = plan_command.plan([policy], Settings(), ("size",), True, console, kinds=TOYS)
         assert ended.code == code
     assert f"forecast for release size: {rows} rows" in "\n".join(console.lines or []) or console.documents
     assert console.documents[0]["forecasts"] == [{"release": "size", "rows": rows, "least": 4}]

@@ -92,7 +92,9 @@ def begin(folder: Path, more: str = "") -> None:
     text = text.replace("population: diabetes-patients", "population: patients").replace("limit: 0.05", "limit: 1")
     text = re.sub(r"max: 0\.\d+}", "max: 1}", text)
     (folder / "policy.yaml").write_text(text + more, encoding="utf-8")
-    shutil.copy(folder / "policy.yaml", folder / "old.yaml")
+    for copy in ("old.yaml", "policies/one.yaml", "before/policies/one.yaml"):
+        (folder / copy).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "policy.yaml", folder / copy)
 
 
 def quiet(*words: str) -> int:

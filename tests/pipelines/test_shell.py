@@ -177,6 +177,8 @@ def test_the_pre_commit_hook_checks_every_file_and_ends_as_the_worst(repository,
         done = repository.shell(shlex.join([*command, *files]), {})
         ends.append(done.returncode)
     assert ends == [0, 2, 2]
+    (repository.folder / "policies" / "approvers.yaml").write_text("approvers: []\n", encoding="utf-8")
+    assert repository.shell(shlex.join([*command, "policies/approvers.yaml", "policies/one.yaml"]), {}).returncode == 0
     assert "policies/two.yaml:13" in done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Codes of findings that no single check has; append-only, like those of the checks (``privrelease.audit.all_checks`` lists all of them)."""
+"""Codes of findings that no single check has; append-only, like those of the checks."""
 
 from __future__ import annotations
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from privrelease.cli.console import PlainFormat
 from privrelease.cli.exit import Ending, ending_of
 from privrelease.cli.findings_output import finding_value
+from privrelease.cli.policy_inputs import STDIN, for_each, policy_inputs, stdin_text
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 from privrelease.findings import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
+    from privrelease.pipeline.comparison import LoadIn
     from privrelease.policy.changes.diff import PolicyChange
     from privrelease.report.forms.results import Result
 
@@ -40,10 +44,38 @@ class StopAt(StrEnum):
     BREAKING = "breaking"
 
 
-def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
-    """Compare two policies, or two audits (``audit.json`` or folders of runs). ``old`` may be a folder of policies: the one of the same id."""
+def diff(old: Path, named: Sequence[Path], environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
+    """Compare two policies, or two audits (``audit.json`` or folders of runs). ``old`` may be a folder of policies: the one of the same id.
+
+    Several new policies, or a folder of them, are compared with a folder, each with its own; a policy that the folder has no longer is listed.
+    A policy on stdin is read as if it was the other file: relative paths count from there.
+    """
+    from privrelease.pipeline.policy_before import holds_policies, policies_gone
+
+    if len(named) == 1 and not holds_policies(named[0]):
+        return _diff(old, named[0], environment, form, stop, console)
+    if not old.is_dir():
+        raise UsageError(
+            code="C164",
+            message=f"several policies are compared with a folder, and {old} is none",
+            hint="name the folder that holds the policies as they were",
+        )
+    inputs = policy_inputs(named, console)
+    if form is DiffFormat.JSON:
+        console = replace(console, form=PlainFormat.JSON)
+    heading = {DiffFormat.MARKDOWN: "### `{path}`\n", DiffFormat.TEXT: "== {path}"}.get(form, "")
+    ending = for_each(inputs, lambda one, kept: _diff(old, one.path, environment, form, stop, kept), console, heading=heading)
+    for gone in policies_gone(old, [one.path for one in inputs], [path for path in named if path.is_dir()]):
+        if heading:
+            console.data(f"\n{heading.format(path=gone)}\nNo policy has this id or path any more.")
+    return ending
+
+
+def _diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
     from privrelease.pipeline.policy_before import holds_policies, policy_before
 
+    if STDIN in {str(old), str(new)}:
+        return _diff_stdin(old, new, environment, form, stop, console)
     if holds_policies(old) and not _is_audit(new):
         found_old = policy_before(old, new)
         if found_old is None:
@@ -53,12 +85,48 @@ def diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: 
         from privrelease.cli.commands.diff_audits import diff_audits
 
         return diff_audits(old, new, form, stop, console)
+    return _diff_policies(_Sides(old, new), environment, form, stop, console)
+
+
+def _diff_stdin(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
+    """Compare the policy on stdin with a file."""
+    file = new if str(old) == STDIN else old
+    if str(file) == STDIN or file.is_dir() or _is_audit(file):
+        raise UsageError(
+            code="C165",
+            message="the policy on stdin is compared with the file of another policy",
+            hint="write e.g. `git show HEAD:policy.yaml | privrelease diff - policy.yaml`",
+        )
+    text = stdin_text()
+    contents = (text, None) if str(old) == STDIN else (None, text)
+    return _diff_policies(_Sides(old, new, file, contents), environment, form, stop, console)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Two policies as they were named. ``file`` and ``contents``: where one of them was on stdin, the file that it is read as, and its text."""
+
+    old: Path
+    new: Path
+    file: Path | None = None
+    contents: tuple[bytes | None, bytes | None] = (None, None)
+
+    def loaders(self) -> tuple[LoadIn, LoadIn]:
+        """Return what loads each of them in an environment."""
+        from privrelease.policy.loader import load_policy
+
+        paths = (self.file or self.old, self.file or self.new)
+        first, second = (partial(load_policy, path, content=text) for path, text in zip(paths, self.contents, strict=True))
+        return first, second
+
+
+def _diff_policies(sides: _Sides, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
     from privrelease.pipeline.comparison import compared_policies
     from privrelease.policy.changes.diff import EFFECTS
-    from privrelease.policy.loader import load_policy
 
+    old, new = sides.old, sides.new
     with _stopped_in_form(old, new, form, console):
-        found = compared_policies(partial(load_policy, old), partial(load_policy, new), environment)
+        found = compared_policies(*sides.loaders(), environment)
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:

@@ -11,7 +11,9 @@ from privrelease.cli.ci_output import stopped_in_form
 from privrelease.cli.commands.plan_sweep import check_chart, draw, header, read_sweep, table_rows
 from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import finding_value
+from privrelease.cli.policy_inputs import are_many, for_each, policy_inputs
 from privrelease.cli.progress import world_of
+from privrelease.errors import UsageError
 from privrelease.findings import Severity
 from privrelease.pipeline.kinds import KINDS, kind_of
 from privrelease.pipeline.settings import chosen
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from privrelease.cli.commands.saved_plan import SavedPlan
     from privrelease.cli.console import Console
+    from privrelease.cli.output_files import Writer
+    from privrelease.cli.policy_inputs import PolicyInput
     from privrelease.execute.microdata.forecast import Forecast, ThreatForecast
     from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.kinds import Kind, PlainForecast
@@ -36,7 +41,7 @@ _COLUMNS = ("column", "cells to suppress", "in dropped rows", "share of the colu
 
 
 def plan(
-    policy: Path,
+    named: Sequence[Path],
     settings: Settings,
     ids: Sequence[str],
     data: bool,
@@ -44,10 +49,32 @@ def plan(
     sweeping: str | None = None,
     chart: Path | None = None,
     *,
+    saved: Path | None = None,
     force: bool = False,
     kinds: Sequence[Kind[Any]] = KINDS,
 ) -> Ending:
-    """Explain every release, and forecast it on its data where that was asked for."""
+    """Explain every release of policies, and forecast it on its data where that was asked for. ``saved``: where the plan is written for `run --plan`."""
+    inputs = policy_inputs(named, console)
+    if not are_many(named):
+        return _plan(inputs[0], settings, ids, data, console, sweeping, chart, saved=saved, force=force, kinds=kinds)
+    if chart is not None or saved is not None:
+        raise UsageError(code="C163", message="--chart and --output are one file of one policy each", hint="name one policy")
+    return for_each(inputs, lambda one, kept: _plan(one, settings, ids, data, kept, sweeping, kinds=kinds), console)
+
+
+def _plan(
+    given: PolicyInput,
+    settings: Settings,
+    ids: Sequence[str],
+    data: bool,
+    console: Console,
+    sweeping: str | None = None,
+    chart: Path | None = None,
+    *,
+    saved: Path | None = None,
+    force: bool = False,
+    kinds: Sequence[Kind[Any]],
+) -> Ending:
     from dataclasses import replace
 
     from privrelease.cli.output_files import Writer, kept_of_policy
@@ -55,12 +82,12 @@ def plan(
 
     epsilons = () if sweeping is None else read_sweep(sweeping)
     check_chart(chart, epsilons)
-    with stopped_in_form("plan", policy, console):
-        loaded, planned = settings.load(policy, kinds)
+    with stopped_in_form("plan", given.path, console):
+        loaded, planned = settings.load(given.path, kinds, content=given.content)
     for finding in loaded.warnings:
         console.log(str(finding))
     writer = Writer(kept_of_policy(loaded, planned, settings.store(planned)), force)
-    writer.check(chart)
+    writer.check(chart, saved)
     releases = chosen(planned, ids)
     explained = explain(replace(planned, releases=releases), explainers=tuple((kind.name, kind.explain) for kind in kinds))
     if not console.json:
@@ -90,18 +117,29 @@ def plan(
         )
         forecasts.append((printed, found))
         printed.tell(found, console)
+    values = [printed.value(found) for printed, found in forecasts]
     if console.json:
-        document = {**explained.as_data(), "forecasts": [printed.value(found) for printed, found in forecasts]}
+        document = {**explained.as_data(), "forecasts": values}
         console.document(
             document
             | ({"budgets": [one.as_data() for one in spent]} if spent else {})
             | ({"sweep": [one.as_data() for one in swept]} if swept else {})
         )
+    _save(saved, writer, lambda made: made(loaded, planned, releases, settings, kinds, values))
     short = [found.release for printed, found in forecasts if printed.fails(found)]
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
-    written = "nothing was written" if chart is None else f"the chart stands in {chart}"
+    files = [str(path) for path in (chart, saved) if path is not None]
+    written = f"written: {', '.join(files)}" if files else "nothing was written"
     return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
+
+
+def _save(target: Path | None, writer: Writer, plan: Callable[[Callable[..., SavedPlan]], SavedPlan]) -> None:
+    """Write the plan for a reviewer, and for `run --plan`, where a file was asked for."""
+    if target is not None:
+        from privrelease.cli.commands.saved_plan import saved_plan
+
+        writer.write(target, plan(saved_plan).content())
 
 
 def _tell_table(found: TableForecast, console: Console) -> None:

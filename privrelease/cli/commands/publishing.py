@@ -31,9 +31,9 @@ def approve(
     made = publishing.approve(policy, settings, run_id, role, key)
     if made.changed:
         return _altered(made.run, made.changed, console)
-    console.data(f"approved   run {run_id} as {made.role}, by {made.approver}")
+    console.data(f"approved   run {made.run} as {made.role}, by {made.approver}")
     console.data(f"missing    {', '.join(made.missing) or 'none: it can be published'}")
-    return Ending(0, f"run {run_id} is approved as {role}")
+    return Ending(0, f"run {made.run} is approved as {role}")
 
 
 def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> Ending:
@@ -43,11 +43,11 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         return _altered(found.run, found.changed, console)
     if found.unreviewed:
         hint = "state what is missing in the policy, or let it require approvals"
-        return Ending(5, f"run {run_id} needs review, and the policy names nobody who could approve it ({hint})")
+        return Ending(5, f"run {found.run} needs review, and the policy names nobody who could approve it ({hint})")
     for finding in found.discounted:
         console.say(str(finding))
     if found.missing:
-        return Ending(5, f"run {run_id} is not approved by: {', '.join(found.missing)}")
+        return Ending(5, f"run {found.run} is not approved by: {', '.join(found.missing)}")
     published = publishing.publish(found)
     say_kept(published.kept, console)
     for output in published.outputs:
@@ -67,6 +67,6 @@ def withdraw(policy: Path, settings: Settings, release: str, reason: str, consol
     console.data(f"withdrawn  run {record.run}: {reason.strip()}")
     if unlogged is not None:
         said = f"{unlogged}\nthe release is withdrawn; the next command that can write the log of publications records it there"
-        reason = f"release {release} is withdrawn, and the log of publications lacks it ({unlogged.code})"
+        reason = f"release {record.release} is withdrawn, and the log of publications lacks it ({unlogged.code})"
         return Ending(unlogged.exit_code, reason, said)
-    return Ending(0, f"release {release} is withdrawn; whoever has a copy keeps it")
+    return Ending(0, f"release {record.release} is withdrawn; whoever has a copy keeps it")

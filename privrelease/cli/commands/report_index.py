@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from privrelease.cli.exit import Ending
+from privrelease.release.rehearsal import DRY_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,10 +110,10 @@ def _pages(audit: Path, edition: Edition) -> Iterator[Path]:
 
 
 def _audits(folder: Path) -> Iterator[Path]:
-    """Every audit below a folder, in the order of its path; symbolic links are not followed."""
+    """Every audit below a folder but those of dry runs, in the order of its path; symbolic links are not followed."""
     base = len(folder.parts)
     for place, below, files in os.walk(folder):
         here = Path(place)
-        below[:] = sorted(below) if len(here.parts) - base < _DEEPEST else []
+        below[:] = sorted(set(below) - {DRY_RUN}) if len(here.parts) - base < _DEEPEST else []
         if "audit.json" in files:
             yield here / "audit.json"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.commands.publishing import say_kept
+from privrelease.cli.commands.saved_plan import check_saved, read_saved
 from privrelease.cli.console import FailOn
-from privrelease.cli.exit import MEANINGS, Ending, ending_of
+from privrelease.cli.exit import MEANINGS, Ending, ending_of, worst
 from privrelease.cli.findings_output import finding_value, record_value, report_findings
 from privrelease.cli.progress import world_of
 from privrelease.pipeline import run as pipeline
@@ -23,24 +24,35 @@ if TYPE_CHECKING:
     from privrelease.pipeline.results import ReleaseResult
     from privrelease.pipeline.settings import Settings
 
-__all__ = ["run", "worst"]
-
-#: Exit codes from the worst to the best: a fault of ours, what could not run, what must not be published, what waits, what
-#: passed.
-_WORST_FIRST = (70, 2, 3, 4, 1, 5, 0)
+__all__ = ["run"]
 
 #: The exit code of a release that was not stopped, by what became of it.
-_CODES: Final = {"published": 0, "quarantined": 1, "parked": 5}
+_CODES: Final = {"published": 0, "quarantined": 1, "parked": 5, "rehearsed": 0}
 
 
-def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, console: Console) -> Ending:
-    """Run releases of a policy, report all, and end with the worst exit code."""
+def run(
+    policy: Path,
+    settings: Settings,
+    ids: Sequence[str],
+    fail_on: FailOn,
+    console: Console,
+    *,
+    dry: bool = False,
+    saved: Path | None = None,
+) -> Ending:
+    """Run releases of a policy, report all, and end with the worst exit code. ``dry``: all but the publication. ``saved``: a plan
+    that must be what is run.
+    """
     world = world_of(settings, console)
     with stopped_in_form("run", policy, console):
         loaded, plan = settings.load(policy)
         for finding in loaded.warnings:
             console.log(str(finding))
-        work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN)
+        asked = None if saved is None else read_saved(saved)
+        ids = ids if asked is None or ids else asked.releases
+        work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN, dry=dry)
+        if asked is not None:
+            work = replace(work, inputs=check_saved(asked, loaded, plan, work.releases, settings, world.kinds))
         check_summary(console)
         for abandoned in pipeline.tidy(work):
             console.log(f"cleared up after run {abandoned}, which was killed before a decision")
@@ -65,19 +77,10 @@ def run(policy: Path, settings: Settings, ids: Sequence[str], fail_on: FailOn, c
     return Ending(worst([ending.code for ending in endings]), bad or f"{len(endings)} releases")
 
 
-def worst(codes: Sequence[int]) -> int:
-    """Return the exit code that stands for several; one that no command gives (a killed one's) is the worst.
-
-    >>> worst([0, 5, 1]), worst([0, 5]), worst([]), worst([70, -9])
-    (1, 5, 0, -9)
-    """
-    return min(codes, key=lambda code: _WORST_FIRST.index(code) if code in _WORST_FIRST else -1, default=0)
-
-
 def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:
     """Say how a command ends with this release alone."""
     if result.error is None:
-        return Ending(_CODES[result.became], result.reason)
+        return Ending(_CODES[result.would or result.became], result.reason)
     ending = ending_of(result.error, crash_folder=crash_folder)
     reason = result.reason if result.became == "quarantined" else f"release {result.release}: {ending.reason}"
     return replace(ending, reason=reason)
@@ -86,11 +89,19 @@ def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:
 def _tell(result: ReleaseResult, ending: Ending, console: Console) -> None:
     if ending.said:
         console.say(ending.said)
-    if result.audit is None:
+    if result.became == "rehearsed" and result.audit is None:
+        _tell_unaudited(result, console)
+    elif result.audit is None:
         _tell_stopped(result, ending, console)
     else:
         say_kept(result.kept, console)
         _tell_audited(result, result.audit, console)
+
+
+def _tell_unaudited(result: ReleaseResult, console: Console) -> None:
+    """Report a dry run that ended before a draw."""
+    if console.text:
+        console.data(f"release {result.release}: NOT DRAWN\n  {result.reason.partition(': ')[2]}")
 
 
 def _tell_stopped(result: ReleaseResult, ending: Ending, console: Console) -> None:
@@ -111,7 +122,7 @@ def _tell_audited(result: ReleaseResult, audit: AuditResult, console: Console) -
         return
     console.data(render_text(audit))
     width = max(map(len, result.files))
-    console.data(f"  {result.became}")
+    console.data(f"  {result.became}" if result.would is None else f"  {result.reason.partition(': ')[2]}")
     for name, path in result.files.items():
         console.data(f"  {name:<{width}}  {_short(path)}")
 
@@ -130,6 +141,7 @@ def _value(ran: ReleaseResult, ending: Ending) -> dict[str, object]:
     return {
         "release": ran.release,
         "became": ran.became,
+        **({"would": ran.would} if ran.became == "rehearsed" else {}),
         "run": ran.run,
         "exit_code": ending.code,
         "reason": ending.reason,

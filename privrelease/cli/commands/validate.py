@@ -1,63 +1,136 @@
-"""``privrelease validate``: every fault of a policy at once, without data."""
+"""``privrelease validate``: every fault of policies at once, without data."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ci_output import for_pipeline
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import finding_value
+from privrelease.cli.policy_inputs import are_many, common_name, policy_inputs
 from privrelease.errors import UsageError
-from privrelease.findings import Finding, Severity
+from privrelease.findings import Finding, Severity, pluralise
 from privrelease.policy.rules.required_legal_fields import missing_legal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
+    from privrelease.cli.policy_inputs import PolicyInput
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.required_legal_fields import Missing, Profile
 
 __all__ = ["counted", "validate"]
 
 
-def validate(
-    policy: Path, environment: str | None, data_root: Path | None, profile: str | None, fail_on: FailOn, console: Console
-) -> Ending:
-    """Check a policy and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """One policy, checked: None where it has an error. ``missing``: legal fields that a profile asks for, None where none was asked for."""
 
-    ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed.
+    path: Path
+    loaded: LoadedPolicy | None
+    findings: tuple[Finding, ...]
+    missing: tuple[Missing, ...] | None
+
+    def of(self, severity: Severity) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity is severity]
+
+    @property
+    def valid(self) -> bool:
+        return self.loaded is not None and not self.of(Severity.ERROR)
+
+    def value(self) -> dict[str, object]:
+        """Return the form that a machine reads."""
+        value: dict[str, object] = {
+            "policy": str(self.path),
+            "valid": self.valid,
+            "findings": [*map(finding_value, self.findings)],
+        }
+        if self.missing is not None:
+            value["missing_legal"] = [{"field": f"legal.{one.name}", "article": one.article} for one in self.missing]
+        return value
+
+
+def validate(
+    named: Sequence[Path],
+    environment: str | None,
+    data_root: Path | None,
+    profile: str | None,
+    fail_on: FailOn,
+    console: Console,
+    *,
+    only_policies: bool = False,
+) -> Ending:
+    """Check policies and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
+
+    ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed. Every policy is
+    checked, whatever is wrong with another; the worst ending is the command's.
     """
+    asked = _profile(profile)
+    inputs = policy_inputs(named, console, only_policies=only_policies)
+    checked = [_check(one, environment, data_root, asked) for one in inputs]
+    several = are_many(named)
+    if console.json:
+        values = [one.value() for one in checked]
+        console.document(
+            {"valid": all(one.valid for one in checked), "policies": values} if several or not values else values[0]
+        )
+    elif console.text:
+        for one in checked:
+            _print(one, asked, console, named=several)
+    findings = tuple(finding for one in checked for finding in one.findings)
+    for_pipeline("validate", common_name(named), (), findings, console)
+    return _ending(checked, fail_on)
+
+
+def _check(given: PolicyInput, environment: str | None, data_root: Path | None, profile: Profile | None) -> _Checked:
     from privrelease.policy.loader import check_policy
 
-    asked = _profile(profile)
-    loaded, findings = check_policy(policy, env=environment, data_root=data_root)
-    missing = () if asked is None or loaded is None else missing_legal(loaded.policy, asked)
-    findings = (*findings, *_lacking(loaded, missing, findings))
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    warnings = [finding for finding in findings if finding.severity is Severity.WARN]
-    if console.json:
-        value: dict[str, object] = {
-            "policy": str(policy),
-            "valid": not errors and loaded is not None,
-            "findings": [*map(finding_value, findings)],
-        }
-        if asked is not None:
-            value["missing_legal"] = [{"field": f"legal.{one.name}", "article": one.article} for one in missing]
-        console.document(value)
-    elif console.text:
-        for finding in findings:
-            console.data(str(finding))
-    for_pipeline("validate", policy, (), findings, console)
-    if errors or loaded is None:
-        return Ending(2, f"the policy has {counted(errors, 'error')}")
-    if console.text:
-        _explain(loaded, console)
-        _explain_profile(asked, missing, console)
-    if warnings and fail_on is FailOn.WARN:
-        return Ending(1, f"the policy has {counted(warnings, 'warning')}, and --fail-on warn was asked for")
-    return Ending(0, "the policy is valid" + (f", with {counted(warnings, 'warning')}" if warnings else ""))
+    loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content)
+    if profile is None:
+        return _Checked(given.path, loaded, findings, None)
+    missing = () if loaded is None else missing_legal(loaded.policy, profile)
+    return _Checked(given.path, loaded, (*findings, *_lacking(loaded, missing, findings)), missing)
+
+
+def _print(one: _Checked, profile: Profile | None, console: Console, *, named: bool) -> None:
+    if named:
+        console.data(f"{one.path}: {_said(one)}")
+    for finding in one.findings:
+        console.data(str(finding))
+    if one.loaded is not None and one.valid:
+        _explain(one.loaded, console)
+        _explain_profile(profile, one.missing or (), console)
+
+
+def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
+    broken = [one for one in checked if not one.valid]
+    warned = [one for one in checked if one.of(Severity.WARN)]
+    many = f"{pluralise(len(checked), 'policy', 'policies')}: " if len(checked) != 1 else ""
+    if broken:
+        which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
+        return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error"))
+    if warned and fail_on is FailOn.WARN:
+        which = f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"the policy has {_warnings(warned)}"
+        return Ending(1, f"{which}, and --fail-on warn was asked for")
+    if not checked:
+        return Ending(0, "no release policy was named: nothing was checked")
+    said = "every one is valid" if many else "the policy is valid"
+    return Ending(0, many + said + (f", with {_warnings(warned)}" if warned else ""))
+
+
+def _warnings(checked: Sequence[_Checked]) -> str:
+    return counted([finding for one in checked for finding in one.of(Severity.WARN)], "warning")
+
+
+def _said(one: _Checked) -> str:
+    """Say in short how a policy is."""
+    if not one.valid:
+        return counted(one.of(Severity.ERROR), "error")
+    return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")
 
 
 def _profile(named: str | None) -> Profile | None:

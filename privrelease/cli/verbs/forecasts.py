@@ -18,7 +18,7 @@ __all__ = ["frontier", "plan", "simulate"]
 
 
 def plan(
-    policy: o.PolicyFile,
+    policies: o.PolicyFiles,
     *,
     data: Annotated[bool, typer.Option("--data", help="Read the source: classes, risk before, forecast of loss.")] = False,
     sweep: Annotated[
@@ -30,10 +30,17 @@ def plan(
     chart: Annotated[
         Path | None, typer.Option("--chart", metavar="FILE.svg", help="With --sweep: draw it, both mechanisms side by side.")
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Save the plan, with digests of its inputs, for review and `run --plan`."
+        ),
+    ] = None,
     force: o.Force = False,
     release: o.Releases = None,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
+    state: o.State = None,
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
     temp: o.Temp = None,
@@ -43,7 +50,7 @@ def plan(
 ) -> Ending:
     """Say what `run` will do: steps, and the class size k that each threshold means. Reads no row, unless --data is given.
 
-    Examples: `privrelease plan policy.yaml` · `privrelease plan policy.yaml --data --format json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
+    Examples: `privrelease plan policy.yaml` · `privrelease plan policies` · `privrelease plan policy.yaml --data -o plan.json` · `privrelease plan policy.yaml --sweep epsilon=0.1,0.5,1,2 --chart noise.svg`
     """
     from privrelease.cli.commands.plan import plan as work
     from privrelease.pipeline.settings import Settings
@@ -51,13 +58,14 @@ def plan(
     console = Console(form, -1 if quiet else verbose)
     return ended(
         lambda: work(
-            policy,
-            Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp),
+            policies,
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp),
             release or (),
             data,
             console,
             sweep,
             chart,
+            saved=output,
             force=force,
         )
     )

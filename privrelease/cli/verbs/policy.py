@@ -1,4 +1,4 @@
-"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format.
+"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format, its codes.
 
 Their work is in modules of their own, imported when one is called.
 """
@@ -12,10 +12,11 @@ import typer
 
 from privrelease.cli import options as o  # noqa: TC001 -- typer reads annotations at run time
 from privrelease.cli.commands.diff import DiffFormat, StopAt
+from privrelease.cli.commands.explain import ExplainFormat
 from privrelease.cli.console import Console, FailOn, Format, PlainFormat
 from privrelease.cli.exit import Ending, ended
 
-__all__ = ["diff", "init", "schema", "show", "validate"]
+__all__ = ["diff", "explain", "init", "schema", "show", "validate"]
 
 
 def init(
@@ -38,30 +39,47 @@ def init(
 
 
 def validate(
-    policy: o.PolicyFile,
+    policies: o.PolicyFiles,
     *,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
     ] = None,
+    only_policies: Annotated[
+        bool, typer.Option("--only-policies", help="Pass over named files that are no release policies, as in folders.")
+    ] = False,
     form: o.FormatOption = Format.TEXT,
     fail_on: o.FailOnOption = FailOn.ERROR,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Check a policy, without any data: every error at once, each with its place, what is wrong and what to write.
+    """Check policies, without any data: every error at once, each with its place, what is wrong and what to write.
 
-    Examples: `privrelease validate policy.yaml` · `privrelease validate policy.yaml --profile gdpr`
+    Examples: `privrelease validate policy.yaml --profile gdpr` · `privrelease validate policies`
     """
     from privrelease.cli.commands.validate import validate as work
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, env, data_root, profile, fail_on, console))
+    return ended(lambda: work(policies, env, data_root, profile, fail_on, console, only_policies=only_policies))
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A policy, an audit.json or a run's folder.", show_default=False)],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another of the same kind.", show_default=False)],
+    old: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OLD",
+            help="A policy, - for one on stdin, a folder of them, an audit.json or a run's folder.",
+            show_default=False,
+        ),
+    ],
+    new: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="NEW...",
+            help="Another of the same kind; with a folder as OLD also several policies, or a folder.",
+            show_default=False,
+        ),
+    ],
     *,
     env: o.Environment = None,
     form: Annotated[DiffFormat, typer.Option("--format", help="Form of what goes to stdout.")] = DiffFormat.TEXT,
@@ -71,7 +89,7 @@ def diff(
 ) -> Ending:
     """Say what changed: in a policy what is weaker, breaking, stricter or neutral, with the line; in audits what is worse.
 
-    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff RUN1 RUN2 --format markdown`
+    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff before policies --fail-on weaker` · `privrelease diff RUN1 RUN2 --format markdown`
     """
     from privrelease.cli.commands.diff import diff as work
 
@@ -110,3 +128,19 @@ def schema(
     from privrelease.cli.commands.show import schema as work
 
     return ended(lambda: work(of, Console()))
+
+
+def explain(
+    codes: Annotated[
+        list[str] | None, typer.Argument(metavar="[CODE]...", help="Codes, or ids of checks; all if none.", show_default=False)
+    ] = None,
+    *,
+    form: Annotated[ExplainFormat, typer.Option("--format", help="Form of what goes to stdout.")] = ExplainFormat.TEXT,
+) -> Ending:
+    """Say what a code means, what causes it and what to do about it.
+
+    Examples: `privrelease explain P403` · `privrelease explain AUDIT-DIRECT L120 --format json`
+    """
+    from privrelease.cli.commands.explain import explain as work
+
+    return ended(lambda: work(codes or (), form, Console()))

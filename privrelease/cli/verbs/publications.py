@@ -14,7 +14,7 @@ from privrelease.cli import options as o  # noqa: TC001 -- typer reads annotatio
 from privrelease.cli.console import Console, PlainFormat
 from privrelease.cli.exit import Ending, ended
 
-__all__ = ["approve", "keygen", "publish", "sign", "verify", "withdraw"]
+__all__ = ["approve", "keygen", "list_", "publish", "sign", "verify", "withdraw"]
 
 
 def keygen(
@@ -121,7 +121,9 @@ def publish(
 
 def withdraw(
     policy: o.PolicyFile,
-    release: Annotated[str, typer.Argument(metavar="RELEASE", help="The release.", show_default=False)],
+    release: Annotated[
+        str, typer.Argument(metavar="RELEASE|RUN", help="The release, or its run by id or folder.", show_default=False)
+    ],
     *,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False)],
     env: o.Environment = None,
@@ -138,3 +140,26 @@ def withdraw(
 
     console = Console(verbosity=-1 if quiet else 0)
     return ended(lambda: work(policy, Settings(env, data_root, state), release, reason, console))
+
+
+def list_(
+    place: Annotated[
+        Path, typer.Argument(metavar="POLICY|FOLDER", help="A policy, a state folder, or a run's folder.", show_default=False)
+    ],
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Show this run: its id, or its folder.", show_default=False)
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Also what was superseded, failed or abandoned.")] = False,
+    state: o.State = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """List releases and their states: published, parked, quarantined or withdrawn, since when, by which policy version, and where.
+
+    Examples: `privrelease list policy.yaml` · `privrelease list policy.yaml RUN` · `privrelease list .privrelease --all`
+    """
+    from privrelease.cli.commands.listing import list_releases as work
+
+    console = Console(form, -1 if quiet else 0)
+    return ended(lambda: work(place, run, state, every, console))

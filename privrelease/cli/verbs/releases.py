@@ -24,6 +24,17 @@ def run(
     env: o.Environment = None,
     data_root: o.DataRoot = None,
     state: o.State = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="Run exactly the plan that `plan -o FILE` saved, or refuse."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Do all but publish: nothing is published, parked or charged. Reports go to dry-run in the state folder.",
+        ),
+    ] = False,
     test_noise: o.TestNoise = None,
     memory_limit: o.MemoryLimit = "1GiB",
     threads: o.Threads = None,
@@ -35,7 +46,7 @@ def run(
 ) -> Ending:
     """Protect, audit, publish and report every release of a policy. What fails its audit goes to quarantine, never out.
 
-    Examples: `privrelease run policy.yaml` · `privrelease run policy.yaml --release microdata --memory-limit 4GiB`
+    Examples: `privrelease run policy.yaml --dry-run` · `privrelease run policy.yaml` · `privrelease run policy.yaml --release microdata --memory-limit 4GiB`
     """
     from privrelease.cli.commands.run import run as work
     from privrelease.pipeline.settings import Settings
@@ -48,6 +59,8 @@ def run(
             release or (),
             fail_on,
             console,
+            dry=dry_run,
+            saved=plan,
         )
     )
 

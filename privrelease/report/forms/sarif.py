@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privrelease import __version__
-from privrelease.policy.codes import CODES
+from privrelease.texts.codes import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from privrelease.report.forms.results import Case, Result
 
@@ -29,21 +28,38 @@ _LEVELS = {"error": "error", "warn": "warning", "info": "note"}
 _WEIGHTS = {"error": 0, "warn": 1, "info": 2}
 
 
-def _meaning(code: str, titles: Mapping[str, str]) -> str:
-    return CODES.get(code) or titles.get(code) or f"finding {code}"
+def _rule(name: str, docs: str) -> dict[str, Any]:
+    """Describe a code. Viewers show its help next to a result; ``helpUri`` is an absolute URI (3.49.12), left out where none is known."""
+    tags = {"properties": {"tags": ["privacy", "security"]}}
+    try:
+        code = code_of(name)
+    except KeyError:  # of an audit that a newer version wrote
+        return {"id": name, "shortDescription": {"text": f"finding {name}"}} | tags
+    rule: dict[str, Any] = {
+        "id": name,
+        "shortDescription": {"text": code.meaning},
+        "fullDescription": {"text": code.cause},
+        "help": {
+            "text": f"{code.cause} {code.remedy}",
+            "markdown": f"**{name}: {code.meaning}**\n\n{code.cause}\n\n{code.remedy}",
+        },
+    }
+    if docs:
+        rule["helpUri"] = f"{docs.rstrip('/')}/codes.md#{name.lower()}"
+    return rule | tags
 
 
 def render_sarif(
     results: Sequence[Result],
     about: Sequence[str] = (),
-    titles: Mapping[str, str] = MappingProxyType({}),
     cases: Sequence[Case] = (),
+    docs: str = "",
 ) -> str:
     """Return a SARIF log of one run, ASCII; the same results give the same text. Errors are kept first where there are too many.
 
     ``about``: what was judged, from the wider to the narrower (a policy, a release). It names the run in ``automationDetails.id``: a viewer
-    that gets the runs of several policies or releases keeps them apart, and refuses two without a name. ``titles``: the meaning of the
-    auditor's codes. ``cases``: what was checked; the run's properties name those of each state, also those that gave no result.
+    that gets the runs of several policies or releases keeps them apart, and refuses two without a name. ``cases``: what was checked; the
+    run's properties name those of each state, also those that gave no result. ``docs``: the address of the folder of the documentation.
 
     >>> run = json.loads(render_sarif((), ("registry", "microdata")))["runs"][0]
     >>> run["results"], run["automationDetails"]["id"]
@@ -57,10 +73,7 @@ def render_sarif(
     if more:
         text = f"{more} more results are not shown: viewers keep at most {MOST_RESULTS}"
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
-    rules = [
-        {"id": code, "shortDescription": {"text": _meaning(code, titles)}, "properties": {"tags": ["privacy", "security"]}}
-        for code in codes
-    ]
+    rules = [_rule(code, docs) for code in codes]
     run = {
         "tool": {"driver": {"name": "privrelease", "semanticVersion": __version__, "rules": rules}},
         "automationDetails": {"id": "".join(f"{quote(part, safe='@')}/" for part in ("privrelease", *about))},

@@ -18,6 +18,18 @@ def test_validate_prints_sarif_that_points_at_the_policys_line(desk):
     assert POLICY.splitlines()[line - 1].lstrip().startswith("t: {dataset")
 
 
+def test_results_link_to_the_documentation_where_its_address_is_set(desk, monkeypatch):
+    desk.policy(POLICY.replace("highest_risk: 0.2", "highest_risk: 20"))
+    command = ("validate", str(desk.folder / "policy.yaml"), "--format", "sarif")
+    monkeypatch.setenv("PRIVRELEASE_DOCS", "https://docs.example.org")
+    (rule,) = desk(*command).json["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == "https://docs.example.org/codes.md#p104"
+    monkeypatch.setenv("PRIVRELEASE_DOCS", "javascript:alert(1)")
+    said = desk(*command)
+    assert (said.code, said.out) == (2, "")
+    assert "C161" in said.err
+
+
 def test_validate_prints_junit_and_annotations_of_the_same_fault(desk):
     desk.policy(POLICY.replace("highest_risk: 0.2", "highest_risk: 20"))
     junit = ET.fromstring(desk("validate", str(desk.folder / "policy.yaml"), "--format", "junit").out)

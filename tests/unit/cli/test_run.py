@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from privrelease.cli.commands.run import worst
+from privrelease.cli.exit import worst
 
 CHECK = "checks:\n  - {id: U1, release: r, expect: suppressed_cells, max: 0, severity: SEVERITY}\n"
 SECOND = """  - id: s

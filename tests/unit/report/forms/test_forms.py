@@ -19,6 +19,7 @@ from privrelease.report.forms.markdown import escaped, render_markdown, render_r
 from privrelease.report.forms.results import Case, Result, cases_of, results_of, results_of_policy
 from privrelease.report.forms.sarif import MOST_RESULTS, render_sarif
 from privrelease.report.view.edition import Edition
+from privrelease.texts.codes import code_of
 
 UNMADE = {"not_assessed": "not assessed", "not_asked": "not asked for"}
 EVIL = "]]>&<script>alert(1)</script>|`@team`\n::error::x\x1b[31m\u202e\x00"
@@ -104,6 +105,22 @@ def test_runs_of_several_policies_and_releases_are_told_apart(sarif_schema):
     assert len(names) == len(about)
     # the part behind the last slash would be the run's, and would not count
     assert all(name.endswith("/") and name.isascii() for name in names)
+
+
+def test_a_rule_of_sarif_helps_and_links_only_where_an_address_is_known(sarif_schema):
+    found = results_of_policy([Finding("P403", "outside"), Finding("A999", "of a newer version")])
+    logs = [json.loads(render_sarif(found, docs=docs)) for docs in ("", "https://docs.example.org/privrelease/")]
+    for log in logs:
+        validate(sarif_schema, log)
+    (new, old), (_, linked) = (log["runs"][0]["tool"]["driver"]["rules"] for log in logs)
+    assert new["shortDescription"] == {"text": "finding A999"}
+    assert "helpUri" not in old
+    assert linked.pop("helpUri") == "https://docs.example.org/privrelease/codes.md#p403"
+    assert linked == old
+    code = code_of("P403")
+    assert old["shortDescription"]["text"] == code.meaning
+    assert code.cause in old["help"]["text"]
+    assert code.remedy in old["help"]["markdown"]
 
 
 def test_sarif_of_policy_findings_points_at_their_lines(sarif_schema):
