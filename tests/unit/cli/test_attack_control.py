@@ -65,6 +65,16 @@ def test_a_control_from_the_data_passes_nothing(held_against, rows, equal, unit)
     assert attack["outcome"] == "not_evaluated"
 
 
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_data_with_one_column_jittered_passes_nothing(held_against, unit):
+    jittered = [f"{row.rpartition(',')[0]},{int(row.rpartition(',')[2]) + 1 + n % 7}" for n, row in enumerate(renamed(DATA))]
+    said, found, attack = held_against(jittered, unit=unit)
+    assert said.code == 1
+    told = "200 of 200 rows of the control equal rows of the data in the 2 columns of the attacks other than pay"
+    assert told in found["A306"]
+    assert attack["outcome"] == "not_evaluated"
+
+
 def test_the_data_itself_as_control_passes_nothing(held_against):
     said, found, attack = held_against(DATA)
     assert said.code == 1
