@@ -11,13 +11,14 @@ from privrelease.audit.document.model import Outcome
 from privrelease.errors import InputError, UnseenReleaseError, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
-from privrelease.pipeline.publishing import approvers_of, kept_files, required_signoff
+from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff
 from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
 from privrelease.pipeline.settings import chosen
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.pipeline.results import Became
@@ -32,7 +33,7 @@ __all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too."""
+    """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too. ``file``: the policy's."""
 
     plan: Plan
     releases: tuple[ReleasePlan, ...]
@@ -40,6 +41,7 @@ class Work:
     store: ReleaseStore
     editions: tuple[str, ...] = ("internal", "recipient")
     stop_at_warnings: bool = False
+    file: Path | None = None
 
 
 def prepare(loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, *, stop_at_warnings: bool = False) -> Work:
@@ -50,12 +52,17 @@ def prepare(loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, 
     if plan.approvals is not None:
         approvers_of(plan.approvals)
     editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
-    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings)
+    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings, loaded.path)
 
 
 def tidy(work: Work) -> tuple[str, ...]:
     """See that every output can be published, and clear up after runs that were killed before a decision; return their ids."""
+    from privrelease.execute.common.scope import release_name
+
     work.store.check_outputs([release.sinks for release in work.releases])
+    if work.file is not None and work.world.settings.test_noise is None:
+        for release in work.releases:
+            work.store.require_one_policy(release_name(release, work.plan), work.file, release.sinks)
     return tuple(work.store.recover())
 
 
@@ -98,7 +105,7 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
 
     progress = work.world.progress(release.id)
     kind = kind_of(release, work.world.kinds)
-    with work.store.start(release_name(release, work.plan), release.sinks) as folder:
+    with work.store.start(release_name(release, work.plan), release.sinks, work.file) as folder:
         audit = kind.execute(release, work.plan, work.world, work.store, folder, progress)
         return _settled(
             work, release, folder, _since_previous(work, release, required_signoff(work.plan, with_waivers(audit, work.plan)))
@@ -161,9 +168,9 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
         folder = work.store.quarantine(folder.id, error.message)
         reason = f"release {release.id}: {error.code}"
         return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
-    kept = kept_files(work.store, record)
+    kept, removed = kept_files(work.store, record), removed_files(work.store, record)
     reason = f"release {release.id} is published{not_made(audit)}"
-    return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept)
+    return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept, removed=removed)
 
 
 def _write_reports(work: Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:

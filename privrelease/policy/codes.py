@@ -96,6 +96,7 @@ CODES: dict[str, str] = {
     "P605": "a limit that never binds, or a key that changes nothing",
     "P606": "legal fields are missing that the profile requires",
     "P607": "a threat that no release protects against",
+    "P608": "two recipients of one name",
     "P609": "a pseudonym of a column that does not leave",
     "P610": "every row counts as a person of its own",
     "P650": "a table grouped by a sensitive column that does not say what is done about groups that share one key",

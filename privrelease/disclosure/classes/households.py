@@ -27,6 +27,8 @@ __all__ = ["LEAST_VALUES", "LINKED_PERSONS", "Compositions", "compositions", "jo
 LINKED_PERSONS = (2, 20)
 #: Fewer values of that kind are taken for a classification, as a ward or a region is in a small file.
 LEAST_VALUES = 5
+#: Of a column that is something else in most policies: as many values, and persons of a value on average at most.
+LEAST_PLAIN, MOST_OF_ONE = 20, 6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -138,21 +140,33 @@ def multisets(owners: NDArray[np.integer], items: NDArray[np.int64], n_owners: i
     return codes
 
 
-def linked_values(persons: NDArray[np.int64], values: NDArray[np.int64], *, numbers: bool = False) -> int:
+def linked_values(
+    persons: NDArray[np.int64], values: NDArray[np.int64], *, numbers: bool = False, plainly: bool = False
+) -> int:
     """Return how many values of a column belong to a group of 2 to 20 persons where at least half of its values do, else 0.
 
     ``persons``: distinct numbers of persons; ``values``: of so many persons each. ``numbers``: at least half of the persons belong to such values too. Else
     an amount that most persons share, and the others have in many rare values, is taken for a code. Fewer than five such values are taken
-    for those of a classification.
+    for those of a classification. ``plainly``: of a column that is something else in most policies, no value may belong to more than 20 persons, twenty
+    values at least must be of that kind, and a value must belong to six persons on average at most: a diagnosis or a class has a common value.
 
     >>> linked_values(np.array([1, 2, 4]), np.array([6, 4, 1])), linked_values(np.array([1, 2, 4]), np.array([5, 4, 1]))
     (0, 5)
     >>> linked_values(np.array([2, 300]), np.array([9, 1]), numbers=True), linked_values(np.array([4]), np.array([4]))
     (0, 0)
+    >>> (
+    ...     linked_values(np.array([2, 3]), np.array([9, 11]), plainly=True),
+    ...     linked_values(np.array([2, 30]), np.array([30, 1]), plainly=True),
+    ... )
+    (20, 0)
     """
     low, high = LINKED_PERSONS
     linked = (persons >= low) & (persons <= high)
     found = int(values[linked].sum())
     if found < LEAST_VALUES or 2 * found < int(values.sum()):
+        return 0
+    if plainly and (
+        found < LEAST_PLAIN or int(persons.max()) > high or int(persons @ values) > MOST_OF_ONE * int(values.sum())
+    ):
         return 0
     return 0 if numbers and 2 * int(persons[linked] @ values[linked]) < int(persons @ values) else found

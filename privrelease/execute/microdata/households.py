@@ -9,7 +9,14 @@ import numpy as np
 
 from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
 from privrelease.findings import Finding, Severity, pluralise
-from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM, household_columns, known_of_members, possible_links
+from privrelease.plan.microdata.links import (
+    LESS_OF_HOUSEHOLDS,
+    SAY_WHOM,
+    household_columns,
+    known_of_members,
+    possible_links,
+    seldom_links,
+)
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -37,7 +44,8 @@ def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: 
     possible = possible_links(plan)
     kinds = {column.name: column.type for column in plan.columns}
     for name, found in zip(possible, engine.value_sizes(protected.source, possible, unit=unit), strict=True):
-        linked = linked_values(found.sizes, found.classes, numbers=kinds[name] is ColumnType.INTEGER)
+        numbers, plainly = kinds[name] in {ColumnType.INTEGER, ColumnType.NUMBER}, seldom_links(plan, name)
+        linked = linked_values(found.sizes, found.classes, numbers=numbers, plainly=plainly)
         if linked:
             message = (
                 f"most values of {name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "

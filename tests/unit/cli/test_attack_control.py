@@ -120,3 +120,13 @@ def test_data_with_fewer_persons_than_the_limit_needs_is_left_to_a_person(held_a
 def rarely_guessed(number):
     """Persons of one class with a pay each: a guess by area and job takes the lowest pay, which one person has."""
     return [f"{n},n,clerk,{100 + n}" for n in range(number)]
+
+
+def test_a_control_that_is_not_there_is_told_at_its_own_key(desk):
+    desk.data("id,area,job,pay\n" + "".join(row + "\n" for row in DATA))
+    desk.policy(POLICY + ATTACKS)
+    said = desk.run()
+    assert said.code == 3
+    line = (POLICY + ATTACKS).count("\n", 0, (POLICY + ATTACKS).index("control:")) + 1
+    assert f"policy.yaml:{line}:" in said.err
+    assert "D101 the file control.csv does not exist\nhint: check the path in `control`" in said.err
