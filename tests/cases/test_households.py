@@ -86,6 +86,27 @@ def test_households_that_are_found_by_their_members_fail(survey, edits):
     assert found["visibility"] == "internal"
 
 
+@pytest.mark.parametrize(
+    ("without", "code", "said"),
+    [
+        (["F,20-39"] * 5 + ["M,40-59"] * 5, 0, ""),
+        (["F,20-39"] * 5 + ["M,40-59"] * 4, 1, "4 persons of 9 without a number in household have values"),
+        (["F,20-39"], 1, "1 person of 1 without a number in household have values"),
+    ],
+)
+def test_who_is_in_no_numbered_household_is_looked_for_among_those_without_a_number(survey, without, code, said):
+    households(survey, *[("F,20-39", "M,40-59")] * 10)
+    path = survey.folder / "input.csv"
+    more = "".join(f"X{number},,{values},no\n" for number, values in enumerate(without))
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+    policy = edited(survey, DECLARED)
+    foreseen = survey("plan", policy, "--data")
+    assert (foreseen.code, "without a number in household: fewer than 5 of these" in foreseen.err) == (code, bool(code))
+    ran = survey("run", policy)
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert ("A298" in ran.err) == bool(code)
+
+
 def test_a_household_that_is_dropped_is_not_asked_for(survey):
     ran = survey("run", edited(survey, DECLARED, PLAIN, ("columns: [household, ", "columns: [")))
     assert ran.code == 0, ran.err

@@ -4,12 +4,15 @@ Whoever knows the members of a household looks for a household of such members. 
 of its members' known values, and what hides it is the number of households with the same one. Members are distinct persons. A missing value equals
 only another missing value, whatever the threat's reading: under the wildcard reading no household would have fewer others like it.
 
+Rows without a number belong to no household. Whoever does not find a household among the numbered ones looks for its members there, so that these persons are
+a file of their own: what hides one of them is the number of them with the same values.
+
 Source of the household risk: Hundepool et al., Statistical Disclosure Control (2012), section 3.3.10; sdcMicro's ``hhId``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +36,8 @@ LEAST_PLAIN, MOST_OF_ONE = 20, 6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Compositions:
-    """Households by composition. ``sizes``: numbers of households with the same one. ``largest``: members of the largest household.
+    """Households by composition. ``sizes``: numbers of households with the same one. ``largest``: members of the largest household. ``unnumbered``: persons
+    without a number by how many of them have the same values; none where no row has a number, for then the column tells nothing.
 
     ``member_risk``: sdcMicro's risk of the household at most risk, 1 - prod(1 - 1/f) over its members, f the persons with a member's
     values (0 where there is no household).
@@ -42,6 +46,7 @@ class Compositions:
     sizes: ClassSizes
     largest: int
     member_risk: float
+    unnumbered: ClassSizes = field(default_factory=lambda: ClassSizes.from_counts([]))
 
 
 def compositions(
@@ -62,12 +67,15 @@ def compositions(
     >>> found = compositions(np.array([1, 1, 2, 2, 3]), None, np.array([30, 40, 40, 30, 30]))
     >>> found.sizes.sizes.tolist(), found.largest
     ([1, 2], 2)
+    >>> compositions(np.array([1, 0, 0]), None, np.array([30, 40, 40])).unnumbered.sizes.tolist()
+    [2]
     """
     owners = np.arange(len(tuples)) if persons is None else np.unique(persons, return_inverse=True)[1].reshape(-1)
     risk = _member_risks(tuples, owners)
     linked = np.asarray(households) > 0
     if not linked.any():
         return Compositions(ClassSizes.from_counts([]), 0, 0.0)
+    unnumbered = _persons_alike(owners[~linked], tuples[~linked], knows_rows=knows_rows)
     tuples, owners, risk = tuples[linked], owners[linked], risk[linked]
     houses = np.unique(np.asarray(households)[linked], return_inverse=True)[1].reshape(-1).astype(np.int64)
     people = int(owners.max()) + 1
@@ -87,7 +95,17 @@ def compositions(
     counts = np.bincount(composed)
     with np.errstate(divide="ignore"):
         safe = np.bincount(house, np.log1p(-risks), n_houses)
-    return Compositions(ClassSizes.from_counts(counts[counts > 0]), int(np.bincount(house).max()), float(-np.expm1(safe.min())))
+    sizes = ClassSizes.from_counts(counts[counts > 0])
+    return Compositions(sizes, int(np.bincount(house).max()), float(-np.expm1(safe.min())), unnumbered)
+
+
+def _persons_alike(owners: NDArray[np.integer], tuples: NDArray[np.int64], *, knows_rows: bool) -> ClassSizes:
+    """Return the numbers of persons with the same set (multiset) of values."""
+    if not len(owners):
+        return ClassSizes.from_counts([])
+    people, person = np.unique(owners, return_inverse=True)
+    signs = multisets(person.reshape(-1), tuples, len(people), distinct=not knows_rows)
+    return ClassSizes.from_counts(np.bincount(signs))
 
 
 def joint_codes(columns: Iterable[NDArray[np.integer]], n_rows: int) -> NDArray[np.int64]:
