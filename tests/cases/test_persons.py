@@ -215,3 +215,39 @@ def test_cells_are_suppressed_until_the_persons_are_within_the_limit(case, limit
     assert ran.code == 0, ran.out + ran.err
     released = [line.split(",")[-1] for line in (case.folder / "out" / "rows.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert 0 < sum(place.startswith("own") for place in released) + released.count("c") < len(rows)
+
+
+@pytest.mark.case("k13-audit-without-source-and-persons")
+@pytest.mark.parametrize(
+    "release",
+    [
+        "{id: r, kind: microdata, from: d, protect: [t], columns: [area], output: out/r.csv}",
+        "{id: r, kind: table, from: d, by: [area], measures: [{count: true}], protect: {min_count: 3}, output: out/r.csv}",
+    ],
+)
+def test_rows_without_their_person_stop_rows_and_tables(case, release):
+    (case.folder / "input.csv").write_text(
+        "id,area\n" + "".join(f"{n if n % 10 else ''},{('north', 'south')[n % 2]}\n" for n in range(30)), encoding="utf-8"
+    )
+    (case.folder / "p.yaml").write_text(
+        f"""apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: missing
+version: "1"
+title: a unit that is missing in some rows
+datasets:
+  d:
+    source: input.csv
+    unit: {{column: id, max_rows: 2}}
+    columns: {{id: {{role: direct, type: string}}, area: {{role: quasi, type: category, domain: [north, south]}}}}
+threats:
+  t: {{dataset: d, knows: [area], highest_risk: 0.5}}
+releases:
+  - {release}
+""",
+        encoding="utf-8",
+    )
+    ran = case("run", "p.yaml")
+    assert ran.code == 3
+    assert "p.yaml:8:13: D601 3 rows have no value in the unit column id" in ran.err
+    assert not (case.folder / "out" / "r.csv").exists()
