@@ -102,9 +102,11 @@ def main() -> None:
         folder = Path(name)
         rows, fewest = [], 0.0
         for columns in COLUMNS[:-1] if quick else COLUMNS:
-            policy = write_wide(folder, columns)
+            own = folder / str(columns)  # a state of its own: no file is an earlier release of another
+            own.mkdir()
+            policy = write_wide(own, columns)
             used = usage_of(
-                [sys.executable, "-m", "privrelease.cli.main", "run", str(policy), "--data-root", str(folder), "--quiet"]
+                [sys.executable, "-m", "privrelease.cli.main", "run", str(policy), "--data-root", str(own), "--quiet"]
             )
             more = "" if not rows else f"{1000 * (used.cpu - fewest) / (columns - COLUMNS[0]):.0f} ms"
             fewest = fewest or used.cpu

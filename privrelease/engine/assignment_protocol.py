@@ -112,7 +112,7 @@ class AssignmentEngine(Protocol):
 
     def agreement(self, joined: JoinedReleases, side: int, most_pairs: int) -> Agreement | None:
         """Return which types of one release agree with the types of the others, of records that are in all others; None where more than
-        ``most_pairs`` pairs agree on the exact columns.
+        ``most_pairs`` pairs agree on the exact columns, or where rows of one person are together: a type is then a list of types of rows.
         """
         ...
 

@@ -36,6 +36,7 @@ __all__ = [
     "kept_files",
     "publish",
     "publishable",
+    "removed_files",
     "required_signoff",
     "signoff_of",
     "withdraw",
@@ -211,11 +212,14 @@ class Publishable:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A release that was published. ``outputs``: as the policy names them; ``kept``: what was there before, and where it is kept."""
+    """A release that was published. ``outputs``: as the policy names them; ``kept``: what was there before, and where it is kept; ``removed``: output
+    paths of the run before it that show nothing any more.
+    """
 
     release: str
     outputs: tuple[str, ...]
     kept: tuple[tuple[str, str], ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 def publishable(policy: Path, settings: Settings, run_id: str, *, kinds: Sequence[Kind[Any]] = KINDS) -> Publishable:
@@ -258,8 +262,9 @@ def publish(found: Publishable) -> Published:
     release = chosen(parked.plan, (found.release,))[0]
     guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit, parked.kinds)
     announce = announcer(parked.plan, parked.store, guard, parked.kinds)
-    kept = kept_files(parked.store, parked.store.publish(found.run, guard=guard, announce=announce))
-    return Published(found.release, tuple(sink.label for sink in release.sinks), kept)
+    record = parked.store.publish(found.run, guard=guard, announce=announce)
+    kept, removed = kept_files(parked.store, record), removed_files(parked.store, record)
+    return Published(found.release, tuple(sink.label for sink in release.sinks), kept, removed)
 
 
 def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str], ...]:
@@ -270,6 +275,14 @@ def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str],
     return tuple(
         (os.path.relpath(os.path.normpath(home / one.link)), os.path.relpath(home / one.kept)) for one in record.replaced
     )
+
+
+def removed_files(store: ReleaseStore, record: RunRecord) -> tuple[str, ...]:
+    """Return the output paths that a release had before, and that its publication took away."""
+    import os
+
+    home = store.state.resolve()
+    return tuple(os.path.relpath(os.path.normpath(home / link)) for link in record.removed)
 
 
 def withdraw(

@@ -33,6 +33,8 @@ class ReleaseResult:
     """Paths by name: ``report``, ``audit``, and where it was published its outputs and the ``manifest``."""
     kept: tuple[tuple[str, str], ...] = ()
     """Files that were at output paths before, each with the place where it is kept."""
+    removed: tuple[str, ...] = ()
+    """Output paths of the run before it that show nothing any more."""
     error: Exception | None = None
     """The error that stopped the release, or kept it from being published."""
     would: Became | None = None

@@ -11,7 +11,7 @@ from privrelease.audit.document.model import FindingRecord, Outcome, Visibility
 from privrelease.errors import InputError, UnseenReleaseError, UsageError, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
-from privrelease.pipeline.publishing import approvers_of, kept_files, required_signoff
+from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff
 from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
 from privrelease.pipeline.settings import chosen
 from privrelease.release.digests import DIGEST_KEY
@@ -37,6 +37,7 @@ __all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
 class Work:
     """The releases of a run and what they share. ``editions``: of the report. ``stop_at_warnings``: a warning fails a release, too.
     ``dry``: nothing is published, parked or charged. ``inputs``: the files that each release must have read, by its id.
+    ``file``: the policy's.
     """
 
     plan: Plan
@@ -47,6 +48,7 @@ class Work:
     stop_at_warnings: bool = False
     dry: bool = False
     inputs: Mapping[str, tuple[InputDigest, ...]] | None = None
+    file: Path | None = None
 
 
 def prepare(
@@ -65,12 +67,17 @@ def prepare(
     if plan.approvals is not None:
         approvers_of(plan.approvals)
     editions = ("internal", "recipient") if loaded.policy.report is None else tuple(loaded.policy.report.editions)
-    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings, dry)
+    return Work(plan, releases, world, world.settings.store(plan), editions, stop_at_warnings, dry, file=loaded.path)
 
 
 def tidy(work: Work) -> tuple[str, ...]:
     """See that every output can be published, and clear up after runs that were killed before a decision; return their ids."""
+    from privrelease.execute.common.scope import release_name
+
     work.store.check_outputs([release.sinks for release in work.releases])
+    if work.file is not None and work.world.settings.test_noise is None:
+        for release in work.releases:
+            work.store.require_one_policy(release_name(release, work.plan), work.file, release.sinks)
     return tuple(work.store.recover())
 
 
@@ -122,7 +129,7 @@ def _one(work: Work, release: ReleasePlan) -> ReleaseResult:
 
     progress = work.world.progress(release.id)
     kind = kind_of(release, work.world.kinds)
-    with work.store.start(release_name(release, work.plan), release.sinks) as folder:
+    with work.store.start(release_name(release, work.plan), release.sinks, work.file) as folder:
         audit = kind.execute(release, work.plan, work.world, work.store, folder, progress)
         _require_inputs(work, release, folder)
         return _settled(
@@ -248,9 +255,9 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
         folder = work.store.quarantine(folder.id, error.message)
         reason = f"release {release.id}: {error.code}"
         return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
-    kept = kept_files(work.store, record)
+    kept, removed = kept_files(work.store, record), removed_files(work.store, record)
     reason = f"release {release.id} is published{not_made(audit)}"
-    return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept)
+    return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept, removed=removed)
 
 
 def _write_reports(work: Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:

@@ -157,7 +157,7 @@ class TableSource:
     ``path``: absolute file or glob (Parquet and CSV). ``table``: the table of a DuckDB or SQLite file. ``label``: the path
     as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.
     ``location``: of ``source`` in the policy. ``unread``: declared columns that nobody asks for: they must be there, and are not read.
-    ``unit``: the column that names the person, where one is declared.
+    ``unit``: the column that names the person, where one is declared. ``key``: of the policy, under which the path is written.
     """
 
     dataset: str
@@ -171,6 +171,7 @@ class TableSource:
     location: Location | None = None
     unread: tuple[Column, ...] = ()
     unit: str | None = None
+    key: str = "source"
 
     @property
     def declared(self) -> tuple[Column, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["canonical_json", "flush", "flush_folder", "os_errors", "write_atomically"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_CLOSED = frozenset({errno.EACCES, errno.EPERM})
 _LONG = frozenset({errno.ENAMETOOLONG})
 _SHAPE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
 
@@ -56,6 +56,12 @@ def _spoken(error: OSError, doing: str) -> InputError:
             "R101",
             f"no permission while {doing}{where}",
             hint="check owner and mode of the folder, or name another state folder",
+        )
+    if error.errno == errno.EROFS:
+        return InputError(
+            "R216",
+            f"the file system is read-only, found while {doing}{where}",
+            hint="name another state folder (`--state`) or output path, or have the file system mounted for writing",
         )
     if error.errno in _LONG:
         return InputError(

@@ -189,22 +189,26 @@ class Publications:
         at = self._clock()
         record = run.save(record.to(RunState.PUBLISHED, at))
         shown = {link.link for link in record.links if run.output(link.file).exists()}
+        removed: list[str] = []
         for other in self._layout.folders():
             if other.id == run.id or not (other.internal / "state.json").exists():
                 continue
             before = other.record()
             if before.name == record.name and before.state is RunState.PUBLISHED:
-                self._unlink(before, but=shown)
+                removed += self._unlink(before, but=shown)
                 other.save(before.to(RunState.SUPERSEDED, at, f"by run {run.id}"))
-        return record
+        return run.save(record.model_copy(update={"removed": tuple(removed)})) if removed else record
 
-    def _unlink(self, record: RunRecord, *, but: Container[str] = ()) -> None:
-        """Remove the links of a run that are ours."""
+    def _unlink(self, record: RunRecord, *, but: Container[str] = ()) -> list[str]:
+        """Remove the links of a run that are ours; return those of its data."""
         current = self._layout.current(record.name)
+        removed = []
         for link in record.links:
             place = self._layout.place(link.link)
             if link.link not in but and shows(place, current, link.file):
                 place.unlink()
+                removed += [] if link.companion else [link.link]
+        return removed
 
 
 def _open_to_readers(run: RunFolder) -> None:

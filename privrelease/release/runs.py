@@ -151,6 +151,10 @@ class RunRecord(Document):
     history: Annotated[tuple[Transition, ...], Field(min_length=1)]
     decided: Decided | None = None
     replaced: tuple[Replaced, ...] = Field(default=(), exclude_if=lambda files: not files)
+    removed: tuple[str, ...] = Field(default=(), exclude_if=lambda places: not places)
+    """Output paths that the run before it had and this one has not: its publication took them away. Relative to the state folder."""
+    file: str | None = Field(default=None, exclude_if=lambda place: place is None)
+    """The policy's file, relative to the state folder. None: not recorded."""
     logged: Logged | None = Field(default=None, exclude_if=lambda line: line is None)
     """Set before the line is written. None: published by a version that kept no log, or never announced."""
     closed: bool = False

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from privrelease.release.manifest import InternalPart, Manifest
     from privrelease.release.outputs import Destination
+    from privrelease.release.runs import OutputLink
 
 __all__ = ["ReleaseStore", "now"]
 
@@ -73,16 +74,16 @@ class ReleaseStore:
         check_destinations(self.state, releases)
 
     @contextmanager
-    def start(self, name: ReleaseName, sinks: Sequence[Destination]) -> Iterator[RunFolder]:
+    def start(self, name: ReleaseName, sinks: Sequence[Destination], file: Path | None = None) -> Iterator[RunFolder]:
         """Open the folder of a new run, after clearing up after killed ones; it stays locked until the block ends.
 
         When the block raises before a decision, the run's data is removed and the run recorded as failed. Raises InputError (R1xx)
-        where outputs or state folder cannot be used.
+        where outputs or state folder cannot be used. ``file``: the policy's.
         """
         self.check_outputs((sinks,))
         with self._locked():
             self._recover()
-            run, lock = self._made(name, sinks)
+            run, lock = self._made(name, sinks, file)
         try:
             try:
                 yield run
@@ -97,7 +98,7 @@ class ReleaseStore:
         finally:
             os.close(lock)
 
-    def _made(self, name: ReleaseName, sinks: Sequence[Destination]) -> tuple[RunFolder, int]:
+    def _made(self, name: ReleaseName, sinks: Sequence[Destination], file: Path | None) -> tuple[RunFolder, int]:
         at = self._clock()
         with os_errors("making the folder of a run"):
             run = RunFolder(self._layout.runs / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
@@ -115,6 +116,7 @@ class ReleaseStore:
                     "environment": name.environment,
                     "release": name.release,
                     "links": links,
+                    "file": None if file is None else os.path.relpath(file.resolve(), self.state.resolve()),
                     "history": ({"state": RunState.RUNNING, "at": at},),
                 }
             )
@@ -205,6 +207,8 @@ class ReleaseStore:
                 )
             links = self._verified(run, record)
             check_places(self.state, [place for place, _ in links])
+            if record.file is not None:
+                self._require_one_policy(record.name, self._layout.place(record.file), record.links)
             if guard is not None:
                 guard()
             with os_errors("publishing"):
@@ -240,6 +244,33 @@ class ReleaseStore:
         """Hold the state folder: meanwhile nothing is published, withdrawn or decided upon from it."""
         with self._locked():
             yield
+
+    def require_one_policy(self, name: ReleaseName, file: Path, sinks: Sequence[Destination]) -> None:
+        """Raise InputError (R217) where the release of this name was published from another policy file that is still there, and would be taken away
+        from an output path that is none of these.
+        """
+        self._require_one_policy(name, file, links_for(self.state, sinks))
+
+    def _require_one_policy(self, name: ReleaseName, file: Path, links: Iterable[OutputLink]) -> None:
+        run = self.current(name)
+        if run is None:
+            return
+        before = run.record()
+        if before.file is None:
+            return
+        other = self._layout.place(before.file)
+        same = other.exists() and file.exists() and other.samefile(file)
+        ours = {link.link for link in links}
+        lost = [self._layout.place(link.link) for link in before.links if not link.companion and link.link not in ours]
+        if not same and other.is_file() and lost:
+            shown = ", ".join(os.path.relpath(place, other.parent.resolve()) for place in lost)
+            raise InputError(
+                code="R217",
+                message=f"release {name.key} was published from the policy file {other.name}, which shows it at {shown}: this publication would "
+                "take it away there",
+                hint="give this policy an `id` of its own; where it replaces the other one, withdraw that release first "
+                f"(`privrelease withdraw {other.name} {name.release} --reason …`) or remove that file",
+            )
 
     # looking
 

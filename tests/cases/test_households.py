@@ -86,6 +86,27 @@ def test_households_that_are_found_by_their_members_fail(survey, edits):
     assert found["visibility"] == "internal"
 
 
+@pytest.mark.parametrize(
+    ("without", "code", "said"),
+    [
+        (["F,20-39"] * 5 + ["M,40-59"] * 5, 0, ""),
+        (["F,20-39"] * 5 + ["M,40-59"] * 4, 1, "4 persons of 9 without a number in household have values"),
+        (["F,20-39"], 1, "1 person of 1 without a number in household have values"),
+    ],
+)
+def test_who_is_in_no_numbered_household_is_looked_for_among_those_without_a_number(survey, without, code, said):
+    households(survey, *[("F,20-39", "M,40-59")] * 10)
+    path = survey.folder / "input.csv"
+    more = "".join(f"X{number},,{values},no\n" for number, values in enumerate(without))
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+    policy = edited(survey, DECLARED)
+    foreseen = survey("plan", policy, "--data")
+    assert (foreseen.code, "without a number in household: fewer than 5 of these" in foreseen.err) == (code, bool(code))
+    ran = survey("run", policy)
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert ("A298" in ran.err) == bool(code)
+
+
 def test_a_household_that_is_dropped_is_not_asked_for(survey):
     ran = survey("run", edited(survey, DECLARED, PLAIN, ("columns: [household, ", "columns: [")))
     assert ran.code == 0, ran.err
@@ -222,6 +243,36 @@ def test_other_columns_are_not_suspected(survey, values):
     assert check(survey, "AUDIT-LINKS")["outcome"] == "pass"
 
 
+LISTED = ", ".join(f"H{number}" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("declared", "written"),
+    [
+        ("{role: insensitive, type: number}", lambda name: name[1:]),
+        ("{role: sensitive, type: string}", lambda name: name),
+        (f"{{role: insensitive, type: category, domain: [{LISTED}]}}", lambda name: name),
+    ],
+)
+def test_a_column_that_is_plainly_the_number_of_a_household_is_suspected_whatever_it_is_called(survey, declared, written):
+    rows = [f"P{house}-{place},{written(f'H{house}')},F,20-39,no" for house in range(40) for place in range(2 + house % 3)]
+    (survey.folder / "input.csv").write_text("\n".join(["person,household,sex,age,ill", *rows]) + "\n", encoding="utf-8")
+    policy = edited(survey, (DIRECT, f"household: {declared}"), PLAIN)
+    foreseen = survey("plan", policy, "--data")
+    assert "D254 warn: most values of household belong to 2 to 20 persons each (40 values)" in foreseen.err
+    ran = survey("run", policy)
+    assert ran.code == 5, ran.err + ran.out
+    assert "household (40 values)" in ran.err
+
+
+def test_a_sensitive_text_with_a_common_value_is_not_suspected(survey):
+    values = ["none"] * 25 + [f"F{number}" for number in range(30) for _ in range(2)]
+    rows = [f"P{number},{value},F,20-39,no" for number, value in enumerate(values)]
+    (survey.folder / "input.csv").write_text("\n".join(["person,household,sex,age,ill", *rows]) + "\n", encoding="utf-8")
+    ran = survey("run", edited(survey, (DIRECT, "household: {role: sensitive, type: string}"), PLAIN))
+    assert ran.code == 0, ran.err
+
+
 def test_a_column_whose_values_the_policy_lists_is_no_household(survey):
     listed = ", ".join(f"H{number:02d}" for number in range(1, 11))
     ran = survey(
@@ -241,7 +292,8 @@ NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "ho
 
 
 @pytest.mark.parametrize("name", ["adult.csv", "adult_full.csv.gz"])
-def test_no_column_of_the_shared_data_is_suspected(survey, shared, name):
+@pytest.mark.parametrize(("role", "number"), [("insensitive", "integer"), ("insensitive", "number"), ("sensitive", "integer")])
+def test_no_column_of_the_shared_data_is_suspected(survey, shared, name, role, number):
     path = shared / "data" / name
     content = path.read_bytes()
     text = gzip.decompress(content) if name.endswith(".gz") else content
@@ -249,7 +301,7 @@ def test_no_column_of_the_shared_data_is_suspected(survey, shared, name):
     delimiter = ";" if ";" in header else ","
     (survey.folder / name).write_bytes(content)
     columns = "".join(
-        f"      {column}: {{role: {'quasi' if column == 'sex' else 'insensitive'}, type: {'integer' if column in NUMBERS else 'string'}}}\n"
+        f"      {column}: {{role: {'quasi' if column == 'sex' else role}, type: {number if column in NUMBERS else 'string'}}}\n"
         for column in header.split(delimiter)
     )
     (survey.folder / "p.yaml").write_text(

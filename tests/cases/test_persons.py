@@ -110,6 +110,53 @@ def test_persons_cannot_be_confirmed_without_the_source(case, edits, code):
     assert ("how many persons they are cannot be told" in ran.out) is (code == 5)
 
 
+FIGURES = {
+    "cells": "kind: table, by: [area], measures: [{count: true}], protect: {min_count: 3}",
+    "noisy": "kind: statistics, budget: {epsilon: 1}, queries: [{id: n, count: true, by: [area]}]",
+}
+
+
+@pytest.mark.case("k13-audit-without-source-and-persons")
+@pytest.mark.parametrize("kind", ["cells", "noisy"])
+@pytest.mark.parametrize("rows", [3, 1])
+def test_figures_without_what_they_were_made_of_are_for_a_person_to_judge(case, kind, rows):
+    """A table could be of one person, and figures without the claim of a run may have no noise at all."""
+    (case.folder / "p.yaml").write_text(
+        f"""apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: k13
+version: "1"
+title: figures
+datasets:
+  d:
+    source: input.csv
+    unit: {{column: id, max_rows: {rows}}}
+    columns: {{id: {{role: direct, type: string}}, area: {{role: quasi, type: category, domain: [north, south]}}}}
+releases:
+  - {{id: {kind}, from: d, {FIGURES[kind]}, output: out/f.csv}}
+ledger: {{url: "sqlite:///ledger.db", cap: {{epsilon: 10}}}}
+""",
+        encoding="utf-8",
+    )
+    (case.folder / "input.csv").write_text(
+        "id,area\n" + "".join(f"{n},{('north', 'south')[n % 2]}\n" for n in range(18)), encoding="utf-8"
+    )
+    case("ledger", "init", "p.yaml")
+    assert case("run", "p.yaml").code == 0
+    made = (case.folder / "out" / "f.csv").read_bytes()
+    elsewhere = case.folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "p.yaml").write_bytes((case.folder / "p.yaml").read_bytes())
+    (elsewhere / "f.csv").write_bytes(made)
+    audited = case("audit", "elsewhere/p.yaml", "--release", kind, "--file", "elsewhere/f.csv", "--no-source")
+    assert audited.code == 5, audited.out + audited.err
+    if kind == "cells":
+        told = "AUDIT-TABLE-PERSONS Persons have the declared rows: how many persons contribute to a cell cannot be told"
+        assert (told in audited.out) is (rows == 3)
+    else:
+        assert "AUDIT-DP-NOISE" in audited.out
+
+
 ALIKE = pytest.mark.case("w11-person-ids-that-look-alike")
 
 
@@ -151,3 +198,56 @@ def test_more_rows_never_lower_the_risk_of_persons(case):
     rows = [f"P{person},c{row}" for person in (1, 2) for row in range(8)]
     (case.folder / "input.csv").write_text("\n".join(["person,place", "P1,own1", "P2,own2", *rows]) + "\n", encoding="utf-8")
     assert case("run", "p.yaml").code == 1
+
+
+@pytest.mark.case("k12-share-of-persons-at-risk")
+@pytest.mark.parametrize("limit", ["records_at_risk: {above: 0.5, share: 0.5}", "average_risk: 0.6"])
+def test_cells_are_suppressed_until_the_persons_are_within_the_limit(case, limit):
+    name = edited(
+        case,
+        "p.yaml",
+        ("records_at_risk: {above: 0.5, share: 0.5}", limit),
+        ("protect: [t]", "protect: [t], transform: [{suppress: cells}]"),
+    )
+    rows = [f"P{person},{place}" for person in range(6) for place in ("c", f"own{person}")]
+    (case.folder / "input.csv").write_text("\n".join(["person,place", *rows]) + "\n", encoding="utf-8")
+    ran = case("run", name)
+    assert ran.code == 0, ran.out + ran.err
+    released = [line.split(",")[-1] for line in (case.folder / "out" / "rows.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert 0 < sum(place.startswith("own") for place in released) + released.count("c") < len(rows)
+
+
+@pytest.mark.case("k13-audit-without-source-and-persons")
+@pytest.mark.parametrize(
+    "release",
+    [
+        "{id: r, kind: microdata, from: d, protect: [t], columns: [area], output: out/r.csv}",
+        "{id: r, kind: table, from: d, by: [area], measures: [{count: true}], protect: {min_count: 3}, output: out/r.csv}",
+    ],
+)
+def test_rows_without_their_person_stop_rows_and_tables(case, release):
+    (case.folder / "input.csv").write_text(
+        "id,area\n" + "".join(f"{n if n % 10 else ''},{('north', 'south')[n % 2]}\n" for n in range(30)), encoding="utf-8"
+    )
+    (case.folder / "p.yaml").write_text(
+        f"""apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: missing
+version: "1"
+title: a unit that is missing in some rows
+datasets:
+  d:
+    source: input.csv
+    unit: {{column: id, max_rows: 2}}
+    columns: {{id: {{role: direct, type: string}}, area: {{role: quasi, type: category, domain: [north, south]}}}}
+threats:
+  t: {{dataset: d, knows: [area], highest_risk: 0.5}}
+releases:
+  - {release}
+""",
+        encoding="utf-8",
+    )
+    ran = case("run", "p.yaml")
+    assert ran.code == 3
+    assert "p.yaml:8:13: D601 3 rows have no value in the unit column id" in ran.err
+    assert not (case.folder / "out" / "r.csv").exists()

@@ -252,6 +252,7 @@ def test_no_warning_where_recipients_differ_or_rows_lack_a_group_column(case):
         ("[all_of_us]", LEGAL, "P553"),
         ("[public]", "legal: {recipients: [{id: public, name: Everybody}]}\n", "P553"),
         ("[lab]", "legal: {recipients: [{id: lab, name: A}, {id: lab, name: B}]}\n", "P552"),
+        ("[lab]", "legal: {recipients: [{id: lab, name: The Lab}, {id: other, name: ' the  lab'}]}\n", "P608"),
     ],
 )
 def test_recipients_that_are_nobody_twice_or_everybody_are_refused(case, rows, legal, code):

@@ -91,6 +91,29 @@ def test_the_small_municipality_stays_uncertain_to_who_knows_the_map(case, table
     assert all(high - low >= 1 for low, high in found.values())
 
 
+LEVELS = """      municipality: {role: quasi, type: category, domain: [Aby, Bro, Cal, Dal, Eka, Fors, Gro, Hov]}
+      county: {role: quasi, type: category, domain: [c1, c2, c3]}
+      land: {role: quasi, type: category, domain: [l1, l2]}
+tables: {min_count: 5}
+releases:
+"""
+
+
+@pytest.mark.parametrize("order", [("municipality", "county", "land"), ("land", "municipality"), ("land", "county", "municipality")])
+def test_two_levels_of_nesting_are_one_system(case, order):
+    """Municipalities lie in counties, and these in lands: with one small municipality hidden, the levels above must not give it back."""
+    county = {"Aby": "c1", "Bro": "c1", "Cal": "c1", "Dal": "c2", "Eka": "c2", "Fors": "c2", "Gro": "c3", "Hov": "c3"}
+    counts = {"Aby": 2, "Bro": 20, "Cal": 17, "Dal": 30, "Eka": 12, "Fors": 9, "Gro": 41, "Hov": 14}
+    places = [name for name, many in counts.items() for _ in range(many)]
+    rows = [f"p{number},{name},{county[name]},{'l1' if county[name] < 'c3' else 'l2'}" for number, name in enumerate(places)]
+    (case.folder / "input.csv").write_text("\n".join(["pid,municipality,county,land", *rows]) + "\n", encoding="utf-8")
+    case.policy(policy(*((by, "") for by in order), columns=LEVELS))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    low, high = intervals(case, [every] * len(order))["Aby"]
+    assert high - low >= 1
+
+
 def test_a_table_of_municipalities_alone_keeps_its_cells(case):
     """What is public of the map changes nothing where only one of the columns is printed: two cells are hidden, as before."""
     case.policy(policy(("municipality", "")))

@@ -85,6 +85,18 @@ def class_sizes(problem, requirement, rows):
     return sizes, residual
 
 
+def by_person(problem, requirement, rows, sizes):
+    """One (1, F) for every person that shows something, by the smallest class that it is in; None where every record is a person."""
+    if problem.classes.pairs_class is None:
+        return None
+    persons, least = persons_of(problem.classes), {}
+    for class_index, values in rows:
+        key = values and tuple(values[column] for column in requirement.columns)
+        for person in persons[class_index] if key in sizes else ():
+            least[person] = min(least.get(person, sizes[key][1]), sizes[key][1])
+    return [(1, larger) for larger in least.values()]
+
+
 def faults(problem, solution):  # noqa: C901 # a list of rules, one after the other
     """Everything that is wrong with a solution, in words; empty where all is well."""
     found = []
@@ -113,17 +125,18 @@ def faults(problem, solution):  # noqa: C901 # a list of rules, one after the ot
             found.append(f"{requirement.name}: a residual group of {residual}")
         if not sizes:
             continue
-        n = sum(f for f, _ in sizes.values())
+        once = by_person(problem, requirement, rows, sizes) or list(sizes.values())
+        n = sum(f for f, _ in once)
         if limits.highest is not None and any(1 / larger > limits.highest for _, larger in sizes.values()):
             found.append(f"{requirement.name}: highest")
         if limits.average is not None:
-            average = sum((Fraction(f) / larger for f, larger in sizes.values()), Fraction(0)) / n
+            average = sum((Fraction(f) / larger for f, larger in once), Fraction(0)) / n
             if requirement.attacker == "journalist":
                 average = max(average, Fraction(len(sizes)) / sum((larger for _, larger in sizes.values()), Fraction(0)))
             if average > limits.average:
                 found.append(f"{requirement.name}: average {average}")
         if limits.at_risk is not None:
-            exposed = sum(f for f, larger in sizes.values() if 1 / larger > limits.at_risk.above)
+            exposed = sum(f for f, larger in once if 1 / larger > limits.at_risk.above)
             if Fraction(exposed, n) > limits.at_risk.share:
                 found.append(f"{requirement.name}: {exposed} of {n} at risk")
     missing = [index for index, values in rows if values is None]

@@ -12,10 +12,12 @@ from scipy.optimize import linprog
 
 
 class Attacker:
-    """``records``: (person, keys by column, value). ``printed``: sets of atoms with a printed figure; ``hidden``: sets of atoms of suppressed cells."""
+    """``records``: (person, keys by column, value). ``printed``: sets of atoms with a printed figure; ``hidden``: sets of atoms of suppressed cells.
+    ``domain``: the least and the largest value of one row, where values may be negative.
+    """
 
-    def __init__(self, records, atoms, printed, hidden):
-        self.records, self.atoms = records, atoms
+    def __init__(self, records, atoms, printed, hidden, domain=None):
+        self.records, self.atoms, self.domain = records, atoms, domain
         self.place = {atom: i for i, atom in enumerate(atoms)}
         self.printed = np.array([[atom in cell for atom in atoms] for cell in printed], float).reshape(-1, len(atoms))
         self.hidden = hidden
@@ -28,7 +30,8 @@ class Attacker:
 
     def known_unions(self, figure, most=6):
         """Yield every union of disjoint suppressed cells, of at most ``most``, whose figure follows from the printed ones by equations alone."""
-        zero = (self.printed[self.printed @ self.values(figure) == 0] > 0).any(axis=0)
+        nothing = self.values("count" if self.domain else figure)
+        zero = (self.printed[self.printed @ nothing == 0] > 0).any(axis=0)
         matrix = self.printed[:, ~zero]
         basis = np.linalg.svd(matrix, full_matrices=False)
         rows = basis[2][basis[1] > 1e-9 * max(1, basis[1].max(initial=0))]
@@ -48,6 +51,32 @@ class Attacker:
         ends = []
         for sign in (1, -1):
             found = linprog(sign * goal, A_eq=self.printed, b_eq=self.printed @ values, bounds=(0, None), method="highs")
+            ends.append(sign * found.fun if found.status == 0 else sign * -np.inf)
+        return tuple(ends)
+
+    def signed_interval(self, union, *, counted):
+        """The least and the largest sum of a union of values that may be negative: unknown are rows and sum of every atom, which bound each other."""
+        size, (least, most) = len(self.atoms), self.domain
+        none, one = np.zeros((len(self.printed), size)), np.eye(size)
+        equal, right = [np.hstack([none, self.printed])], [self.printed @ self.values("sum")]
+        counts = self.printed @ self.values("count")
+        known = np.ones(len(counts), bool) if counted else counts == 0
+        equal.append(np.hstack([self.printed, none])[known])
+        right.append(counts[known])
+        between = np.vstack([np.hstack([least * one, -one]), np.hstack([-most * one, one])])
+        goal = np.array([atom in union for atom in self.atoms], float)
+        ends = []
+        for sign in (1, -1):
+            found = linprog(
+                np.r_[np.zeros(size), sign * goal],
+                A_ub=between,
+                b_ub=np.zeros(2 * size),
+                A_eq=np.vstack(equal),
+                b_eq=np.concatenate(right),
+                bounds=[(0, None)] * size + [(None, None)] * size,
+                method="highs",
+            )
+            assert found.status in {0, 3}
             ends.append(sign * found.fun if found.status == 0 else sign * -np.inf)
         return tuple(ends)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from privrelease.disclosure.risk.thresholds import Thresholds
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 from tests.property.cell_suppression import class_table, faults, problems, released_rows
@@ -24,6 +24,21 @@ def test_every_requirement_holds_under_a_brute_force_count(kind):
         assert solution.feasible
 
     check()
+
+
+@pytest.mark.parametrize("attacker", ["prosecutor", "journalist", "marketer"])
+def test_mean_and_share_of_persons_who_are_in_several_classes_hold(attacker):
+    """No class has to have any size here, so that who is counted decides: counting pairs of class and person fails every seventh problem."""
+    for seed in range(150):
+        dice = np.random.default_rng(seed)
+        rows = [(int(dice.integers(1, 9)),) for _ in range(int(dice.integers(6, 30)))]
+        table = class_table(rows, [int(dice.integers(10)) for _ in rows])
+        at_risk = RecordsAtRisk(Fraction(1, 2), Fraction(1, 4)) if seed % 2 and attacker != "marketer" else None
+        limits = Thresholds(at_risk=at_risk, average=None if at_risk else Fraction(2, 5))
+        people = None if attacker == "prosecutor" else class_table([(int(dice.integers(1, 9)),) for _ in range(12)])
+        known = Requirement("r", (0,), limits, attacker=attacker, population=people)
+        problem = Problem(table, (known,), (Fraction(1),))
+        assert faults(problem, suppress_cells(problem)) == []
 
 
 def test_records_dropped_in_rounds_come_back_where_they_are_enough_together():

@@ -46,6 +46,20 @@ def test_households_are_counted_as_by_hand(rows, persons, knows_rows):
     assert abs(found.member_risk - risk) < 1e-9
 
 
+@given(ROWS, st.booleans(), st.booleans())
+def test_persons_without_a_number_are_counted_as_by_hand(rows, persons, knows_rows):
+    block = np.array(rows, np.int64).reshape(len(rows), 4)
+    tuples = joint_codes((block[:, 2], block[:, 3]), len(rows))
+    found = compositions(block[:, 0], block[:, 1] if persons else None, tuples, knows_rows=knows_rows).unnumbered
+    owned = defaultdict(list)
+    for place, (house, person, *known) in enumerate(rows):
+        if not house:
+            owned[person if persons else ("row", place)].append(tuple(known))
+    alike = Counter(repr(sorted(own if knows_rows else set(own))) for own in owned.values())
+    expected = sorted(alike.values()) if any(house for house, *_ in rows) else []
+    assert np.repeat(found.sizes, found.classes).tolist() == expected
+
+
 @given(ROWS, st.randoms())
 def test_neither_the_order_of_rows_nor_the_numbers_of_households_matter(rows, randomness):
     block = np.array(rows, np.int64).reshape(len(rows), 4)

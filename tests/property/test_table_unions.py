@@ -22,6 +22,7 @@ MOST_ROWS = 3
 NARROW = (*[(("a",),)] * 7, (("a",), ("b",)))
 WIDE = ((("a",),), (("a", "b"),), (("a",), ("b",)), (("a", "b"), ("a",)))
 KEYS = {"a": ("0", "1", "2", "3"), "b": ("0", "1")}
+SIGNED = (-100, 100)
 RULES = (
     {"dominance": (1, Fraction(8, 10))},
     {"dominance": (2, Fraction(9, 10))},
@@ -69,12 +70,22 @@ def sets_of(by):
     ]
 
 
+def interval(attacker, figure, cell, domain, *, counted):
+    """What a small cell can be, to who knows the domain."""
+    if domain and figure == "sum":
+        return attacker.signed_interval(cell, counted=counted)
+    return attacker.interval(figure, cell)
+
+
 def judged(seed, systems, most_persons):
     """The unions that are known and unsafe, by figure; None where the product refuses the system."""
     dice = np.random.default_rng(seed)
     records = system(dice, most_persons)
     groups, rules, counted = systems[seed % len(systems)], RULES[seed // 4 % len(RULES)], bool(seed // 16 % 2)
-    sums = (PrintedSum("x", 0, 100, mean=bool(seed // 32 % 2) and counted),)
+    domain = SIGNED if not rules and seed // 64 % 2 else None
+    if domain:  # under the minimum count alone
+        records = [(person, atom, int(value * dice.choice((-1, 1)))) for person, atom, value in records]
+    sums = (PrintedSum("x", *(domain or (0, 100)), mean=bool(seed // 32 % 2) and counted),)
     tables = [PrintedTable(by, tuple(KEYS[name] for name in by), counted=counted, sums=sums) for by in groups]
     min_count = 3
     cell_rules = CellRules(min_count, **rules)
@@ -86,7 +97,7 @@ def judged(seed, systems, most_persons):
     for one, places in zip(tables, together.places, strict=True):
         for cell, place in zip(sets_of(one.by), places, strict=True):
             (hidden if pattern[place] else printed).append(cell)
-    attacker = Attacker(records, list(product(range(4), range(2))), printed, list(dict.fromkeys(hidden)))
+    attacker = Attacker(records, list(product(range(4), range(2))), printed, list(dict.fromkeys(hidden)), domain)
     found = []
     for figure in ("count", "sum") if counted else ("sum",):
         for union in attacker.known_unions(figure):
@@ -95,7 +106,7 @@ def judged(seed, systems, most_persons):
                 found.append((figure, rule, sorted(union)))
         for cell in printed + hidden:
             rule = broken(attacker.contributions(cell), min_count=min_count, **({} if figure == "count" else rules))
-            low, high = attacker.interval(figure, cell) if rule else (0, 1)
+            low, high = interval(attacker, figure, cell, domain, counted=counted) if rule else (0, 1)
             if high - low < 1e-6:
                 found.append((figure, rule, sorted(cell)))
     return found

@@ -38,6 +38,7 @@ threats:
 releases:
   - {id: r, kind: microdata, from: persons, protect: [neighbour], transform: [{suppress: cells}], output: out/r.csv}
 attacks:
+  sample: 4000
   control: others.csv
   singling_out: {combine: 5}
   linkability: {columns: [[sex, age, race, marital-status, education], [native-country, workclass, occupation, salary-class]]}
@@ -102,9 +103,8 @@ def over(one: dict) -> float:
 @pytest.mark.parametrize("attack", ["singling_out_multivariate", "linkability", "inference", "record_linkage", "membership"])
 def test_success_less_control_falls_with_the_size_of_classes(attacked, attack):
     unprotected, five, fifty = (tried[attack] for tried in attacked)
-    assert over(unprotected) > max(over(five), over(fifty))
-    # classes of 5 and of 50 are told apart less well than the sample varies: no significant rise
-    assert five["advantage"]["high"]["value"] >= fifty["advantage"]["low"]["value"]
+    # every person is attacked, and by a key of the test's own: what is left of chance is the same in every run
+    assert over(unprotected) > over(five) > over(fifty)
     # and not by chance: the intervals of the first and the last do not meet
     assert unprotected["advantage"]["low"]["value"] > fifty["advantage"]["high"]["value"]
 

@@ -18,7 +18,7 @@ from privrelease.audit.document.model import FindingRecord
 from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values
 from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.findings import pluralise
-from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links
+from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links, seldom_links
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def _suspected(
         sizes = engine.value_sizes(main, possible, unit=unit if whose == "file" else None)
     kinds = dict(main.columns)
     for name, found in zip(possible, sizes, strict=True):
-        linked = linked_values(found.sizes, found.classes, numbers=kinds[name] is ColumnType.INTEGER)
+        numbers, plainly = kinds[name] in {ColumnType.INTEGER, ColumnType.NUMBER}, seldom_links(evidence.plan, name)
+        linked = linked_values(found.sizes, found.classes, numbers=numbers, plainly=plainly)
         if linked:
             yield name, linked
 

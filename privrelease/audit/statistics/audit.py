@@ -360,6 +360,7 @@ STATISTICS_CHECKS: tuple[Check[_Evidence], ...] = (
         "spend less on the queries, or allow more (`budget`)",
         fault(_budget),
         needs="manifest",
+        promised=True,
     ),
     Check(
         "A239",
@@ -368,6 +369,7 @@ STATISTICS_CHECKS: tuple[Check[_Evidence], ...] = (
         "run without `--test-noise`: noise from a seed can be taken off again",
         fault(_secret),
         needs="manifest",
+        promised=True,
     ),
     Check(
         "A240",

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, CheckOutcome, check_findings, failed, fault, passed, run_checks
+from privrelease.audit.check import (
+    AGAIN,
+    EDITED,
+    FAULT,
+    Check,
+    CheckOutcome,
+    check_findings,
+    failed,
+    fault,
+    nothing_to_look_at,
+    passed,
+    run_checks,
+)
 from privrelease.audit.checks.aggregate_checks import data_of, digest_mismatches, output_facts, remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
@@ -197,6 +209,14 @@ def _persons(evidence: TableEvidence) -> str | None:
     return "a person has more rows than unit.max_rows allows"
 
 
+def _persons_unknown(evidence: TableEvidence) -> CheckOutcome:
+    """Without the source a count of rows is no count of persons, unless each has one row."""
+    unit = evidence.plan.unit
+    if unit is None or unit.max_rows == 1:
+        return CheckOutcome(Outcome.NOT_EVALUATED, _NO_SOURCE, visibility=Visibility.RECIPIENT, absent=True)
+    return nothing_to_look_at("how many persons contribute to a cell cannot be told without the source")
+
+
 def _primary(evidence: TableEvidence) -> str | None:
     assert evidence.judged is not None
     if evidence.suppressed is None:
@@ -322,6 +342,7 @@ TABLE_CHECKS: tuple[Check[TableEvidence], ...] = (
         "declare the person (`unit: {column: …, max_rows: …}`) as the data has them",
         fault(_persons),
         needs="source",
+        alone=_persons_unknown,
         declined=_persons_declined,
     ),
     Check(

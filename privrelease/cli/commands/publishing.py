@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.pipeline.settings import Settings
 
-__all__ = ["approve", "publish", "say_kept", "withdraw"]
+__all__ = ["approve", "publish", "say_kept", "say_removed", "withdraw"]
 
 
 def _altered(run: str, findings: Sequence[Finding], console: Console) -> Ending:
@@ -50,6 +50,7 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         return Ending(5, f"run {found.run} is not approved by: {', '.join(found.missing)}")
     published = publishing.publish(found)
     say_kept(published.kept, console)
+    say_removed(published.removed, console)
     for output in published.outputs:
         console.data(f"published  {output}")
     return Ending(0, f"release {published.release} is published")
@@ -59,6 +60,14 @@ def say_kept(kept: Iterable[tuple[str, str]], console: Console) -> None:
     """Say which files were at output paths before a release was published there, and where they are kept."""
     for output, place in kept:
         console.say(f"{output} was there before and is kept at {place}")
+
+
+def say_removed(removed: Iterable[str], console: Console) -> None:
+    """Say which output paths the release had before and has no longer."""
+    for output in removed:
+        console.say(
+            f"{output} is removed: the release was published there before, and its policy names that path no longer; whoever has a copy keeps it"
+        )
 
 
 def withdraw(policy: Path, settings: Settings, release: str, reason: str, console: Console) -> Ending:

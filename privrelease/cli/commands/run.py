@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
-from privrelease.cli.commands.publishing import say_kept
+from privrelease.cli.commands.publishing import say_kept, say_removed
 from privrelease.cli.commands.saved_plan import check_saved, read_saved
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import MEANINGS, Ending, ending_of, worst
@@ -95,6 +95,7 @@ def _tell(result: ReleaseResult, ending: Ending, console: Console) -> None:
         _tell_stopped(result, ending, console)
     else:
         say_kept(result.kept, console)
+        say_removed(result.removed, console)
         _tell_audited(result, result.audit, console)
 
 
@@ -157,6 +158,7 @@ def _value(ran: ReleaseResult, ending: Ending) -> dict[str, object]:
         "checks": [] if audit is None else [_check(check) for check in audit.checks],
         "files": ran.files,
         "kept": [{"output": output, "kept": place} for output, place in ran.kept],
+        "removed": list(ran.removed),
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
+from privrelease.disclosure.classes.persons import members
 from privrelease.disclosure.classes.wildcard import compatible_counts, match_counts, match_sums
 from privrelease.disclosure.risk.journalist import PopulationSizes
 
@@ -47,15 +48,16 @@ def population_counts(sample: ClassTable, population: ClassTable, columns: Seque
 
 def _sample_sizes(
     table: ClassTable, columns: Sequence[int | str] | None, missing: Missing, residual: Literal["lost", "class"]
-) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64] | None]:
-    """One class of ``table`` for each class on ``columns``; f of each, 0 where lost; its records where they are not f."""
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64] | None, tuple[NDArray[np.int64], NDArray[np.int64]] | None]:
+    """One class of ``table`` for each class on ``columns``; f of each, 0 where lost; its records where they are not f; persons with their classes."""
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)
     records = grouping.sums(table.counts)
+    persons = None if table.pairs_class is None else members(table, grouping.group)[:2]
     if missing == "wildcard":
-        return grouping.first, match_counts(table, columns, residual=residual)[grouping.first], records
+        return grouping.first, match_counts(table, columns, residual=residual)[grouping.first], records, persons
     lost = is_residual(codes[grouping.first]) if residual == "lost" else np.zeros(len(records), np.bool_)
-    return grouping.first, np.where(lost, 0, records), None
+    return grouping.first, np.where(lost, 0, records), None, persons
 
 
 def sizes_from_population(
@@ -74,9 +76,9 @@ def sizes_from_population(
     >>> (sizes.sizes.tolist(), sizes.records.tolist())
     ([12], [3])
     """
-    first, ours, records = _sample_sizes(sample, columns, missing, residual)
+    first, ours, records, persons = _sample_sizes(sample, columns, missing, residual)
     theirs = population_counts(sample, population, columns)[first]
-    return PopulationSizes.of(ours, theirs, records=records)
+    return PopulationSizes.of(ours, theirs, records=records, persons=persons)
 
 
 def weight_sums(
@@ -118,6 +120,6 @@ def sizes_from_weights(
     >>> sizes_from_weights(table).sizes.tolist()
     [90.0, 300.0]
     """
-    first, ours, records = _sample_sizes(table, columns, missing, residual)
+    first, ours, records, persons = _sample_sizes(table, columns, missing, residual)
     theirs = weight_sums(table, columns, missing=missing)[first]
-    return PopulationSizes.of(ours, theirs, records=records)
+    return PopulationSizes.of(ours, theirs, records=records, persons=persons)

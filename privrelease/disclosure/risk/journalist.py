@@ -34,7 +34,8 @@ class PopulationSizes:
     """Distinct population sizes with what stands on them, the histogram from which journalist and marketer risk follow.
 
     ``sizes``: (s,) distinct F, ascending, int64 or float64 (weights). ``records``: (s,) int64 records. ``classes``: (s,) int64 classes, or
-    None where records do not fall into classes. ``short``: classes raised to f. ``residual``: records left out.
+    None where records do not fall into classes. ``short``: classes raised to f. ``residual``: records left out. ``least``: where persons are counted
+    and some person is in several classes, each person once, by the smallest F of them.
     """
 
     sizes: NDArray[np.int64] | NDArray[np.float64]
@@ -42,6 +43,12 @@ class PopulationSizes:
     classes: NDArray[np.int64] | None
     short: int = 0
     residual: int = 0
+    least: PopulationSizes | None = None
+
+    @property
+    def own(self) -> PopulationSizes:
+        """What average and share are of: every person once, or the records."""
+        return self if self.least is None else self.least
 
     @classmethod
     def of(
@@ -50,10 +57,12 @@ class PopulationSizes:
         population: NDArray[np.int64] | NDArray[np.float64],
         *,
         records: NDArray[np.int64] | None = None,
+        persons: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
     ) -> PopulationSizes:
         """From f and F of every class, (J,) each; classes with f = 0 (residual, lost) are left out.
 
-        ``records``: number of records of each class where it is not f (missing matches anything: f counts matches).
+        ``records``: number of records of each class where it is not f (missing matches anything: f counts matches). ``persons``: (m,) persons,
+        ascending, and (m,) the class of each of their pairs.
         Errors: ValueError for shapes that differ, for an F that is not finite.
 
         >>> sizes = PopulationSizes.of(np.array([2, 1, 3]), np.array([10, 0, 10]))
@@ -75,7 +84,8 @@ class PopulationSizes:
         classes = np.bincount(where, minlength=len(distinct)).astype(np.int64) if records is None else None
         short = int(np.count_nonzero(population[kept] < sample[kept]))
         lost = 0 if records is None else int(records[~kept].sum())
-        return cls(distinct, totals, classes, short, lost)
+        own = None if persons is None else _least(np.maximum(population, sample), kept, *persons)
+        return cls(distinct, totals, classes, short, lost, own)
 
     @property
     def n_records(self) -> int:
@@ -112,25 +122,44 @@ class PopulationSizes:
         return near
 
 
+def _least(
+    sizes: NDArray[np.int64] | NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    persons: NDArray[np.int64],
+    classes: NDArray[np.int64],
+) -> PopulationSizes | None:
+    """Persons by the smallest F of their classes; None where every person has one class."""
+    there = kept[classes]
+    persons, theirs = persons[there], sizes[classes[there]]
+    starts = np.flatnonzero(np.diff(persons, prepend=-1))
+    if len(starts) == len(persons):
+        return None
+    distinct, totals = np.unique(np.minimum.reduceat(theirs, starts), return_counts=True)
+    return PopulationSizes(distinct, totals.astype(np.int64), None)
+
+
 def journalist_risk(sizes: PopulationSizes, *, above: Fraction | None = None) -> RiskMeasures:
-    """Measure journalist risk. Without a record, highest and average are None.
+    """Measure journalist risk. Without a record, highest and average are None. Where persons are in several classes, average and share are of
+    persons, each as much at risk as in the class with the smallest F.
 
     >>> risk = journalist_risk(PopulationSizes.of(np.array([2, 1]), np.array([10, 4])), above=Fraction("0.2"))
     >>> (risk.highest, risk.average, risk.records_at_risk)
     (Fraction(1, 4), Fraction(3, 20), 1)
     """
     n_records = sizes.n_records
-    at_risk = None if above is None else sizes.records_at_risk(above)
+    own = sizes.own
+    at_risk = None if above is None else own.records_at_risk(above)
     if not n_records:
         return RiskMeasures("journalist", 0, None, None, above=above, records_at_risk=at_risk)
-    by_record = sizes.mean_reciprocal()
+    by_record = own.mean_reciprocal()
     average, rounded_up = by_record.value, by_record.rounded_up
     if sizes.classes is not None:
         by_class = _classes_over_population(sizes.sizes, sizes.classes)
         if by_class > average:
             average, rounded_up = by_class, False
     highest = 1 / Fraction(sizes.sizes[0].item())
-    return RiskMeasures("journalist", n_records, highest, average, rounded_up, above, at_risk, sizes.short)
+    among = None if own is sizes else own.n_records
+    return RiskMeasures("journalist", n_records, highest, average, rounded_up, above, at_risk, sizes.short, among=among)
 
 
 def _classes_over_population(sizes: NDArray[np.int64] | NDArray[np.float64], classes: NDArray[np.int64]) -> Fraction:

@@ -19,7 +19,7 @@ __all__ = ["marketer_risk", "marketer_verdict"]
 
 
 def marketer_risk(sizes: PopulationSizes) -> RiskMeasures:
-    """Measure marketer risk; it has an average only.
+    """Measure marketer risk; it has an average only, of persons where they are in several classes.
 
     >>> import numpy as np
     >>> from privrelease.disclosure.risk.journalist import PopulationSizes
@@ -28,7 +28,7 @@ def marketer_risk(sizes: PopulationSizes) -> RiskMeasures:
     """
     if not sizes.n_records:
         return RiskMeasures("marketer", 0, None, None)
-    average = sizes.mean_reciprocal()
+    average = sizes.own.mean_reciprocal()
     return RiskMeasures("marketer", sizes.n_records, None, average.value, average.rounded_up, population_short=sizes.short)
 
 

@@ -39,6 +39,10 @@ class ClassCounter(Protocol):
         """Return F of each member's group in units of ``1/scale``, (m,)."""
         ...
 
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the smallest of the ``sizes`` (m,) of the members in which each person is, (persons,); None where every record is a person."""
+        ...
+
 
 class RecordCrowd:
     """Every record is its own person: f is the number of records, F = f."""
@@ -62,6 +66,10 @@ class RecordCrowd:
         del codes
         return self.in_file(members, group)
 
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+        """Every record is a person."""
+        del members, sizes
+
 
 class PersonCrowd:
     """Classes count distinct persons, over all the classes of the source that were merged into one."""
@@ -82,10 +90,7 @@ class PersonCrowd:
 
     def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count distinct persons."""
-        length = self._length[members]
-        ends = np.cumsum(length)
-        offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
-        person = self._person[np.repeat(self._start[members], length) + offset]
+        length, person = self._persons(members)
         seen = np.unique(np.repeat(group, length) * self._span + person) // self._span
         return np.bincount(seen, minlength=int(group.max(initial=-1)) + 1).astype(np.int64)[group]
 
@@ -95,6 +100,21 @@ class PersonCrowd:
         """F = f."""
         del codes
         return self.in_file(members, group)
+
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """A person is as much at risk as in the smallest class that it is in."""
+        length, person = self._persons(members)
+        theirs = np.repeat(sizes, length)
+        order = np.argsort(person, kind="stable")
+        starts = np.flatnonzero(np.diff(person[order], prepend=-1))
+        return np.minimum.reduceat(theirs[order], starts) if len(starts) else np.zeros(0, np.int64)
+
+    def _persons(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many persons each member has, (m,), and all of them one after the other."""
+        length = self._length[members]
+        ends = np.cumsum(length)
+        offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
+        return length, self._person[np.repeat(self._start[members], length) + offset]
 
 
 class WeightCrowd:
@@ -129,6 +149,10 @@ class WeightCrowd:
         np.add.at(totals, group, self._units[members])
         return np.maximum(totals[group], self.in_file(members, group) * self.scale)
 
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Find persons as the file does."""
+        return self._inner.by_person(members, sizes)
+
 
 class PopulationCrowd:
     """F is the number of the population's records that agree on the columns that the released class still shows."""
@@ -158,6 +182,10 @@ class PopulationCrowd:
             np.add.at(totals, both[len(rows) :], self._population.counts)
             sizes[rows] = totals[both[: len(rows)]]
         return np.maximum(sizes, self.in_file(members, group))
+
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Find persons as the file does."""
+        return self._inner.by_person(members, sizes)
 
 
 def crowd_of(parts: Parts, requirement: Requirement) -> ClassCounter:

@@ -4,7 +4,8 @@ Definitions (DESIGN semantics 1-4): f is the size of a released class in the fil
 J the number of classes, n the number of records outside the residual group. Under the ``wildcard`` reading a record is
 compatible with every record of its class and perhaps more, so each f is at least as large as under ``category`` and every
 figure below (1/min f, mean of 1/f, share of records with 1/f above a level) at most as large: holding under ``category`` is
-sufficient, and that is what is measured here.
+sufficient, and that is what is measured here. Where persons may be in several classes, mean and share are of persons, each as much at risk as in
+the smallest of them, as the audit judges.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -101,23 +102,30 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: ClassCounter, r
         below[counted] = outside < smallest_count(highest, scale)
     first = first_members(group)
     f, larger = inside[first], outside[first]
+    least = crowd.by_person(counted, outside)
+    once = np.ones(0 if least is None else len(least), np.int64)
+    who, sizes = (f, larger) if least is None else (once, least)
     return RiskState(
         residual,
         below,
         stray,
-        average_holds=_average_holds(requirement, f, larger, crowd),
-        at_risk_holds=_at_risk_holds(thresholds.at_risk, f, larger, scale),
+        average_holds=_average_holds(requirement, (f, larger), (who, sizes), crowd),
+        at_risk_holds=_at_risk_holds(thresholds.at_risk, who, sizes, scale),
     )
 
 
-def _average_holds(requirement: Requirement, f: NDArray[np.int64], larger: NDArray[np.int64], crowd: ClassCounter) -> bool:
+_Sizes: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
+
+
+def _average_holds(requirement: Requirement, classes: _Sizes, persons: _Sizes, crowd: ClassCounter) -> bool:
+    """Return whether the average holds. ``classes``: f and F of each; ``persons``: how many, and the F that they are at risk by."""
     average = requirement.thresholds.average
     if average is None:
         return True
-    n = int(f.sum())
-    if crowd.is_file:
-        return len(f) <= average * n
-    if not sum_of_ratios_within(f, larger, average * n / crowd.scale):
+    (f, larger), (who, sizes) = classes, persons
+    if crowd.is_file and who is f:
+        return len(f) <= average * int(f.sum())
+    if not sum_of_ratios_within(who, sizes, average * int(who.sum()) / crowd.scale):
         return False
     return requirement.attacker != "journalist" or len(f) * crowd.scale <= average * int(larger.sum())
 

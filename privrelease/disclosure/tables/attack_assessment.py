@@ -158,6 +158,8 @@ def _between(table: ProtectedTable) -> Iterator[AtMost]:
                 yield AtMost(place, float(one.highest), cell)
             if one.lowest > 0:
                 yield AtMost(cell, 1 / one.lowest, place)
+            if one.signed:
+                yield AtMost(place, float(-one.lowest), cell, sign=-1.0)
 
 
 def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Attack | None = None) -> Iterator[Weakness]:
@@ -292,7 +294,8 @@ def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
 
 
 def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
-    sums = [] if figure < 0 or table.sums[figure].whole else [table.added(figure, cells)]
+    no_magnitude = figure < 0 or table.sums[figure].whole or table.sums[figure].signed
+    sums = [] if no_magnitude else [table.added(figure, cells)]
     return group_is_safe(table.rules, table.together(figure, cells), sums)
 
 
@@ -300,7 +303,7 @@ def _crossing(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness
     """Pairs and threes of such cells, where there are too many for more."""
     table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
-    only_few = magnitude is None or table.rules.zero_sums_shown
+    only_few = magnitude is None or table.rules.zero_sums_shown or table.sums[figure].signed
     cells = [cell for cell in sorted(apart) if persons[cell] > 0 and (persons[cell] < table.rules.min_count or not only_few)]
     unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
     for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):

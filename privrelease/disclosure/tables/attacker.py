@@ -57,11 +57,12 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Figure ``cell`` is at most ``factor`` times figure ``of``."""
+    """Figure ``cell``, times ``sign``, is at most ``factor`` times figure ``of``."""
 
     cell: int
     factor: float
     of: int
+    sign: float = 1.0
 
 
 def count_bounds(
@@ -153,7 +154,7 @@ class Polytope:
             if place[one.cell] < 0 and place[one.of] < 0:
                 continue
             scale, constant = unit[one.cell], 0.0
-            for cell, factor in ((one.cell, 1.0), (one.of, -one.factor)):
+            for cell, factor in ((one.cell, one.sign), (one.of, -one.factor)):
                 if place[cell] < 0:
                     constant -= factor * fixed[cell] / scale
                 else:
@@ -231,14 +232,16 @@ class Polytope:
         for cell, sign in zip(cells, signs, strict=True):
             if self._place[cell] >= 0:
                 direction[self._place[cell]] = -sign
-        self._least(direction, low, np.minimum(high, np.maximum(low, _FAR)), roughly=True)
+        nearest = np.maximum(low, np.minimum(high, -_FAR))
+        self._least(direction, nearest, np.minimum(high, np.maximum(nearest, _FAR)), roughly=True)
 
     def explore(self, cells: NDArray[np.int64], widths: NDArray[np.float64]) -> None:
         """Come upon tables that differ in many ``cells`` at once, as long as a search brings some cell ``widths`` apart."""
         dice = np.random.default_rng(0)
         box = self._box(None)
         ends = np.concatenate([end[np.isfinite(end)] for end in (*box, self._from, self._to)])
-        box = box[0], np.minimum(box[1], 10 * float(np.abs(ends).max(initial=1.0)) + 10)
+        far = 10 * float(np.abs(ends).max(initial=1.0)) + 10
+        box = np.maximum(box[0], -far), np.minimum(box[1], far)
         cells, widths = cells[self._place[cells] >= 0], widths[self._place[cells] >= 0]
         wanting = self.highest[cells] - self.lowest[cells] < widths
         cells, widths = cells[wanting], widths[wanting]
@@ -321,7 +324,7 @@ class Polytope:
         if found.x is not None:
             self._remember(found.x)
             return float(found.fun)
-        if not np.isfinite(high).all() and self._unbounded(direction, low, high):
+        if not (np.isfinite(low).all() and np.isfinite(high).all()) and self._unbounded(direction, low, high):
             return -np.inf
         return None
 

@@ -27,14 +27,16 @@ __all__ = ["allowed_moves", "finest_cells", "insiders", "known_to_insider", "par
 
 def known_to_insider(table: ProtectedTable, figure: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return by cell how large its largest contributor knows the sum to be at least, 0 where that is not looked at, and where this
-    is the sum itself: (n,) float64 and (n,) bool. Weights are no contributions.
+    is the sum itself: (n,) float64 and (n,) bool. Weights are no contributions. Where values may be negative, a part is no bound: -inf.
     """
     size = table.layout.size
     if figure < 0 or table.sums[figure].whole:
         return np.zeros(size), np.zeros(size, np.bool_)
     magnitude, persons = table.sums[figure].magnitude, table.persons(figure)
     largest = magnitude.largest[:, 0] if magnitude.largest.shape[1] else np.zeros(size, np.int64)
-    alone = (persons == 1) & ~table.sums[figure].weights
+    alone = np.zeros(size, np.bool_) if table.sums[figure].weights else persons == 1
+    if table.sums[figure].signed:  # the others may have less than nothing: only who is alone knows a sum
+        return np.where(alone, magnitude.values, -np.inf), alone
     least = np.where(alone, magnitude.values, np.where(persons > 0, largest, 0))
     return least.astype(np.float64), alone
 
@@ -106,7 +108,9 @@ def _in_several(
     entries, number = table.holders.entries, table.sums[figure].number
     least, alone = known_to_insider(table, figure)
     mine = table.holders.of(cells)
-    largest = mine[entries.sums[number, mine] >= least[entries.cells[mine]]]
+    if table.sums[figure].signed:
+        finest = finest & alone
+    largest = mine[(entries.sums[number, mine] >= least[entries.cells[mine]]) & finest[entries.cells[mine]]]
     persons = np.unique(entries.persons[largest])
     theirs = np.flatnonzero(np.isin(entries.persons, persons))
     for person in persons.tolist():

@@ -70,6 +70,11 @@ class SumFigure:
     number: int = 0
     valued: NDArray[np.bool_] | None = None
 
+    @property
+    def signed(self) -> bool:
+        """Return True if values may be negative. The minimum count is the only rule for such a sum: a sum of 0 says nothing of its parts."""
+        return self.lowest < 0
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ProtectedTable:
@@ -138,7 +143,7 @@ class ProtectedTable:
 
     def primaries(self) -> dict[str, NDArray[np.bool_]]:
         """Return the unsafe cells by rule. A figure that few persons have a value of is as unsafe as a cell of few."""
-        added = [one for one in self.sums if not one.whole]
+        added = [one for one in self.sums if not (one.whole or one.signed)]
         found = primary_cells(
             self.rules, self.contributors, [one.magnitude for one in added], [one.contributors for one in added]
         )
@@ -195,16 +200,20 @@ def known_of(table: ProtectedTable, figure: int, suppressed: NDArray[np.bool_]) 
     unknown = hidden | ~(table.is_printed(figure) | (low == 0) & (high == 0))
     top = np.full(len(values), np.inf)
     if one.highest is not None:
-        bounded = np.isfinite(high)
-        top[bounded] = high[bounded] * one.highest
-    least_sum = np.where(unknown, np.minimum(one.lowest * low, values), values)
+        most = low if one.highest < 0 else high
+        bounded = np.isfinite(most)
+        top[bounded] = most[bounded] * one.highest
+    bottom = one.lowest * (high if one.signed else low)
+    least_sum = np.where(unknown, np.minimum(bottom, values), values)
     return Knowledge(least_sum, np.where(unknown, np.maximum(top, values), values), integral=one.whole)
 
 
 def needs(table: ProtectedTable, figure: int, cell: int) -> tuple[int, int]:
     """Return how wide the interval of an unsafe cell must be, and how far above its value it must reach."""
     value = int(table.values(figure)[cell])
-    width = max(1, ceil(table.rules.interval * value))
+    width = max(1, ceil(table.rules.interval * abs(value)))
     if figure < 0 or table.sums[figure].whole:
+        return width, 0
+    if table.sums[figure].signed:
         return width, 0
     return width, max(0, upper_protection(table.rules, value, [int(x) for x in table.sums[figure].magnitude.largest[cell]]))

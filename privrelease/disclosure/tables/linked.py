@@ -501,11 +501,11 @@ def _figures(
     magnitude = Magnitude(cells.sums[i], cells.largest[i] * (not weights))
     holders = cells.known_persons[i] if missing else None
     name = f"weighted_count_{column}" if weights else f"sum_{column}"
-    low = 0 if missing else first.low
+    low, high = (min(0, first.low), None if first.high is None else max(0, first.high)) if missing else (first.low, first.high)
     yield SumFigure(
         magnitude,
         low,
-        first.high,
+        high,
         holders,
         of(lambda table: bool(mine(table))),
         weights=weights,

@@ -3,7 +3,7 @@
 Minimum count: at least ``min_count`` contributors, whatever the weights (case k08); judged before any rounding (case t04).
 Dominance (n, k): the n largest contributors make up more than the share k of the sum. p-percent: the second largest contributor
 could estimate the largest within p of its value, X - x1 - x2 < p x1. (Hundepool et al., Statistical Disclosure Control, 2012,
-ch. 4.) Sums are of values that are not negative. A sum of 0 discloses that each of its contributors has 0: where large
+ch. 4.) Sums under these two are of values that are not negative. A sum of 0 discloses that each of its contributors has 0: where large
 contributors are to be protected, or zeros are, it is unsafe however many they are (as in ACRO, ``zeros_are_disclosive``).
 """
 

@@ -166,7 +166,7 @@ class _Search:
         held = list(weak.held)
         most_up, most_down = allowed_moves(table, weak.figure, held)
         up[held], down[held] = np.minimum(up[held], most_up), np.minimum(down[held], most_down)
-        scale = 1.0 if known.integral else max(1.0, float(values.max(initial=1)))
+        scale = 1.0 if known.integral else max(1.0, float(np.abs(values).max(initial=1)))
         price = np.where(suppressed | table.silent, _ALREADY, np.maximum(table.contributors, 1)).astype(np.float64)
         target = np.zeros((1, size))
         target[0, list(weak.cells)] = 1

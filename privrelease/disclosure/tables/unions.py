@@ -2,7 +2,7 @@
 
 What follows from the totals are the combinations of their equations. They are brought into reduced form over the suppressed cells that are no
 totals; equations that share no cell are looked at apart, for a union that breaks a rule has such a part: if each of two groups without a cell in
-common has enough contributors and is not dominated, so is their union, whoever is in both (contributions are not negative). Where equations
+common has enough contributors and is not dominated, so is their union, whoever is in both (contributions are not negative where dominance is judged). Where equations
 overlap, a mixed integer program seeks the union that breaks the rule most: which cells (their indicator is a combination of equations), and
 which persons are its largest contributors (with what they have in all of its cells).
 """
@@ -118,7 +118,7 @@ def _worst(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[in
     rules = table.rules
     persons = table.persons(figure)[part.cells]
     yield from _fewest(table, part, persons)
-    if figure < 0 or table.sums[figure].whole or table.sums[figure].weights:
+    if figure < 0 or table.sums[figure].whole or table.sums[figure].weights or table.sums[figure].signed:
         return
     values = table.sums[figure].magnitude.values[part.cells]
     if not rules.zero_sums_shown and (values == 0).any():

@@ -44,6 +44,7 @@ D213  a domain that is not of the column's type
 D251  warning: numbers written with zeros before them
 D252  a column with a collation that cannot be read as it is
 D253  warning: texts of the unit column that look alike
+D270  warning: cells of a number column that are no number, or infinite
 ====  ==================================================================================================================
 """
 

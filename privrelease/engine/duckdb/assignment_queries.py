@@ -187,7 +187,11 @@ def _gathered(rows: exp.Select, value: Expr, name: str, *, once: bool = False, f
 
 
 def agreement(connection: Connection, joined: JoinedReleases, side: int, most_pairs: int) -> Agreement | None:
-    """Pair the types of one release with the types of the others that agree with them."""
+    """Pair the types of one release with the types of the others that agree with them. A type of a person with several rows is a list of them, which
+    shows no cells to compare: None.
+    """
+    if joined.unit is not None and joined.unit.together:
+        return None
     h, others = joined.handle, [other for other in range(len(joined.files)) if other != side]
     kinds = [sql.column(f"t{other}", "v") for other in others]
     rest = exp.select(*kinds, _counted()).from_(sql.table(f"{h}_v", alias="v"))

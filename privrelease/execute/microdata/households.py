@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
 from privrelease.findings import Finding, Severity, pluralise
-from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM, household_columns, known_of_members, possible_links
+from privrelease.plan.microdata.links import (
+    LESS_OF_HOUSEHOLDS,
+    SAY_WHOM,
+    household_columns,
+    known_of_members,
+    possible_links,
+    seldom_links,
+)
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
@@ -17,9 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.classes.households import Compositions
     from privrelease.engine.protocol.base import Engine
     from privrelease.execute.microdata.protection import Protected
-    from privrelease.plan.model import MicrodataPlan
+    from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
 __all__ = ["link_findings"]
 
@@ -37,7 +44,8 @@ def _suspected(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: 
     possible = possible_links(plan)
     kinds = {column.name: column.type for column in plan.columns}
     for name, found in zip(possible, engine.value_sizes(protected.source, possible, unit=unit), strict=True):
-        linked = linked_values(found.sizes, found.classes, numbers=kinds[name] is ColumnType.INTEGER)
+        numbers, plainly = kinds[name] in {ColumnType.INTEGER, ColumnType.NUMBER}, seldom_links(plan, name)
+        linked = linked_values(found.sizes, found.classes, numbers=numbers, plainly=plainly)
         if linked:
             message = (
                 f"most values of {name} belong to 2 to 20 persons each ({pluralise(linked, 'value')}), as numbers of households do: "
@@ -57,22 +65,31 @@ def _exposed(plan: MicrodataPlan, protected: Protected, engine: Engine, unit: st
                 continue
             codes, persons = _members(engine, protected, (*known, household), unit)
             tuples = joint_codes((codes[:, place] for place in range(len(known))), len(codes))
-            sizes = compositions(codes[:, -1], persons, tuples, knows_rows=threat.knows_rows).sizes
-            if sizes.smallest is not None and Fraction(1, sizes.smallest) > threat.thresholds.highest:
-                k = threat.thresholds.k
-                message = (
-                    f"threat {threat.name} would find {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {household} by the "
-                    f"values of their members, which fewer than {k} households would share"
-                    f"{'' if whole else '; cells that a run suppresses are counted as they are in the source'}"
-                )
+            found = compositions(codes[:, -1], persons, tuples, knows_rows=threat.knows_rows)
+            for message in _found(found, household, threat):
                 yield Finding(
                     "D255",
-                    message,
+                    f"{message}{'' if whole else '; cells that a run suppresses are counted as they are in the source'}",
                     Severity.ERROR if whole else Severity.WARN,
                     location=plan.location,
                     hint=LESS_OF_HOUSEHOLDS,
                     subject=f"releases.{plan.id}",
                 )
+
+
+def _found(found: Compositions, household: str, threat: ThreatPlan) -> Iterator[str]:
+    """Say which households, and which persons without a number, a threat would find."""
+    sizes, alone, k = found.sizes, found.unnumbered, threat.thresholds.k
+    if sizes.smallest is not None and sizes.smallest < k:
+        yield (
+            f"threat {threat.name} would find {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {household} by the "
+            f"values of their members, which fewer than {k} households would share"
+        )
+    if alone.smallest is not None and alone.smallest < k:
+        yield (
+            f"threat {threat.name} would find {pluralise(alone.records_below(k), 'person')} of {alone.n_records} without a number in {household}: "
+            f"fewer than {k} of these would share their values"
+        )
 
 
 def _members(

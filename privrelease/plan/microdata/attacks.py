@@ -114,8 +114,10 @@ def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableS
     def limits(name: str, part: LimitsSpec) -> AttackLimits:
         return AttackLimits(_exact(part.max_risk), _exact(part.max_advantage), loaded.location("attacks", name))
 
-    def file(written: str | None, columns: tuple[str, ...]) -> TableSource | None:
-        return None if written is None else _like(source, loaded.roots.file(written), columns, unit)
+    def file(written: str | None, columns: tuple[str, ...], *key: str) -> TableSource | None:
+        if written is None:
+            return None
+        return _like(source, loaded.roots.file(written), columns, unit, loaded.location("attacks", *key), key[-1])
 
     link, single, guess, find, member = (
         spec.linkability,
@@ -129,12 +131,12 @@ def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableS
         sample=spec.sample,
         confidence=Fraction(spec.confidence),
         columns=there.columns,
-        control=file(spec.control, there.columns),
+        control=file(spec.control, there.columns, "control"),
         closest_record=spec.closest_record,
         singling_out=None if single is None else SinglingOutPlan(limits("singling_out", single), there.columns, single.combine),
         linkability=None
         if link is None
-        else LinkabilityPlan(limits("linkability", link), *halves, file(link.auxiliary, halves[0])),
+        else LinkabilityPlan(limits("linkability", link), *halves, file(link.auxiliary, halves[0], "linkability", "auxiliary")),
         inference=()
         if guess is None
         else tuple(
@@ -150,7 +152,9 @@ def _exact(number: Decimal | None) -> Fraction | None:
     return None if number is None else Fraction(number)
 
 
-def _like(source: TableSource, place: SourcePlace, columns: tuple[str, ...], unit: str | None) -> TableSource:
+def _like(
+    source: TableSource, place: SourcePlace, columns: tuple[str, ...], unit: str | None, location: Location, key: str
+) -> TableSource:
     """A file that is read like the data, of which some columns and the unit are needed. Anything else in it is passed over."""
     wanted = {*columns, unit}
     return replace(
@@ -162,6 +166,8 @@ def _like(source: TableSource, place: SourcePlace, columns: tuple[str, ...], uni
         columns=tuple(column for column in source.columns if column.name in wanted),
         unread=(),
         unlisted_columns="drop",
+        location=location,
+        key=key,
     )
 
 

@@ -10,7 +10,15 @@ from privrelease.relational.treatments import CellRelation
 if TYPE_CHECKING:
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
 
-__all__ = ["LESS_OF_HOUSEHOLDS", "SAY_WHOM", "declared_households", "household_columns", "known_of_members", "possible_links"]
+__all__ = [
+    "LESS_OF_HOUSEHOLDS",
+    "SAY_WHOM",
+    "declared_households",
+    "household_columns",
+    "known_of_members",
+    "possible_links",
+    "seldom_links",
+]
 
 #: Remedy for a column of which the policy does not say whom it links, before a run and after it.
 SAY_WHOM: Final = (
@@ -22,7 +30,8 @@ LESS_OF_HOUSEHOLDS: Final = (
     "drop the column that links the household, or release less of its members: coarser values in the source, fewer columns; suppression of single "
     "cells works on persons and does not repair this"
 )
-_CODES = {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER}
+_TEXTS = {ColumnType.STRING, ColumnType.CATEGORY}
+_CODES = _TEXTS | {ColumnType.INTEGER}
 
 
 def declared_households(plan: MicrodataPlan) -> tuple[str, ...]:
@@ -45,16 +54,25 @@ def known_of_members(plan: MicrodataPlan, household: str) -> tuple[tuple[str, ..
 
 
 def possible_links(plan: MicrodataPlan) -> tuple[str, ...]:
-    """Return the released columns that may link persons, and of which the policy says nothing: pseudonyms, and insensitive columns of texts or
-    codes. A column whose values the policy lists is a classification.
+    """Return the released columns that may link persons, and of which the policy says nothing: pseudonyms, insensitive columns of texts, codes or
+    numbers, and sensitive texts.
     """
     unit = None if plan.unit is None else plan.unit.column
     return tuple(column.name for column in plan.columns if column.name != unit and _possible(plan, column))
 
 
+def seldom_links(plan: MicrodataPlan, name: str) -> bool:
+    """Return True for a column that is something else in most policies: one whose values the policy lists is mostly a classification, a sensitive
+    text a finding about a person, a number a measurement. These are suspected only where they look plainly like the number of a household.
+    """
+    declared = plan.source.column(name)
+    listed = declared.domain is not None and declared.domain.values is not None
+    return listed or declared.role is Role.SENSITIVE or declared.type is ColumnType.NUMBER
+
+
 def _possible(plan: MicrodataPlan, column: ReleasedColumn) -> bool:
     declared = plan.source.column(column.name)
-    if declared.links is not None or (declared.domain is not None and declared.domain.values is not None):
+    if declared.links is not None:
         return False
-    code = column.role is Role.INSENSITIVE and declared.type in _CODES
-    return code or column.treatment.relation is CellRelation.KEYED_TOKEN
+    kinds = {Role.INSENSITIVE: _CODES | {ColumnType.NUMBER}, Role.SENSITIVE: _TEXTS}.get(column.role, set())
+    return declared.type in kinds or column.treatment.relation is CellRelation.KEYED_TOKEN

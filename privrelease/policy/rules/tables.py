@@ -203,14 +203,36 @@ def _classes(reading: RuleContext, number: int, release: TableRelease, dataset: 
         )
 
 
-def _smallest_hint(name: str, key: str) -> str:
-    """Say what to do about values that may be negative. A domain from 0 would refuse or leave out rows that hold such values."""
+def _signed(
+    reading: RuleContext, release: TableRelease, key: str, name: str, domain: tuple[object, object] | None
+) -> tuple[str, str, str] | None:
+    """Return code, message and hint where values may be negative and that is no way to publish them. A domain from 0 would refuse or leave out rows
+    that hold such values, and its hint would lead to a zero that is printed.
+    """
+    if domain is None:
+        least = "0" if key == "weight" else "lowest"
+        why = "" if key == "weight" else "; `lowest` may be negative under `min_count` alone"
+        return "P443", f"{shown(name)} has no smallest value", f"write `domain: [{least}, highest]` for {name}{why}"
+    if Decimal(str(domain[0])) >= 0:
+        return None
     if key == "weight":
-        return f"write `domain: [0, highest]` for {name}: weights are not negative"
-    return (
-        f"write `domain: [0, highest]` for {name} if no value is below 0; where some are, count persons here and publish the {key} in a "
-        "release with `kind: statistics`"
-    )
+        return (
+            "P443",
+            f"{shown(name)} has no smallest value of at least 0",
+            f"write `domain: [0, highest]` for {name}: weights are not negative",
+        )
+    common = reading.policy.tables
+    for rule in ("dominance", "p_percent"):
+        own = getattr(release.protect, rule) is not None
+        if own or getattr(common, rule, None) is not None:
+            there = f"`{rule}`" if own else f"`{rule}` of `tables`"
+            why = "whose values may be negative: they cancel out, and the largest are no share of"
+            hint = (
+                f"leave {there} out, so that `min_count` alone protects the {key}; or count persons here and publish the {key} in a "
+                "release with `kind: statistics`"
+            )
+            return "P600", f"{there} is no rule for {shown(name)}, {why} the {key}", hint
+    return None
 
 
 def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dataset) -> Iterator[Finding]:
@@ -233,17 +255,14 @@ def _sums(reading: RuleContext, number: int, release: TableRelease, dataset: Dat
                 key,
                 hint=f"write `type: integer`, or a `grid` for {name}",
             )
-        elif domain is None or Decimal(domain[0]) < 0:
-            yield reading.error(
-                "P443",
-                f"{shown(name)} has no smallest value of at least 0",
-                *path,
-                "measures",
-                index,
-                key,
-                hint=_smallest_hint(name, key),
-            )
-        elif key != "weight" and Decimal(domain[1]) - Decimal(domain[0]) == (1 if spec.grid is None else Decimal(spec.grid)):
+        elif (fault := _signed(reading, release, key, name, domain)) is not None:
+            code, message, hint = fault
+            yield reading.error(code, message, *path, "measures", index, key, hint=hint)
+        elif (
+            domain is not None
+            and key != "weight"
+            and Decimal(domain[1]) - Decimal(domain[0]) == (1 if spec.grid is None else Decimal(spec.grid))
+        ):
             message = (
                 f"{shown(name)} has two values: its {key} is a count of persons, and is suppressed where fewer than the minimum "
                 "count have one of them"

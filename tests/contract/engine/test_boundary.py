@@ -196,6 +196,7 @@ def compared(told, staged, files, maps):
     shared = [SharedColumn("who", (0, 1)), SharedColumn("b", (0, 1), exact=False)]
     joined = told.ask("join_releases", files, maps, shared, JoinedUnit(staged, "who", together=True))
     told.ask("agreement", told.ask("join_releases", files, maps, shared), 1, 10**9)
+    assert told.engine.agreement(joined, 1, 10**9) is None  # a record is a person with a list of rows
     told.ask("candidates", joined, joined.vectors, [["a"], ["b"]])
 
 

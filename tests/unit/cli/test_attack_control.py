@@ -65,6 +65,16 @@ def test_a_control_from_the_data_passes_nothing(held_against, rows, equal, unit)
     assert attack["outcome"] == "not_evaluated"
 
 
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_data_with_one_column_jittered_passes_nothing(held_against, unit):
+    jittered = [f"{row.rpartition(',')[0]},{int(row.rpartition(',')[2]) + 1 + n % 7}" for n, row in enumerate(renamed(DATA))]
+    said, found, attack = held_against(jittered, unit=unit)
+    assert said.code == 1
+    told = "200 of 200 rows of the control equal rows of the data in the 2 columns of the attacks other than pay"
+    assert told in found["A306"]
+    assert attack["outcome"] == "not_evaluated"
+
+
 def test_the_data_itself_as_control_passes_nothing(held_against):
     said, found, attack = held_against(DATA)
     assert said.code == 1
@@ -110,3 +120,13 @@ def test_data_with_fewer_persons_than_the_limit_needs_is_left_to_a_person(held_a
 def rarely_guessed(number):
     """Persons of one class with a pay each: a guess by area and job takes the lowest pay, which one person has."""
     return [f"{n},n,clerk,{100 + n}" for n in range(number)]
+
+
+def test_a_control_that_is_not_there_is_told_at_its_own_key(desk):
+    desk.data("id,area,job,pay\n" + "".join(row + "\n" for row in DATA))
+    desk.policy(POLICY + ATTACKS)
+    said = desk.run()
+    assert said.code == 3
+    line = (POLICY + ATTACKS).count("\n", 0, (POLICY + ATTACKS).index("control:")) + 1
+    assert f"policy.yaml:{line}:" in said.err
+    assert "D101 the file control.csv does not exist\nhint: check the path in `control`" in said.err

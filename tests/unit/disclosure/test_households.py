@@ -82,3 +82,12 @@ def test_multisets_of_different_lengths_never_meet():
 )
 def test_numbers_of_households_are_told_by_their_persons(persons, values, numbers, linked):
     assert linked_values(np.array(persons, np.int64), np.array(values, np.int64), numbers=numbers) == linked
+
+
+def test_persons_without_a_number_are_counted_among_themselves():
+    # three numbered, all alike; without a number: two women and a man, of whom one woman has two rows
+    households, persons = np.array([1, 2, 3, 0, 0, 0, 0]), np.array([1, 2, 3, 4, 5, 6, 4])
+    found = compositions(households, persons, np.array([F, F, F, F, F, M, F]))
+    assert (found.unnumbered.sizes.tolist(), found.unnumbered.records.tolist()) == ([1, 2], [1, 2])
+    assert compositions(households, persons, np.array([F, F, F, F, F, M, F]), knows_rows=True).unnumbered.sizes.tolist() == [1]
+    assert compositions(np.zeros(3, np.int64), None, np.array([F, F, M])).unnumbered.smallest is None

@@ -10,6 +10,9 @@ import pytest
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.person_matches import person_match_sizes
 from privrelease.disclosure.classes.persons import person_class_sizes
+from privrelease.disclosure.population.class_sizes import sizes_from_population
+from privrelease.disclosure.risk.journalist import journalist_risk
+from privrelease.disclosure.risk.marketer import marketer_risk
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 
 
@@ -49,3 +52,21 @@ def test_by_brute_force(seed, residual):
         exact = sum((Fraction(1, size) for size in least.values()), Fraction(0)) / len(least)
         assert risk.average is not None
         assert 0 <= risk.average - exact < Fraction(1, 10**38)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_in_a_population_too_a_person_is_as_much_at_risk_as_in_the_smallest_class(seed):
+    draw = np.random.default_rng(seed)
+    pairs = {(int(draw.integers(6)), int(draw.integers(1, 5))) for _ in range(int(draw.integers(4, 20)))}
+    amounts = {code: int(draw.integers(1, 9)) for code in range(1, 5)}
+    population = ClassTable(("a",), np.array([[1], [2], [3], [4]], np.int32), np.array(list(amounts.values()), np.int64))
+    sizes = sizes_from_population(table_of(pairs), population)
+    least: dict[int, int] = {}
+    for person, code in pairs:
+        size = max(amounts[code], len({other for other, its in pairs if its == code}))
+        least[person] = min(least.get(person, size), size)
+    risk = journalist_risk(sizes, above=Fraction(1, 4))
+    assert risk.share_at_risk == Fraction(sum(size < 4 for size in least.values()), len(least))
+    exact = sum((Fraction(1, size) for size in least.values()), Fraction(0)) / len(least)
+    assert abs(marketer_risk(sizes).average - exact) < Fraction(1, 10**38)
+    assert risk.average >= exact

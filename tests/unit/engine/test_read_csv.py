@@ -95,7 +95,7 @@ def test_unlisted_columns_are_left_out_where_the_policy_says_so(engine, csv_sour
         (b"a,b,c\n1,2,3\n", "D108", 1, "does not list: c"),
         (b"a;b\n1;2\n", "D109", 1, "delimiter"),
         (b"a,b\n1,2\n3,\xff\n", "D110", 3, "not valid utf-8"),
-        (b'a,b\n"x\ny",2\n3\n', "D111", 4, "1 fields"),
+        (b'a,b\n"x\ny",2\n3\n', "D111", 4, "1 field,"),
         (b"a,b\n1,2\n3,4,5\n", "D111", 3, "3 fields"),
         (b"a,b\n1,2\n3,4,\n", "D111", 3, "3 fields"),
         (b'a,b\n"1",2\n"3",4,\n', "D111", 3, "3 fields"),

@@ -66,7 +66,7 @@ RULES = [
         "a sum of values that are not bounded",
         (("checks:", TABLE + "checks:"), (", domain: [50, 400]", "")),
         [
-            "p.yaml:32:37: P443 glucose has no smallest value of at least 0\nhint: write `domain: [0, highest]` for glucose if no value is below 0; where some are, count persons here and publish the sum in a release with `kind: statistics`"
+            "p.yaml:32:37: P443 glucose has no smallest value\nhint: write `domain: [lowest, highest]` for glucose; `lowest` may be negative under `min_count` alone"
         ],
         (("checks:", TABLE + "checks:"),),
     ),

@@ -85,7 +85,7 @@ def test_a_read_only_folder_is_refused(desk, monkeypatch):
     [
         (errno.ENOSPC, "R102"),
         (errno.EDQUOT, "R102"),
-        (errno.EROFS, "R101"),
+        (errno.EROFS, "R216"),
         (errno.EACCES, "R101"),
         (errno.ENAMETOOLONG, "R103"),
         (errno.ENOTDIR, "R104"),

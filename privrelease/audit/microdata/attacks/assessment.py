@@ -120,7 +120,10 @@ def _content_outcome(found: AttackSetup) -> CheckOutcome:
     if not content.overlaps:
         said = f"in the {columns} of the attacks, the control is no more like the data than chance makes it"
         return CheckOutcome(Outcome.PASS, said, visibility=Visibility.RECIPIENT)
-    equal = f"{content.equal} of {content.rows} rows of the control equal rows of the data in the {columns} of the attacks"
+    other = "" if content.without is None else f" other than {content.without}"
+    equal = (
+        f"{content.equal} of {content.rows} rows of the control equal rows of the data in the {columns} of the attacks{other}"
+    )
     return failed(f"{equal}, more than chance makes alike: what succeeds on persons of the data is hidden")
 
 

@@ -5,7 +5,9 @@ population who were put on either side without regard to their values, every spl
 splits the statistic of homogeneity X² of the table (class of equal rows x side) has the mean and the variance of Haldane (1940), whatever the classes are. A
 control that was copied from the data splits the classes too evenly: X² is far below its mean. The probability of a value as low follows from a gamma law with
 these moments (Wilson and Hilferty 1931), with a correction for continuity of half the smallest step. Classes of at most four pooled rows are judged for
-themselves too, where one copy weighs most and a shift of the large classes cannot hide it. Below 1 in 1,000 the control is taken to overlap the data.
+themselves too, where one copy weighs most and a shift of the large classes cannot hide it. A control that is the data with one column changed (jittered, set to
+missing, recoded) is the same test over all columns but one, for each of them; their probabilities are multiplied by their number (Bonferroni). Below 1 in
+1,000 the control is taken to overlap the data. A copy with several columns changed is not found where the columns that are left say little.
 
 A control of another population, of several rows a person or with repeated rows has a larger X² and is never blamed. Sources: Haldane 1940 (mean and variance of
 X² when both margins are fixed), Wilson and Hilferty 1931.
@@ -13,7 +15,7 @@ X² when both margins are fixed), Wilson and Hilferty 1931.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
@@ -38,12 +40,15 @@ _SMALL: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ControlContent:
-    """``rows`` of the control, ``equal`` of them equal to a row of the data in all of ``columns``, and the ``chance`` of sides so much alike."""
+    """``rows`` of the control, ``equal`` of them equal to a row of the data in ``columns``, and the ``chance`` of sides so much alike. ``without``: the
+    column that was left out for it; None where all were compared.
+    """
 
     columns: tuple[str, ...]
     rows: int
     equal: int
     chance: float
+    without: str | None = None
 
     @property
     def overlaps(self) -> bool:
@@ -52,15 +57,29 @@ class ControlContent:
 
 
 def compared(data: ClassTable, control: ClassTable) -> ControlContent:
-    """Compare class tables of data and control over the same columns, in one coding."""
-    grouping = group_rows(np.concatenate((data.codes, control.codes)))
+    """Compare class tables of data and control over the same columns, in one coding; and over all of them but one."""
+    every = _compared(data, control, None)
+    if every.overlaps or len(data.columns) < 2:
+        return every
+    each = [_compared(data, control, column) for column in range(len(data.columns))]
+    found = min(each, key=lambda one: one.chance)
+    found = replace(found, chance=min(1.0, found.chance * len(each)))
+    return found if found.overlaps else every
+
+
+def _compared(data: ClassTable, control: ClassTable, left_out: int | None) -> ControlContent:
+    """Compare in all columns but one, or in all."""
+    kept = [column for column in range(len(data.columns)) if column != left_out]
+    without = None if left_out is None else data.columns[left_out]
+    grouping = group_rows(np.concatenate((data.codes, control.codes))[:, kept])
     none = np.zeros(grouping.n_groups, np.int64)
     ours, theirs = none.copy(), none.copy()
     np.add.at(ours, grouping.group[: len(data.counts)], data.counts)
     np.add.at(theirs, grouping.group[len(data.counts) :], control.counts)
     small = ours + theirs <= _SMALL
     chance = min(too_even(ours, theirs), too_even(ours[small], theirs[small]))
-    return ControlContent(data.columns, int(theirs.sum()), int(theirs[ours > 0].sum()), chance)
+    columns = tuple(data.columns[column] for column in kept)
+    return ControlContent(columns, int(theirs.sum()), int(theirs[ours > 0].sum()), chance, without)
 
 
 def too_even(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float:

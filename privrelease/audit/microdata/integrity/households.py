@@ -43,9 +43,27 @@ def households_hidden(evidence: Evidence) -> CheckOutcome:
         return nothing_to_look_at(_why_not(evidence))
     faults = [(one, _excess(one)) for one in judged if one.threat in limits]
     worst, excess = max(faults, key=lambda pair: pair[1])
-    if excess <= 1:
-        return passed("every composition of a household is shared by as many households as the threats demand")
-    return _found(worst)
+    if excess > 1:
+        return _found(worst)
+    alone = [one for one in judged if one.threat in limits and _alone(one) * one.threat.thresholds.k > 1]
+    if alone:
+        return _found_alone(max(alone, key=_alone))
+    return passed("every composition of a household is shared by as many households as the threats demand")
+
+
+def _alone(one: HouseholdRisk) -> Fraction:
+    """The highest risk of a person without a number, among those without one."""
+    smallest = one.found.unnumbered.smallest
+    return Fraction(0) if smallest is None else Fraction(1, smallest)
+
+
+def _found_alone(one: HouseholdRisk) -> CheckOutcome:
+    limit, sizes, k = one.threat.thresholds.highest or Fraction(1), one.found.unnumbered, one.threat.thresholds.k
+    message = (
+        f"{pluralise(sizes.records_below(k), 'person')} of {sizes.n_records} without a number in {one.column} have values, as threat "
+        f"{one.threat.name} knows them, that fewer than {k} of these share: who is in no numbered household is looked for there"
+    )
+    return failed(message, Figure.of(_alone(one), "share"), Figure.of(limit, "share"))
 
 
 def _why_not(evidence: Evidence) -> str:

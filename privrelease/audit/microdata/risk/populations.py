@@ -78,8 +78,8 @@ def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], wei
 
 
 def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
-    """Count persons for records. Both tables list the same classes in the same order: codings ascend with the values."""
+    """Count persons for records, and say which. Both tables list the same classes in the same order: codings ascend with the values."""
     if persons is None or persons.table.pairs_class is None:
         return table
     counts = np.bincount(persons.table.pairs_class, minlength=table.n_classes).astype(np.int64)
-    return replace(table, counts=counts)
+    return replace(table, counts=counts, pairs_class=persons.table.pairs_class, pairs_person=persons.table.pairs_person)

@@ -65,9 +65,11 @@ def conversion_of(
             mark = exp.EQ(this=double, expression=number)
             marks.append(number)
         cell = sql.when((exp.In(this=double, expressions=marks), exp.null()), otherwise=cell) if marks else cell
+    no_number = None
     if bare in _FLOATS:
+        no_number = exp.not_(sql.call("isfinite", cell.copy()))
         cell = sql.when((sql.call("isfinite", cell.copy()), cell))
-    return Conversion(cell, value, faults, mark, text=False)
+    return Conversion(cell, value, faults, mark, text=False, no_number=no_number)
 
 
 def _number(text: str) -> Expr | None:

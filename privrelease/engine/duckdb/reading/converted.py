@@ -32,7 +32,8 @@ class Conversion:
     """How a column is read. ``present``: the cell, NULL where missing (over the source's cell); ``value``: typed, NULL where missing
     or unfit (over ``present`` under the name that was given); ``faults`` in order; ``mark``: true where the cell holds the mark of
     suppressed values. ``text``: the value is a text and every text fits. ``zeros``: true where the number is written with zeros before it (over
-    ``present``), which it is read without; None where it is no written number.
+    ``present``), which it is read without; None where it is no written number. ``no_number``: true where the source's cell says that it is none, or infinite,
+    and the policy does not declare that as a mark of missing values; None where a cell cannot say so.
     """
 
     present: Expr
@@ -41,6 +42,7 @@ class Conversion:
     mark: Expr | None
     text: bool
     zeros: Expr | None = None
+    no_number: Expr | None = None
 
 
 def too_wide(test: Expr) -> Fault:

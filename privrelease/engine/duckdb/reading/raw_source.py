@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb.errors import raise_all, source_refusal
-from privrelease.findings import Finding, Location
+from privrelease.findings import Finding, Location, pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ def files_of(connection: Connection, source: TableSource, *, many: bool) -> tupl
     paths = [path for path in paths if path.is_file()]
     if not paths:
         message = f"no file matches {source.label}" if pattern else f"the file {source.label} does not exist"
-        raise source_refusal(source, "D101", message, "check the path in `source`; it is relative to the policy")
+        raise source_refusal(source, "D101", message, f"check the path in `{source.key}`; it is relative to the policy")
     if any(not connection.readable(path) for path in paths):
         message = f"{source.label} leads outside the folders that may be read"
         raise source_refusal(source, "D102", message, "keep the data below the policy's folder or the data root")
@@ -104,7 +104,7 @@ def check_header(
     others = [place for place, name in enumerate(names) if name not in known]
     likes = {name: _near(name, names, others) for name in missing}
     if line and known and not known & there and all(near is None for near in likes.values()):
-        message = f"none of the {len(known)} declared columns is in the first line, which has {len(names)} fields"
+        message = f"none of the {len(known)} declared columns is in the first line, which has {pluralise(len(names), 'field', 'fields')}"
         raise_all([*findings, Finding("D107", message, location=Location(label, line), hint=_HEADER_LINE)])
     for name, near in likes.items():
         hint = "correct the name, or remove the column from `columns`"

@@ -87,6 +87,7 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
     if not any_digits:  # numbers in a file that we wrote, or that is audited, are compared by what they are worth
         warnings += _zeros(connection, source, raw, conversions)
+        warnings += _no_numbers(connection, source, raw, conversions)
     marks = _checked(connection, source, raw, conversions, staged, suspects)
     dropped = 0
     drops = [test for i, column in enumerate(source.columns) if (test := outside_domain(column, f"c{i}", "drop")) is not None]
@@ -252,6 +253,26 @@ def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: l
             subject=source.columns[i].name,
         )
         for (i, _), n in zip(written, cells, strict=True)
+        if n
+    ]
+
+
+def _no_numbers(connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]) -> list[Finding]:
+    """Warn of cells that say that they are no number, or infinite: they are read as missing, which the policy does not say."""
+    said = [(i, one.no_number) for i, one in enumerate(conversions) if one.no_number is not None]
+    if not said:
+        return []
+    cells = connection.row(exp.select(*(sql.count_all(where=test.copy()) for _, test in said)).from_(raw.rows.copy()))
+    return [
+        Finding(
+            "D270",
+            f"{pluralise(int(n), 'row')} of the column {source.columns[i].name} {'has' if n == 1 else 'have'} no number (nan) or an infinite one: read "
+            "as missing",
+            severity=Severity.WARN,
+            hint='declare these words for the column where they mean that (`format: {missing: ["", nan]}`), or correct them in the source',
+            subject=source.columns[i].name,
+        )
+        for (i, _), n in zip(said, cells, strict=True)
         if n
     ]
 

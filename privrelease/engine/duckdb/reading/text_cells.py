@@ -47,7 +47,10 @@ def from_text(column: Column, cell: Expr, present: str, *, empty_is_null: bool, 
         )
     mark = exp.EQ(this=base.copy(), expression=sql.text(form.suppression_mark)) if form.suppression_mark is not None else None
     gone = [*form.missing, *([form.suppression_mark] if form.suppression_mark is not None else [])]
+    no_number = None
     if column.type is ColumnType.NUMBER:
+        unsaid = [word for word in _NOT_A_NUMBER if word not in gone]
+        no_number = sql.one_of(base.copy(), unsaid) if unsaid else None
         gone += _NOT_A_NUMBER
     if not form.normalise and not form.aliases and empty_is_null:
         gone = [text for text in gone if text or base is not cell]
@@ -65,7 +68,7 @@ def from_text(column: Column, cell: Expr, present: str, *, empty_is_null: bool, 
     zeros = None
     if column.type in (ColumnType.INTEGER, ColumnType.NUMBER):  # the first letter settles most cells, and is cheap
         zeros = exp.and_(sql.one_of(sql.call("left", found, sql.integer(1)), "0+-"), _matches(found, "[+-]?0[0-9].*"))
-    return Conversion(here, value, faults, mark, text=False, zeros=zeros)
+    return Conversion(here, value, faults, mark, text=False, zeros=zeros, no_number=no_number)
 
 
 def _matches(value: Expr, pattern: str) -> Expr:

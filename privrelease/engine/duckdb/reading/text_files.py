@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from privrelease.engine.duckdb.errors import refusal
 from privrelease.engine.duckdb.reading.csv_structure import Structure, structure_of
 from privrelease.errors import InputError
-from privrelease.findings import Location
+from privrelease.findings import Location, pluralise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,7 +163,7 @@ def fault_of(path: Path, format_: FileFormat, label: str, n_columns: int) -> Inp
                 if "\0" in "".join(row):
                     return _nul(label, line)
                 if len(row) != n_columns and (row or n_columns == 1) and not (n_columns == 1 and not row):
-                    message = f"the record has {len(row)} fields, the header has {n_columns}"
+                    message = f"the record has {pluralise(len(row), 'field', 'fields')}, the header has {n_columns}"
                     hint = "quote fields that hold the delimiter or a line break"
                     return refusal(message, "D111", hint=hint, location=Location(label, line))
                 if spaced is not None and any(spaced.match(cell) for cell in row):

@@ -134,6 +134,23 @@ def test_persons_are_counted_once_and_their_class_is_not_split():
     assert parts(solve(classes, HALF)) == [(0, 3, "dropped"), (1, 6, ())]
 
 
+def test_a_share_of_persons_is_no_share_of_the_classes_they_are_in():
+    # Case k12: both persons are in class 1, and each is alone in another. Two of four pairs are at risk, and both persons.
+    classes = table(
+        [[1], [2], [3]],
+        [2, 1, 1],
+        pairs_class=np.array([0, 0, 1, 2], np.uint32),
+        pairs_person=np.array([0, 1, 0, 1], np.uint32),
+    )
+    half = Thresholds(at_risk=RecordsAtRisk(Fraction(1, 2), Fraction(1, 2)))
+    assert int(solve(classes, half).lost_cells.sum()) >= 1
+    assert int(solve(classes, Thresholds(average=Fraction(3, 4))).lost_cells.sum()) >= 1
+    # Without the rows of class 3 the second person's smallest class is that of both.
+    fewer = table([[1], [2]], [2, 1], pairs_class=np.array([0, 0, 1], np.uint32), pairs_person=np.array([0, 1, 0], np.uint32))
+    assert int(solve(fewer, half).lost_cells.sum()) == 0
+    assert int(solve(fewer, Thresholds(average=Fraction(3, 4))).lost_cells.sum()) == 0
+
+
 def test_average_risk_is_met_exactly_and_not_below_it():
     # Four classes of two: J/n = 1/2. An average of 1/4 asks for half as many classes.
     rows = [[1, 1], [1, 2], [2, 1], [2, 2]]
