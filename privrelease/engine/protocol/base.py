@@ -284,15 +284,8 @@ class Engine(Protocol):
         """Return the numbers of rows, or of distinct persons, of the values of each column alone; a missing value is none."""
         ...
 
-    def class_table(
-        self,
-        of: Staged | ReleasedFile,
-        columns: Sequence[str],
-        *,
-        unit: str | None = None,
-        persons_from: PersonsFrom | None = None,
-    ) -> ClassTable:
-        """Return the class table by a GROUP BY (codes local to the call); with a unit also the (class, person) pairs."""
+    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
+        """Return the class table, coded from the released values."""
         ...
 
     def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:

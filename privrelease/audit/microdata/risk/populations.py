@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.audit.microdata.evidence import PopulationSide
+from privrelease.disclosure.classes.persons import times_of
 from privrelease.errors import InputError, PrivreleaseError
 
 if TYPE_CHECKING:
@@ -81,5 +82,7 @@ def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
     """Count persons for records. Both tables list the same classes in the same order: codings ascend with the values."""
     if persons is None or persons.table.pairs_class is None:
         return table
-    counts = np.bincount(persons.table.pairs_class, minlength=table.n_classes).astype(np.int64)
+    assert persons.table.pairs_person is not None
+    times = times_of(persons.table, persons.table.pairs_person.astype(np.int64))
+    counts = np.bincount(persons.table.pairs_class, times, table.n_classes).astype(np.int64)
     return replace(table, counts=counts)
