@@ -114,4 +114,5 @@ CODES: dict[str, str] = {
     "P612": "tables in a ring that a run cannot look at together",
     "P613": "a sign that makes the policy's text read otherwise than it is",
     "P614": "a sum or mean of a column with two values, which counts persons",
+    "P615": "an attack or an expectation that the engine cannot evaluate",
 }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.audit import AuditEngine, HouseholdCounts
+    from privrelease.engine.protocol.audit import HouseholdCounts, MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
 
@@ -53,7 +53,7 @@ class Links:
     suspected: tuple[tuple[str, int], ...] = ()
 
 
-def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def with_links(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
     plan, main = evidence.plan, evidence.main
     whose = _whose(evidence)
@@ -70,7 +70,7 @@ def _there(evidence: Evidence, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _suspected(
-    evidence: Evidence, main: ReleasedFile, whose: Whose, possible: Sequence[str], engine: AuditEngine
+    evidence: Evidence, main: ReleasedFile, whose: Whose, possible: Sequence[str], engine: MeasuringEngine
 ) -> Iterator[tuple[str, int]]:
     if not possible:
         return
@@ -94,7 +94,7 @@ def _persons(evidence: Evidence, whose: Whose) -> tuple[str | None, PersonsFrom 
 
 
 def _households(
-    evidence: Evidence, main: ReleasedFile, name: str, whose: Whose, engine: AuditEngine
+    evidence: Evidence, main: ReleasedFile, name: str, whose: Whose, engine: MeasuringEngine
 ) -> Iterator[HouseholdRisk]:
     """Yield the households of one column under each threat whose columns the file has."""
     unit, persons = _persons(evidence, whose)

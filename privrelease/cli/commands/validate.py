@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.console import Console
+    from privrelease.pipeline.world import World
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.required_legal_fields import Missing, Profile
 
@@ -23,11 +24,18 @@ __all__ = ["counted", "validate"]
 
 
 def validate(
-    policy: Path, environment: str | None, data_root: Path | None, profile: str | None, fail_on: FailOn, console: Console
+    policy: Path,
+    environment: str | None,
+    data_root: Path | None,
+    profile: str | None,
+    fail_on: FailOn,
+    console: Console,
+    world: World | None = None,
 ) -> Ending:
     """Check a policy and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
 
-    ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed.
+    ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed. ``world``: whose
+    engine the policy is for.
     """
     from privrelease.policy.loader import check_policy
 
@@ -35,6 +43,8 @@ def validate(
     loaded, findings = check_policy(policy, env=environment, data_root=data_root)
     missing = () if asked is None or loaded is None else missing_legal(loaded.policy, asked)
     findings = (*findings, *_lacking(loaded, missing, findings))
+    if loaded is not None and not any(finding.severity is Severity.ERROR for finding in findings):
+        findings = (*findings, *_not_offered(loaded, world))
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     warnings = [finding for finding in findings if finding.severity is Severity.WARN]
     if console.json:
@@ -58,6 +68,14 @@ def validate(
     if warnings and fail_on is FailOn.WARN:
         return Ending(1, f"the policy has {counted(warnings, 'warning')}, and --fail-on warn was asked for")
     return Ending(0, "the policy is valid" + (f", with {counted(warnings, 'warning')}" if warnings else ""))
+
+
+def _not_offered(loaded: LoadedPolicy, world: World | None) -> tuple[Finding, ...]:
+    """Report what the policy asks of an engine that it lacks."""
+    from privrelease.pipeline.world import World, lacking
+    from privrelease.plan.build import build_plan
+
+    return lacking(build_plan(loaded).releases, (world or World()).offers())
 
 
 def _profile(named: str | None) -> Profile | None:

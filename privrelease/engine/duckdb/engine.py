@@ -22,6 +22,7 @@ from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
 from privrelease.engine.duckdb.writing import recoding
 from privrelease.engine.duckdb.writing import sinks as writing
+from privrelease.engine.protocol.base import Offer
 from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import SourceKind
 
@@ -80,6 +81,11 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """Every optional part."""
+        return frozenset(Offer)
 
     @property
     def libraries(self) -> tuple[str, ...]:

@@ -25,11 +25,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.base import PersonsFrom, ReleasedFile, Staged
-    from privrelease.relational.schema import Sink
+    from privrelease.engine.protocol.base import ColumnChange, PersonsFrom, ReleasedFile, RowMapFaults, Staged
+    from privrelease.relational.schema import Column, Sink
     from privrelease.relational.tables import Contributions, TableQuery
 
-__all__ = ["AuditEngine", "HouseholdCounts", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
+__all__ = [
+    "AuditEngine",
+    "HouseholdCounts",
+    "LeftRows",
+    "MeasuringEngine",
+    "PersonClasses",
+    "SameCells",
+    "TokenFacts",
+    "UnitFacts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +132,36 @@ class HouseholdCounts:
     members: NDArray[np.int64]
 
 
-class AuditEngine(
-    Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, AttackEngine, Protocol
-):
-    """An engine that also answers an auditor's questions.
+class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, Protocol):
+    """An engine that also measures what a decision rests on. None of it is optional: a check that could not be made fails a run.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.
     """
+
+    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
+        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found.
+
+        ``marked``: a cell that equals a mark of missing or suppressed values, declared in its column's ``format``, is missing.
+        """
+        ...
+
+    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
+        """Return the class table, coded from the released values."""
+        ...
+
+    def changes(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> tuple[ColumnChange, ...]:
+        """Compare every released row with its source row through the row map, column by column."""
+        ...
+
+    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
+        """Check that the row map is a map: every output row from one source row, no source row twice."""
+        ...
+
+    def unsorted_rows(self, released: ReleasedFile) -> int:
+        """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
+        ...
 
     def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
         """Read a released file once into memory, for many questions; no cell is lost or changed by it."""
@@ -217,3 +249,7 @@ class AuditEngine(
         ``persons_from``: where persons are found; without them each row is one.
         """
         ...
+
+
+class AuditEngine(MeasuringEngine, ExpectationEngine, AttackEngine, Protocol):
+    """An engine with every optional part, too: of one that lacks some (:attr:`Engine.offers`), no policy that is let through asks for them."""

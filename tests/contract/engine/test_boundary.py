@@ -230,7 +230,7 @@ def sizes(bench):
 
 
 def test_every_method_is_asked(sizes):
-    methods = {name for name in dir(AuditEngine) if not name.startswith("_") and name != "libraries"}
+    methods = {name for name in dir(AuditEngine) if not name.startswith("_") and name not in {"libraries", "offers"}}
     assert {name.partition(" ")[0] for name in sizes[0]} == methods
 
 

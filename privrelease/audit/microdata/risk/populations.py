@@ -14,7 +14,7 @@ from privrelease.errors import InputError, PrivreleaseError
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.audit import AuditEngine, PersonClasses
+    from privrelease.engine.protocol.audit import MeasuringEngine, PersonClasses
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import PopulationPlan
 
@@ -23,7 +23,7 @@ __all__ = ["with_populations"]
 _MOST_PERSONS = 10**15
 
 
-def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def with_populations(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add the population of every threat that has a table or weights."""
     outside: dict[str, PopulationSide] = {}
     for threat in evidence.plan.threats:
@@ -34,7 +34,9 @@ def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(evidence, outside=outside)
 
 
-def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> PopulationSide | None:
+def _outside(
+    evidence: Evidence, engine: MeasuringEngine, columns: tuple[str, ...], known: PopulationPlan
+) -> PopulationSide | None:
     source, main = evidence.source, evidence.main
     row_map = evidence.target.row_map if evidence.sound_map else None
     if source is None or main is None:
@@ -62,7 +64,7 @@ def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], 
     return PopulationSide(_in_persons(ours, persons), _in_persons(theirs, released), population)
 
 
-def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
+def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
     """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
     hint = "a sampling weight is the number of persons a row stands for: correct the column"
     message = f"the sampling weights in {weight} do not add up to a number of persons"
