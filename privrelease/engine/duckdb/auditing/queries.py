@@ -16,7 +16,7 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
-from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
+from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.auditing.rows import linked_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
@@ -105,17 +105,20 @@ def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) 
 
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
     """Count the source rows that the row map does not name."""
+    given, left = connection.fresh("given"), connection.fresh("left")
+    connection.run(sql.create_table(left, exp.select(sql.aliased(sql.cast(exp.null(), "BIGINT"), "row")).limit(0)))
     with opened_map(connection, row_map) as mapped:
-        times, _ = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
-    given = connection.fresh("given")
-    connection.register(given, {"row": np.flatnonzero(times == 0)})
+        for first, times in mapped.times("s", source.n_rows):
+            connection.register(given, {"row": np.flatnonzero(times == 0) + first})
+            connection.run(exp.insert(exp.select(sql.column("row")).from_(sql.table(given)), sql.table(left)))
+            connection.unregister(given)
     on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("row", "m"))
-    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(given, alias="m"), on=on)
+    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(left, alias="m"), on=on)
     figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
     if unit is not None:
         figures.append(_distinct(source.key(unit, "s")))
     found = [int(figure) for figure in connection.row(rows.select(*figures))]
-    connection.unregister(given)
+    connection.drop("TABLE", left)
     cells = tuple(zip(columns, found[1 : 1 + len(columns)], strict=True))
     return LeftRows(found[0], found[-1] if unit is not None else None, cells)
 

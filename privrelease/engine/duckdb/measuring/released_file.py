@@ -7,7 +7,7 @@ source through the row map, whatever their order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sqlglot import exp
@@ -15,7 +15,7 @@ from sqlglot import exp
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map, times_named
+from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
@@ -243,13 +243,18 @@ def _change(name: str, n_rows: int, before: int, after: int, both: int, same: in
 
 def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
     """Check that every output row comes from exactly one source row and no source row leaves twice."""
+    beyond, counts = 0, []
+    sides: tuple[tuple[Literal["s", "o"], int], ...] = (("s", source.n_rows), ("o", released.n_rows))
     with opened_map(connection, row_map) as mapped:
-        times_source, beyond_source = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
-        times_output, beyond_output = times_named((rows for _, rows in mapped.blocks()), released.n_rows)
-    (twice_source, absent), (twice_output, unmapped) = (
-        (int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))) for times in (times_source, times_output)
-    )
-    return RowMapFaults(beyond_source + beyond_output, twice_source, twice_output, unmapped, absent)
+        for side, size in sides:
+            beyond += mapped.beyond(side, size)
+            twice = none = 0
+            for _, times in mapped.times(side, size):
+                twice += int(np.count_nonzero(times > 1))
+                none += int(np.count_nonzero(times == 0))
+            counts.append((twice, none))
+    (twice_source, absent), (twice_output, unmapped) = counts
+    return RowMapFaults(beyond, twice_source, twice_output, unmapped, absent)
 
 
 def unsorted_rows(connection: Connection, released: Opened) -> int:
