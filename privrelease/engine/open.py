@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.engine.protocol.base import Offer
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import EngineSettings
     from privrelease.relational.schema import ColumnType, FileFormat
 
-__all__ = ["open_engine", "read_header"]
+__all__ = ["offered", "open_engine", "read_header"]
+
+
+def offered() -> frozenset[Offer]:
+    """Return which optional parts the engine has that :func:`open_engine` opens, without opening it."""
+    return frozenset(Offer)
 
 
 def open_engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:

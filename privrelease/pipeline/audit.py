@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError, UsageError
 from privrelease.pipeline.kinds import kind_of
+from privrelease.pipeline.world import require_offered
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
@@ -34,6 +35,7 @@ def audit(release: ReleasePlan, plan: Plan, asked: AuditedFiles, world: World) -
     """
     from privrelease.audit.checks.waivers import with_waivers
 
+    require_offered((release,), world.offers())
     return with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)
 
 

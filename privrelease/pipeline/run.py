@@ -14,6 +14,7 @@ from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff
 from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
 from privrelease.pipeline.settings import chosen
+from privrelease.pipeline.world import require_offered
 from privrelease.release.digests import DIGEST_KEY
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Work:
 def prepare(
     loaded: LoadedPolicy, plan: Plan, ids: Sequence[str], world: World, *, stop_at_warnings: bool = False, dry: bool = False
 ) -> Work:
-    """Choose releases and see that their approvers can sign. Raises UsageError (C103, C167), InputError (R150 to R152)."""
+    """Choose releases and see that their approvers can sign. Raises UsageError (C103, C167), PolicyError (P615), InputError (R150 to R152)."""
     if dry and world.settings.test_noise is not None:
         raise UsageError(
             code="C167",
@@ -62,6 +63,7 @@ def prepare(
             hint="leave out one of --dry-run and --test-noise",
         )
     releases = chosen(plan, ids)
+    require_offered(releases, world.offers())
     if os.environ.get(DIGEST_KEY) == "":
         world.log(f"{DIGEST_KEY} is empty: the key in the state folder is used, as if the variable were not set")
     if plan.approvals is not None:

@@ -78,7 +78,8 @@ class TableCells:
 @dataclass(frozen=True, eq=False, slots=True)
 class Contributions:
     """The contribution of each person to each inner cell (numbered without margins): cells (m,), persons (m,) as codes, rows
-    (m,), summands in whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell.
+    (m,), summands in whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell. ``alike``: (m,) how many
+    persons each entry is of, who have no other; None: one.
     """
 
     cells: NDArray[np.int64]
@@ -87,3 +88,4 @@ class Contributions:
     sums: NDArray[np.int64]
     known: NDArray[np.int64]
     left_out: int
+    alike: NDArray[np.int64] | None = None

@@ -53,7 +53,7 @@ class Rehearsal(ReleaseStore):
         """Open the folder of a run, as :meth:`start` does. Raises InputError (R1xx)."""
         self.check_outputs((sinks,))
         with self._locked():
-            run, lock = self._made(name, sinks)
+            run, lock = self._made(name, sinks, None)
         self._open[run.id] = lock
         return run
 

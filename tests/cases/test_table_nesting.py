@@ -99,7 +99,9 @@ releases:
 """
 
 
-@pytest.mark.parametrize("order", [("municipality", "county", "land"), ("land", "municipality"), ("land", "county", "municipality")])
+@pytest.mark.parametrize(
+    "order", [("municipality", "county", "land"), ("land", "municipality"), ("land", "county", "municipality")]
+)
 def test_two_levels_of_nesting_are_one_system(case, order):
     """Municipalities lie in counties, and these in lands: with one small municipality hidden, the levels above must not give it back."""
     county = {"Aby": "c1", "Bro": "c1", "Cal": "c1", "Dal": "c2", "Eka": "c2", "Fors": "c2", "Gro": "c3", "Hov": "c3"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -151,6 +152,39 @@ def test_person_classes_are_those_of_sets(rows):
         found = linkable_class_sizes(table, reading=reading, pair_rows=ordered)
         assert np.repeat(found.sizes, found.classes).tolist() == sorted(counter.values())
         assert found.residual == sum(not any(has_value(row) for row in value) for value in seen.values())
+
+
+@given(with_persons(), st.booleans())
+@FEW
+def test_persons_with_the_same_rows_may_be_counted_together(rows, several):
+    """The first two persons once more, each under as many new numbers: one by one, or as one number that stands for them all."""
+    codes, people = rows
+    copies = dict.fromkeys(sorted(set(people))[:2], 3 if several else 2)
+    more = [
+        (row, 100 * copy + person) for row, person in zip(codes, people, strict=True) for copy in range(copies.get(person, 1))
+    ]
+    whole, of_row = table_from(np.array([row for row, _ in more]), [person for _, person in more])
+    rows_of = Counter(zip(of_row.tolist(), (person for _, person in more), strict=True))
+    kept = whole.pairs_person < 100
+    alike = np.ones(100, np.int64)
+    for person, times in copies.items():
+        alike[person] = times
+    together = replace(whole, pairs_class=whole.pairs_class[kept], pairs_person=whole.pairs_person[kept], alike=alike)
+
+    def figures(table):
+        pair_rows = np.array([rows_of[int(c), int(p)] for c, p in zip(table.pairs_class, table.pairs_person, strict=True)])
+        yield person_class_sizes(table)
+        yield person_match_sizes(table)
+        for reading in ("set", "multiset"):
+            yield linkable_class_sizes(table, [0], reading=reading, pair_rows=pair_rows)
+
+    for ours, theirs in zip(figures(whole), figures(together), strict=True):
+        for one, other in ((ours, theirs), (ours.least, theirs.least)):
+            assert (one is None) == (other is None)
+            if one is not None:
+                assert one.sizes.tolist() == other.sizes.tolist()
+                assert one.records.tolist() == other.records.tolist()
+                assert one.residual == other.residual
 
 
 @given(with_persons())

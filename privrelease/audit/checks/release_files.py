@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import MicrodataPlan
     from privrelease.relational.schema import Column, Sink
@@ -34,7 +34,7 @@ def digest_of(path: Path | None) -> str | None:
         return None
 
 
-def opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column], *, marked: bool) -> FileEvidence:
+def opened(engine: MeasuringEngine, sink: Sink, columns: Sequence[Column], *, marked: bool) -> FileEvidence:
     """Open a file of the release (``marked``: the declared marks of suppressed values are read as such), or say why it stays shut."""
     try:
         digest, size = sha256_of(sink.path), sink.path.stat().st_size
@@ -47,7 +47,7 @@ def opened(engine: AuditEngine, sink: Sink, columns: Sequence[Column], *, marked
         return FileEvidence(sink, digest, size, None, _unreadable(error), why=_why(error))
 
 
-def held_in_memory(engine: AuditEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
+def held_in_memory(engine: MeasuringEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
     """Hold the first readable file, of which most is asked, in memory; a file may prove unreadable only then."""
     for place, file in enumerate(files):
         if file.released is None:
@@ -61,7 +61,7 @@ def held_in_memory(engine: AuditEngine, files: tuple[FileEvidence, ...], source:
     return files
 
 
-def compared(engine: AuditEngine, files: Sequence[FileEvidence], main: ReleasedFile | None) -> tuple[FileEvidence, ...]:
+def compared(engine: MeasuringEngine, files: Sequence[FileEvidence], main: ReleasedFile | None) -> tuple[FileEvidence, ...]:
     """Compare every further readable file of the same columns with the main one, row by row."""
     done = []
     for file in files:

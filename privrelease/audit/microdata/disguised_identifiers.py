@@ -23,7 +23,7 @@ from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
 
 __all__ = ["Hidden", "Whose", "beyond_chance", "find_hidden", "no_half", "other_forms"]
@@ -87,7 +87,7 @@ def no_half(whose: Whose, level: float = 1e-3) -> bool:
     return 2 * whose.agree < whose.rows or (less > 0 and 2 * less * less / whose.rows > -math.log(level))
 
 
-def find_hidden(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
+def find_hidden(evidence: Evidence, engine: MeasuringEngine) -> tuple[Hidden, ...]:
     """Compare every direct identifier with every column of the file."""
     source, main = evidence.source, evidence.main
     if source is None or main is None:
@@ -115,7 +115,7 @@ def _name(found: IdentifierMatches | OwnMatches) -> tuple[str, str, str]:
     return found.direct, found.released, found.form
 
 
-def other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
+def other_forms(evidence: Evidence, engine: MeasuringEngine) -> tuple[Hidden, ...]:
     """Compare direct identifiers with the columns that are released as they are, in every form but the plain one, row by row in
     the source.
 
@@ -147,7 +147,7 @@ def _as_source(evidence: Evidence) -> frozenset[str]:
 
 
 def _whose(
-    evidence: Evidence, engine: AuditEngine, released: str, found: IdentifierMatches, as_source: frozenset[str]
+    evidence: Evidence, engine: MeasuringEngine, released: str, found: IdentifierMatches, as_source: frozenset[str]
 ) -> Whose | None:
     columns = sorted(as_source - {released})
     source, main = evidence.source, evidence.main

@@ -15,7 +15,8 @@ import numpy as np
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.findings import per_cent, place
 from privrelease.audit.document.model import FindingRecord
-from privrelease.disclosure.classes.households import Compositions, compositions, joint_codes, linked_values
+from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.disclosure.classes.households import Compositions, linked_values
 from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links, seldom_links
@@ -24,10 +25,8 @@ from privrelease.relational.schema import ColumnType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import HouseholdCounts, MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
 
@@ -54,19 +53,14 @@ class Links:
     suspected: tuple[tuple[str, int], ...] = ()
 
 
-def with_links(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def with_links(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
     plan, main = evidence.plan, evidence.main
     whose = _whose(evidence)
     if main is None or whose is None:
         return evidence
     declared, possible = (_there(evidence, names) for names in (household_columns(plan), possible_links(plan)))
-    found: list[HouseholdRisk] = []
-    if declared:
-        persons = _persons(evidence, main, whose, engine)
-        known = _codes(evidence, engine, main, plan.quasi_identifiers)
-        codes = _codes(evidence, engine, main, declared)
-        found = [one for name in declared for one in _households(evidence, name, codes[name], persons, known)]
+    found = [one for name in declared for one in _households(evidence, main, name, whose, engine)]
     return replace(evidence, links=Links(tuple(found), tuple(_suspected(evidence, main, whose, possible, engine))))
 
 
@@ -76,16 +70,12 @@ def _there(evidence: Evidence, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _suspected(
-    evidence: Evidence, main: ReleasedFile, whose: Whose, possible: Sequence[str], engine: AuditEngine
+    evidence: Evidence, main: ReleasedFile, whose: Whose, possible: Sequence[str], engine: MeasuringEngine
 ) -> Iterator[tuple[str, int]]:
     if not possible:
         return
-    unit = None if evidence.plan.unit is None else evidence.plan.unit.column
-    if whose == "source" and unit is not None and evidence.source is not None and evidence.target.row_map is not None:
-        persons = PersonsFrom(evidence.source, evidence.target.row_map, unit)
-        sizes = engine.value_sizes(main, possible, persons_from=persons)
-    else:
-        sizes = engine.value_sizes(main, possible, unit=unit if whose == "file" else None)
+    unit, persons = _persons(evidence, whose)
+    sizes = engine.value_sizes(main, possible, unit=unit, persons_from=persons)
     kinds = dict(main.columns)
     for name, found in zip(possible, sizes, strict=True):
         numbers, plainly = kinds[name] in {ColumnType.INTEGER, ColumnType.NUMBER}, seldom_links(evidence.plan, name)
@@ -94,18 +84,35 @@ def _suspected(
             yield name, linked
 
 
+def _persons(evidence: Evidence, whose: Whose) -> tuple[str | None, PersonsFrom | None]:
+    """Return the column of the file that names persons, and where else they are found; neither where each row is one."""
+    unit, source, row_map = evidence.plan.unit, evidence.source, evidence.target.row_map
+    if unit is None or whose == "row":
+        return None, None
+    if whose == "source" and source is not None and row_map is not None:
+        return None, PersonsFrom(source, row_map, unit.column)
+    return unit.column, None
+
+
 def _households(
-    evidence: Evidence,
-    name: str,
-    households: NDArray[np.integer],
-    persons: NDArray[np.integer] | None,
-    known: dict[str, NDArray[np.integer]],
+    evidence: Evidence, main: ReleasedFile, name: str, whose: Whose, engine: MeasuringEngine
 ) -> Iterator[HouseholdRisk]:
     """Yield the households of one column under each threat whose columns the file has."""
+    unit, persons = _persons(evidence, whose)
     for threat, columns in zip(evidence.plan.threats, known_of_members(evidence.plan, name), strict=True):
-        if known.keys() >= set(columns):
-            tuples = joint_codes((known[column] for column in columns), len(households))
-            yield HouseholdRisk(name, threat, compositions(households, persons, tuples, knows_rows=threat.knows_rows))
+        if all(evidence.measurable((column,)) for column in columns):
+            found = engine.household_counts(main, name, columns, unit=unit, persons_from=persons, knows_rows=threat.knows_rows)
+            yield HouseholdRisk(name, threat, _compositions(found))
+
+
+def _compositions(found: HouseholdCounts) -> Compositions:
+    """Return the sizes of the compositions, and the risk of the household at most risk."""
+    if not found.largest:
+        return Compositions(ClassSizes.from_counts([]), 0, 0.0)
+    with np.errstate(divide="ignore"):
+        hidden = np.bincount(found.kind, found.members * np.log1p(-1.0 / found.crowd))
+    sizes = ClassSizes.from_arrays(found.sizes, found.classes)
+    return Compositions(sizes, found.largest, float(-np.expm1(hidden.min())))
 
 
 def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
@@ -131,13 +138,6 @@ def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
     )
 
 
-def _codes(
-    evidence: Evidence, engine: AuditEngine, main: ReleasedFile, columns: Sequence[str]
-) -> dict[str, NDArray[np.integer]]:
-    usable = [name for name in columns if evidence.measurable((name,))]
-    return {coded.name: coded.codes[0] for coded in engine.coded_columns((main,), usable)}
-
-
 def _whose(evidence: Evidence) -> Whose | None:
     """Say where the person of a released row is found; None where that cannot be told."""
     unit = evidence.plan.unit
@@ -146,17 +146,3 @@ def _whose(evidence: Evidence) -> Whose | None:
     if evidence.measurable((unit.column,)):
         return "file"
     return "source" if evidence.source is not None and evidence.target.row_map is not None and evidence.sound_map else None
-
-
-def _persons(evidence: Evidence, main: ReleasedFile, whose: Whose, engine: AuditEngine) -> NDArray[np.integer] | None:
-    """Return the code of the person of each released row; None where every row is a person."""
-    unit, source, row_map = evidence.plan.unit, evidence.source, evidence.target.row_map
-    if unit is None or whose == "row":
-        return None
-    if source is None or row_map is None or whose == "file":
-        return _codes(evidence, engine, main, (unit.column,))[unit.column]
-    codes = next(iter(engine.coded_columns((source,), (unit.column,)))).codes[0]
-    of_source, of_output = engine.mapped_rows(row_map)
-    persons = np.zeros(main.n_rows, np.int64)
-    persons[of_output] = codes[of_source]
-    return persons

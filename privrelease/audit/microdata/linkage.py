@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, SizeHistogram, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.schema import Column
@@ -56,7 +56,7 @@ def repeats_of(
     main: ReleasedFile,
     source: Staged | None,
     row_map: Path | None,
-    engine: AuditEngine,
+    engine: MeasuringEngine,
 ) -> tuple[Repeats, ...]:
     """Measure each of ``columns`` in ``main``. ``row_map``: one that is sound, or None."""
     unit = None if plan.unit is None else plan.unit.column
@@ -78,7 +78,7 @@ def repeats_of(
     return tuple(found)
 
 
-def repeated_identifiers(columns: Sequence[Column], source: Staged, engine: AuditEngine) -> tuple[tuple[str, int], ...]:
+def repeated_identifiers(columns: Sequence[Column], source: Staged, engine: MeasuringEngine) -> tuple[tuple[str, int], ...]:
     """Return the direct identifiers of which values stand in several rows of the source, and how many do; a missing value is no repeat."""
     found = []
     for column in columns:

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
 
 __all__ = ["gather"]
 
 
-def gather(plan: MicrodataPlan, target: AuditTarget, engine: AuditEngine, verifiers: Verifiers = VERIFIERS) -> Evidence:
+def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, verifiers: Verifiers = VERIFIERS) -> Evidence:
     """Measure everything that the checks need. ``verifiers``: of the values that transform steps replaced. Raises InputError where the source itself cannot be read."""
     columns = planned_columns(plan)
     files = tuple(opened(engine, sink, columns, marked=target.foreign) for sink in target.files)
@@ -69,14 +69,14 @@ def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedCol
 
 
 def _order_breaks(
-    plan: MicrodataPlan, main: ReleasedFile | None, usable: Sequence[ReleasedColumn], engine: AuditEngine
+    plan: MicrodataPlan, main: ReleasedFile | None, usable: Sequence[ReleasedColumn], engine: MeasuringEngine
 ) -> int | None:
     if main is None or plan.order == "source" or len(usable) != len(plan.columns):
         return None
     return engine.unsorted_rows(main)
 
 
-def _with_classes(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def _with_classes(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add the class tables of source and release over every column that some threat knows, in one coding."""
     usable = {column.name for column in evidence.usable}
     columns = [column for column in evidence.plan.quasi_identifiers if column in usable]
@@ -97,7 +97,7 @@ def _everything(n_rows: int) -> ClassTable:
     return ClassTable((), np.zeros((classes, 0), np.int32), np.full(classes, n_rows, np.int64))
 
 
-def _traced(evidence: Evidence, engine: AuditEngine, verifiers: Verifiers) -> Evidence:
+def _traced(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers) -> Evidence:
     """Add what the row map makes measurable, then persons and populations, which need it."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
     if row_map is not None and source is not None and main is not None:
@@ -126,7 +126,7 @@ def _traced(evidence: Evidence, engine: AuditEngine, verifiers: Verifiers) -> Ev
     )
 
 
-def _other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
+def _other_forms(evidence: Evidence, engine: MeasuringEngine) -> tuple[Hidden, ...]:
     if not any(column.role is Role.DIRECT for column in evidence.plan.source.columns):
         return ()
     from privrelease.audit.microdata.disguised_identifiers import other_forms
@@ -134,7 +134,7 @@ def _other_forms(evidence: Evidence, engine: AuditEngine) -> tuple[Hidden, ...]:
     return other_forms(evidence, engine)
 
 
-def _with_repeats(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def _with_repeats(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add how often the values that name somebody repeat in the file."""
     if evidence.main is None:
         return evidence
@@ -145,7 +145,7 @@ def _with_repeats(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(evidence, repeats=found)
 
 
-def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def _with_persons(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add classes by persons where some person may have several rows; one row each, and records are persons.
 
     The persons of released rows are found in the source through a sound row map, else in the file's own column of the unit.
@@ -163,7 +163,7 @@ def _with_persons(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(evidence, person_before=before, person_after=theirs)
 
 
-def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | None) -> LeftRows | None:
+def _left(evidence: Evidence, engine: MeasuringEngine, row_map: Path, unit: str | None) -> LeftRows | None:
     """Count source rows that were not released; no query where the row map names them all."""
     quasi, faults, source = evidence.plan.quasi_identifiers, evidence.row_map, evidence.source
     if faults is None or source is None:
@@ -173,7 +173,7 @@ def _left(evidence: Evidence, engine: AuditEngine, row_map: Path, unit: str | No
     return engine.left_rows(source, row_map, quasi, unit)
 
 
-def _with_values(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def _with_values(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Look for direct identifiers among released values, where no row leads to its source."""
     if evidence.source is None or evidence.main is None:
         return evidence

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import CheckResult, Figure
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.risk.thresholds import Thresholds
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.engine.protocol.release_pairs import CombinedClasses, Links
     from privrelease.plan.model import ThreatPlan
@@ -76,7 +76,7 @@ class _Found:
 
 
 def beside_microdata(
-    evidence: Evidence, earlier: EarlierReleases, engine: AuditEngine, judge_table: TableJudge | None = None
+    evidence: Evidence, earlier: EarlierReleases, engine: MeasuringEngine, judge_table: TableJudge | None = None
 ) -> PreviousReleaseFindings:
     """Compare the measured file with every earlier release. ``judge_table``: tells what these rows give back of an earlier table."""
     if evidence.main is None:
@@ -123,7 +123,7 @@ def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease) -> 
     return RowsOut(main, own, evidence.plan.lossy, left_out)
 
 
-def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: AuditEngine) -> list[str]:
+def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[str]:
     """Look at all releases of one source at once that are linked with the new one, directly or through other releases."""
     of_source = [one for one in found if one.opened is not None]
     earlier = [one.opened for one in of_source if one.opened is not None]
@@ -146,7 +146,7 @@ def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found
 _RECODED = "what recoded values ({}) tell beside those of another release was not compared"
 
 
-def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: AuditEngine) -> _Found:
+def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: MeasuringEngine) -> _Found:
     aside = set_aside(one, "microdata")
     recoded = recoded_columns(evidence.plan.columns) or one.recoded
     if aside is not None and not (recoded and one.content == "cells" and one.held and not one.apart):
@@ -170,7 +170,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
 
 
-def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: AuditEngine) -> _Found:
+def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> _Found:
     """Compare a release of the same source: who combines both links what their files link, and the audit knows what belongs together."""
     of = one.release
     shared = shared_columns(evidence, main, [one], engine)
@@ -197,7 +197,9 @@ def _households(evidence: Evidence, one: EarlierRelease, shared: Collection[str]
     return _HOUSEHOLDS.format(one.name, ", ".join(both)) if both else ""
 
 
-def _combined(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine) -> _Found:
+def _combined(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
+) -> _Found:
     types = dict(first.columns)
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
         why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
@@ -273,7 +275,7 @@ def _links(
     one: EarlierRelease,
     first: ReleasedFile,
     shared: Sequence[str],
-    engine: AuditEngine,
+    engine: MeasuringEngine,
 ) -> tuple[Links | None, Literal["place", "columns"] | None]:
     if one.order == evidence.plan.order == "source" and first.n_rows == main.n_rows:
         return engine.links_by_place(first, main), "place"
@@ -291,7 +293,7 @@ def _lossy(evidence: Evidence, one: EarlierRelease) -> frozenset[str]:
 
 
 def _one_key(
-    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: AuditEngine
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
 ) -> tuple[str, ...]:
     """Return the columns that are pseudonyms in both releases and have a value in common: that is then of one key.
 
@@ -362,7 +364,7 @@ def _differences(
     first: ReleasedFile,
     main: ReleasedFile,
     shared: Sequence[str],
-    engine: AuditEngine,
+    engine: MeasuringEngine,
     rows_of_one: tuple[int | None, int | None],
 ) -> dict[str, int]:
     """Classes that may be of fewer than k persons, by what the threat knows, and that only one of the two releases has.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from privrelease.engine.protocol.audit import AuditEngine, ValuePairs
+    from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
 
@@ -41,7 +41,7 @@ def recoded_changes(
     source: Staged,
     released: ReleasedFile,
     row_map: Path,
-    engine: AuditEngine,
+    engine: MeasuringEngine,
     verifiers: Verifiers = VERIFIERS,
 ) -> tuple[ColumnChange, ...]:
     """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.evidence import TableEvidence
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.plan.model import Plan
 
 __all__ = ["table_beside_rows", "table_judge"]
@@ -30,7 +30,7 @@ _WORDS = ("rows count suppressed cells", "rows and printed cells give suppressed
 
 
 def table_beside_rows(
-    evidence: TableEvidence, earlier: Sequence[EarlierRelease], engine: AuditEngine
+    evidence: TableEvidence, earlier: Sequence[EarlierRelease], engine: MeasuringEngine
 ) -> list[tuple[EarlierRelease, TableVerdict]]:
     """Judge a table beside every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
@@ -52,7 +52,7 @@ def table_beside_rows(
 def table_judge(policy: Plan) -> TableJudge:
     """Return a judge of published tables: by the plan of the policy that made them where it still describes them, else by their files alone."""
 
-    def judge(table: EarlierRelease, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+    def judge(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
         name = None if table.manifest is None else table.manifest.release
         plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
         try:
@@ -77,7 +77,7 @@ def _holds(evidence: TableEvidence) -> bool:
     )
 
 
-def _verdict(evidence: TableEvidence, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
     plan, judged, suppressed, printed = evidence.plan, evidence.judged, evidence.suppressed, evidence.printed
     if judged is None or suppressed is None:
         shown = TableShown(plan.by, plan.keys, printed, _added(plan), plan.where, round_up=plan.round_up)
@@ -104,7 +104,7 @@ def _added(plan: TablePlan) -> dict[str, str]:
     return {one.name: one.column for one in plan.measures if one.column is not None}
 
 
-def _by_file(table: EarlierRelease, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+def _by_file(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
     """Judge a table of which only the file is known: any suppressed cell counts as unsafe, and it is taken to be made of
     all rows, which shows in what it prints.
     """
@@ -113,7 +113,7 @@ def _by_file(table: EarlierRelease, rows: RowsOut, engine: AuditEngine) -> Table
     return _any_hidden(TableShown(by, keys, printed), rows, engine)
 
 
-def _any_hidden(shown: TableShown, rows: RowsOut, engine: AuditEngine) -> TableVerdict:
+def _any_hidden(shown: TableShown, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
     learnt = cells_by_rows(shown, rows, engine)
     if not learnt.agree:
         return TableVerdict(agree=learnt.agree)

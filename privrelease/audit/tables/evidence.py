@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.attack_assessment import Weakness
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.linked import Linked
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import Plan
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
@@ -142,7 +142,7 @@ class TableEvidence:
 
 
 def table_evidence(
-    plan: TablePlan, policy: Plan, target: TableTarget, engine: AuditEngine, earlier: Sequence[EarlierRelease]
+    plan: TablePlan, policy: Plan, target: TableTarget, engine: MeasuringEngine, earlier: Sequence[EarlierRelease]
 ) -> TableEvidence:
     """Read the files and, unless that is not wanted, the source. Raises InputError where the source cannot be read."""
     tables = tuple(read_table(plan, sink) for sink in target.files)
@@ -203,7 +203,7 @@ def table_evidence(
     )
 
 
-def _unnamed(plan: TablePlan, staged: Staged, engine: AuditEngine) -> tuple[str, ...]:
+def _unnamed(plan: TablePlan, staged: Staged, engine: MeasuringEngine) -> tuple[str, ...]:
     if plan.unit is not None or plan.rows_are_persons:
         return ()
     columns = [column.name for column in staged.columns if column.role is Role.DIRECT]
@@ -211,7 +211,7 @@ def _unnamed(plan: TablePlan, staged: Staged, engine: AuditEngine) -> tuple[str,
     return tuple(name for name, found in sizes.items() if (found > 1).any())
 
 
-def _changes(plan: TablePlan, staged: Staged, engine: AuditEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:
+def _changes(plan: TablePlan, staged: Staged, engine: MeasuringEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:
     """Return the changes since each earlier table with an unchanged source; one that cannot be read as this one is skipped."""
     found = {}
     for one in earlier:

@@ -47,15 +47,18 @@ def cells_of(found: Contributions, asked: TableQuery) -> TableCells:
         if not len(first):
             continue
         held = cells[first]
-        persons += np.bincount(held, minlength=size)
-        np.add.at(rows, cells, found.rows[order])
+        alike = np.ones(len(first), np.int64) if found.alike is None else found.alike[order][first]  # who has one entry
+        np.add.at(persons, held, alike)
+        np.add.at(rows, cells, found.rows[order] * (1 if found.alike is None else found.alike[order]))
         for i, values in enumerate(found.sums):
             each = np.add.reduceat(values[order], first)
-            np.add.at(sums[i], held, each)
+            np.add.at(sums[i], held, each * alike)
             values_there = np.add.reduceat(found.known[i][order], first)
-            np.add.at(known[i], held, values_there)
-            np.add.at(holders[i], held, values_there > 0)
-            _largest(largest[i], held[values_there > 0], each[values_there > 0])
+            np.add.at(known[i], held, values_there * alike)
+            there = values_there > 0
+            np.add.at(holders[i], held[there], alike[there])
+            listed = np.repeat(np.flatnonzero(there), np.minimum(alike[there], asked.largest))
+            _largest(largest[i], held[listed], each[listed])
     return TableCells(rows, persons, sums, largest, known, holders, found.left_out, _several(found) if asked.several else None)
 
 

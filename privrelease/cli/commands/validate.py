@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.cli.console import Console
     from privrelease.cli.policy_inputs import PolicyInput
+    from privrelease.pipeline.world import World
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.required_legal_fields import Missing, Profile
 
@@ -63,15 +64,16 @@ def validate(
     console: Console,
     *,
     only_policies: bool = False,
+    world: World | None = None,
 ) -> Ending:
     """Check policies and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
 
     ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed. Every policy is
-    checked, whatever is wrong with another; the worst ending is the command's.
+    checked, whatever is wrong with another; the worst ending is the command's. ``world``: whose engine the policies are for.
     """
     asked = _profile(profile)
     inputs = policy_inputs(named, console, only_policies=only_policies)
-    checked = [_check(one, environment, data_root, asked) for one in inputs]
+    checked = [_check(one, environment, data_root, asked, world) for one in inputs]
     several = are_many(named)
     if console.json:
         values = [one.value() for one in checked]
@@ -86,10 +88,14 @@ def validate(
     return _ending(checked, fail_on)
 
 
-def _check(given: PolicyInput, environment: str | None, data_root: Path | None, profile: Profile | None) -> _Checked:
+def _check(
+    given: PolicyInput, environment: str | None, data_root: Path | None, profile: Profile | None, world: World | None
+) -> _Checked:
     from privrelease.policy.loader import check_policy
 
     loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content)
+    if loaded is not None and not any(finding.severity is Severity.ERROR for finding in findings):
+        findings = (*findings, *_not_offered(loaded, world))
     if profile is None:
         return _Checked(given.path, loaded, findings, None)
     missing = () if loaded is None else missing_legal(loaded.policy, profile)
@@ -131,6 +137,14 @@ def _said(one: _Checked) -> str:
     if not one.valid:
         return counted(one.of(Severity.ERROR), "error")
     return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")
+
+
+def _not_offered(loaded: LoadedPolicy, world: World | None) -> tuple[Finding, ...]:
+    """Report what the policy asks of an engine that it lacks."""
+    from privrelease.pipeline.world import World, lacking
+    from privrelease.plan.build import build_plan
+
+    return lacking(build_plan(loaded).releases, (world or World()).offers())
 
 
 def _profile(named: str | None) -> Profile | None:

@@ -25,6 +25,7 @@ class ClassTable:
     ``columns``: q names. ``codes``: (J, q) int32, C-contiguous, 0 = missing. ``counts``: (J,) int64 records.
     ``weights``: (J,) float64 sums of sampling weights, or None. Persons: ``pairs_class`` (m,) uint32 and ``pairs_person`` (m,)
     uint32 list the distinct (class, person) pairs, sorted by class then person; None where every record is its own person.
+    ``alike``: (p,) int64, how many persons each number of ``pairs_person`` stands for, who all have as many rows of the same classes; None: one.
 
     >>> table = ClassTable(("sex", "region"), np.array([[1, 1], [1, 2], [2, 0]], np.int32), np.array([3, 1, 2]))
     >>> (table.n_classes, table.n_records)
@@ -37,6 +38,7 @@ class ClassTable:
     weights: NDArray[np.float64] | None = None
     pairs_class: NDArray[np.uint32] | None = None
     pairs_person: NDArray[np.uint32] | None = None
+    alike: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape != (len(self.counts), len(self.columns)):

@@ -15,7 +15,7 @@ import numpy as np
 
 from privrelease.disclosure.classes.class_sizes import MatchSizes
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
-from privrelease.disclosure.classes.persons import least_sizes, members
+from privrelease.disclosure.classes.persons import least_sizes, members, times_of
 from privrelease.disclosure.classes.wildcard import match_sizes
 
 if TYPE_CHECKING:
@@ -64,10 +64,11 @@ def person_match_sizes(
     grouping = group_rows(codes)
     distinct = codes[grouping.first]
     persons, tuples, _ = members(table, grouping.group)
-    held = np.bincount(tuples, minlength=grouping.n_groups).astype(np.int64)
+    times = times_of(table, persons)
+    held = np.bincount(tuples, times, grouping.n_groups).astype(np.int64)
     lost = is_residual(distinct) if residual == "lost" else np.zeros(len(distinct), np.bool_)
     kept = ~lost[tuples]
-    meets, signs = _meets(distinct, persons[kept], tuples[kept])
+    meets, signs = _meets(distinct, persons[kept], tuples[kept], times[kept])
     shown = np.flatnonzero(~lost)
     trie = build_trie(np.concatenate([distinct[shown], meets]))
     rows = np.arange(len(shown) + len(meets))
@@ -76,11 +77,11 @@ def person_match_sizes(
     of_tuple = np.zeros(len(distinct), np.int64)
     of_tuple[shown] = at_least
     found = MatchSizes.of(at_least, held[shown], residual=int(held[lost].sum()))
-    return replace(found, least=least_sizes(persons[kept], of_tuple[tuples[kept]]))
+    return replace(found, least=least_sizes(persons[kept], of_tuple[tuples[kept]], times[kept]))
 
 
 def _meets(
-    distinct: NDArray[np.int32], persons: NDArray[np.int64], tuples: NDArray[np.int64]
+    distinct: NDArray[np.int32], persons: NDArray[np.int64], tuples: NDArray[np.int64], times: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Distinct meets of every non-empty set of a person's tuples, and the sum of their signs over persons."""
     conflict = distinct.max(axis=0, initial=0) + 1
@@ -97,7 +98,7 @@ def _meets(
                     met = _meet(met, distinct[tuples[begin + which]], conflict)
                 grouping = group_rows(met)
                 codes.append(met[grouping.first])
-                signs.append(grouping.sums(np.full(len(met), -1 if size % 2 == 0 else 1, np.int64)))
+                signs.append(grouping.sums(times[begin] * (-1 if size % 2 == 0 else 1)))
     stacked = np.concatenate(codes)
     grouping = group_rows(stacked)
     totals = grouping.sums(np.concatenate(signs))

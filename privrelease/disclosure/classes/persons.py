@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
-__all__ = ["least_sizes", "linkable_class_sizes", "members", "person_class_sizes"]
+__all__ = ["least_sizes", "linkable_class_sizes", "members", "person_class_sizes", "times_of"]
 
 Residual = Literal["lost", "class"]
 
@@ -45,10 +45,16 @@ def members(table: ClassTable, group: NDArray[np.intp]) -> tuple[NDArray[np.int6
     return persons, groups, where.astype(np.int64)
 
 
-def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64]) -> MatchSizes | None:
-    """Persons by the smallest size of their pairs; None where every person has one pair. ``persons``: (m,) ascending; ``sizes``: (m,) of pairs.
+def times_of(table: ClassTable, persons: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many persons each of ``persons`` (m,), numbers of the table's, stands for."""
+    return np.ones(len(persons), np.int64) if table.alike is None else table.alike[persons]
 
-    >>> found = least_sizes(np.array([0, 0, 1]), np.array([2, 1, 2]))
+
+def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64], times: NDArray[np.int64]) -> MatchSizes | None:
+    """Persons by the smallest size of their pairs; None where every person has one pair. ``persons``: (m,) ascending; ``sizes``: (m,) of pairs;
+    ``times``: (m,) persons that each stands for.
+
+    >>> found = least_sizes(np.array([0, 0, 1]), np.array([2, 1, 2]), np.array([1, 1, 1]))
     >>> (found.sizes.tolist(), found.records.tolist())
     ([1, 2], [1, 1])
     """
@@ -56,7 +62,7 @@ def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64]) -> MatchSi
     if len(starts) == len(persons):
         return None
     least = np.minimum.reduceat(sizes, starts)
-    return MatchSizes.of(least, np.ones(len(least), np.int64))
+    return MatchSizes.of(least, times[starts])
 
 
 def person_class_sizes(
@@ -82,11 +88,12 @@ def person_class_sizes(
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)
     persons, groups, _ = members(table, grouping.group)
-    counts = np.bincount(groups, minlength=grouping.n_groups).astype(np.int64)
+    times = times_of(table, persons)
+    counts = np.bincount(groups, times, grouping.n_groups).astype(np.int64)
     lost = is_residual(codes[grouping.first]) if residual == "lost" else np.zeros(grouping.n_groups, np.bool_)
     kept = ~lost[groups]
     found = ClassSizes.from_counts(counts[~lost], residual=int(counts[lost].sum()))
-    return replace(found, least=least_sizes(persons[kept], counts[groups[kept]]))
+    return replace(found, least=least_sizes(persons[kept], counts[groups[kept]], times[kept]))
 
 
 def linkable_class_sizes(
@@ -128,22 +135,28 @@ def linkable_class_sizes(
         tuples, lost = _with_multiplicity(tuples, lost, _rows(table, pair_rows, where, len(persons)))
     starts = np.flatnonzero(np.diff(persons, prepend=-1))
     lengths = np.diff(starts, append=len(persons))
+    times = times_of(table, persons[starts])
     sizes: list[NDArray[np.int64]] = []
     residual_persons = 0
     for length in np.unique(lengths):
-        begin = starts[lengths == length]
+        begin, alike = starts[lengths == length], times[lengths == length]
         sets = np.ascontiguousarray(tuples[begin[:, None] + np.arange(length)], np.int32)
         equal = group_rows(sets)
-        counts = np.bincount(equal.group, minlength=equal.n_groups).astype(np.int64)
+        counts = np.bincount(equal.group, alike, equal.n_groups).astype(np.int64)
         empty = np.all(lost[sets[equal.first]], axis=1)
         residual_persons += int(counts[empty].sum())
         sizes.append(counts[~empty])
     return ClassSizes.from_counts(np.concatenate(sizes) if sizes else [], residual=residual_persons)
 
 
+def _pairs_persons(table: ClassTable) -> NDArray[np.int64]:
+    assert table.pairs_person is not None
+    return table.pairs_person.astype(np.int64)
+
+
 def _rows(table: ClassTable, pair_rows: NDArray[np.int64] | None, where: NDArray[np.int64], n_pairs: int) -> NDArray[np.int64]:
     """Rows of each (person, group) pair."""
-    if pair_rows is None and table.n_records != len(where):
+    if pair_rows is None and table.n_records != int(times_of(table, _pairs_persons(table)).sum()):
         msg = "the multiset of a person's rows needs the number of rows of each (class, person) pair"
         raise ValueError(msg)
     rows = np.zeros(n_pairs, np.int64)

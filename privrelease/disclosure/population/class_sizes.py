@@ -8,7 +8,7 @@ import numpy as np
 
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
-from privrelease.disclosure.classes.persons import members
+from privrelease.disclosure.classes.persons import members, times_of
 from privrelease.disclosure.classes.wildcard import compatible_counts, match_counts, match_sums
 from privrelease.disclosure.risk.journalist import PopulationSizes
 
@@ -48,12 +48,22 @@ def population_counts(sample: ClassTable, population: ClassTable, columns: Seque
 
 def _sample_sizes(
     table: ClassTable, columns: Sequence[int | str] | None, missing: Missing, residual: Literal["lost", "class"]
-) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64] | None, tuple[NDArray[np.int64], NDArray[np.int64]] | None]:
-    """One class of ``table`` for each class on ``columns``; f of each, 0 where lost; its records where they are not f; persons with their classes."""
+) -> tuple[
+    NDArray[np.intp],
+    NDArray[np.int64],
+    NDArray[np.int64] | None,
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None,
+]:
+    """One class of ``table`` for each class on ``columns``; f of each, 0 where lost; its records where they are not f; persons, their classes, and how
+    many persons each stands for.
+    """
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)
     records = grouping.sums(table.counts)
-    persons = None if table.pairs_class is None else members(table, grouping.group)[:2]
+    persons = None
+    if table.pairs_class is not None:
+        numbers, classes, _ = members(table, grouping.group)
+        persons = (numbers, classes, times_of(table, numbers))
     if missing == "wildcard":
         return grouping.first, match_counts(table, columns, residual=residual)[grouping.first], records, persons
     lost = is_residual(codes[grouping.first]) if residual == "lost" else np.zeros(len(records), np.bool_)

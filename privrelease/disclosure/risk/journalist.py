@@ -57,12 +57,12 @@ class PopulationSizes:
         population: NDArray[np.int64] | NDArray[np.float64],
         *,
         records: NDArray[np.int64] | None = None,
-        persons: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        persons: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None = None,
     ) -> PopulationSizes:
         """From f and F of every class, (J,) each; classes with f = 0 (residual, lost) are left out.
 
         ``records``: number of records of each class where it is not f (missing matches anything: f counts matches). ``persons``: (m,) persons,
-        ascending, and (m,) the class of each of their pairs.
+        ascending, (m,) the class of each of their pairs, and (m,) how many persons each stands for.
         Errors: ValueError for shapes that differ, for an F that is not finite.
 
         >>> sizes = PopulationSizes.of(np.array([2, 1, 3]), np.array([10, 0, 10]))
@@ -127,15 +127,17 @@ def _least(
     kept: NDArray[np.bool_],
     persons: NDArray[np.int64],
     classes: NDArray[np.int64],
+    times: NDArray[np.int64],
 ) -> PopulationSizes | None:
     """Persons by the smallest F of their classes; None where every person has one class."""
     there = kept[classes]
-    persons, theirs = persons[there], sizes[classes[there]]
+    persons, theirs, times = persons[there], sizes[classes[there]], times[there]
     starts = np.flatnonzero(np.diff(persons, prepend=-1))
     if len(starts) == len(persons):
         return None
-    distinct, totals = np.unique(np.minimum.reduceat(theirs, starts), return_counts=True)
-    return PopulationSizes(distinct, totals.astype(np.int64), None)
+    distinct, where = np.unique(np.minimum.reduceat(theirs, starts), return_inverse=True)
+    totals = np.bincount(where, times[starts], len(distinct)).astype(np.int64)
+    return PopulationSizes(distinct, totals, None)
 
 
 def journalist_risk(sizes: PopulationSizes, *, above: Fraction | None = None) -> RiskMeasures:

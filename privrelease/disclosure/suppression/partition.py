@@ -103,7 +103,8 @@ class Parts:
     def codes(self, columns: tuple[int, ...]) -> NDArray[np.int32]:
         """Return the released codes (p, len(columns)), suppressed cells as 0 = missing."""
         chosen = list(columns)
-        released = self.table.codes[self.class_index][:, chosen]
+        whole = self.table.codes[self.class_index]
+        released = whole if chosen == [*range(whole.shape[1])] else whole[:, chosen]
         released[self.suppressed[:, chosen]] = 0
         return released
 

@@ -120,6 +120,7 @@ class PartRepair:
         if not len(members):
             return
         if self._splits and isinstance(crowd, RecordCrowd) and len(columns) <= MOST_COLUMNS and not exactly:
+            del shown, crowd  # as long as the parts
             self._split(columns, members, self._targets.target(number))
             return
         need = self._targets.need(number, standing) * crowd.scale
@@ -164,13 +165,16 @@ class PartRepair:
         first = first_members(item)
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
-        found = search_records(codes[first], records, target=target, costs=self._targets.costs(columns))
+        distinct, hidden = codes[first], codes == 0
+        del codes, first
+        found = search_records(distinct, records, target=target, costs=self._targets.costs(columns))
+        del distinct
         line = np.argsort(item, kind="stable")
         assigned_line = np.argsort(found.item, kind="stable")
         origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
         origin = line[origin]
         suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
-        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | (codes[origin] == 0)
+        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | hidden[origin]
         self.parts.replace(members, members[origin], sizes, suppressed)
 
 

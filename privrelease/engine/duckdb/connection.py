@@ -7,12 +7,13 @@ with the kind of the fault and nothing of its text.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection"]
 
+#: How the names of spill folders begin, and the file by which their owner is known to live.
+_SPILL = "privrelease-engine-"
+_OWNER = "owner.lock"
+
 
 class Connection:
     """A DuckDB connection over an in-memory database that spills into a private folder of its own.
@@ -44,7 +49,9 @@ class Connection:
         try:
             if base is not None:
                 base.mkdir(parents=True, exist_ok=True)
-            self.temp = Path(tempfile.mkdtemp(prefix="privrelease-engine-", dir=base)).resolve()
+            _clear_abandoned(Path(tempfile.gettempdir()) if base is None else base)
+            self.temp = Path(tempfile.mkdtemp(prefix=_SPILL, dir=base)).resolve()
+            self._owned = _owned(self.temp)
         except OSError as error:
             message = f"the temporary folder cannot be used: {error.strerror}"
             raise refusal(message, "D121", hint="name a writable folder as the engine's temporary folder") from None
@@ -55,8 +62,12 @@ class Connection:
         try:
             self._connection = self._open(settings)
         except BaseException:
-            shutil.rmtree(self.temp, ignore_errors=True)
+            self._leave()
             raise
+
+    def _leave(self) -> None:
+        shutil.rmtree(self.temp, ignore_errors=True)
+        self._owned.close()
 
     def _open(self, settings: EngineSettings) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(
@@ -98,7 +109,7 @@ class Connection:
     def close(self) -> None:
         """Free the database and remove the spill folder."""
         self._connection.close()
-        shutil.rmtree(self.temp, ignore_errors=True)
+        self._leave()
 
     def fresh(self, prefix: str) -> str:
         """Return a name that no table, type or view of this connection has."""
@@ -157,7 +168,7 @@ class Connection:
                 except StopIteration:
                     return
                 except OSError as error:  # Arrow hands on the driver's errors as texts, which begin with their kind
-                    raise _KINDS.get(str(error).partition(":")[0], duckdb.Error) from None
+                    raise _KINDS.get(str(error).partition(":")[0], duckdb.Error)(str(error)) from None
             yield block
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
@@ -194,11 +205,39 @@ class Connection:
         self.run(exp.Drop(tables=[exp.Table(this=exp.to_identifier(name, quoted=True))], kind=kind, exists=True))
 
 
+_SPILL_FULL = (
+    "the engine's temporary folder is full",
+    "free space on its disk, point the temporary folder to another one, or raise the memory limit so that less is put there",
+)
+_MEMORY_FULL = ("the engine ran out of memory", "raise the memory limit, or use fewer threads")
 _KINDS: dict[str, type[duckdb.Error]] = {
     "Out of Memory Error": duckdb.OutOfMemoryException,
     "IO Error": duckdb.IOException,
     "INTERRUPT Error": duckdb.InterruptException,
 }
+
+
+def _owned(folder: Path) -> BinaryIO:
+    """Lock a file in a spill folder for as long as this process lives: whoever finds it unlocked knows that its owner is dead."""
+    handle = (folder / _OWNER).open("wb")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # a file system without locks: its folders are never cleared up by others
+        (folder / _OWNER).unlink()
+    return handle
+
+
+def _clear_abandoned(base: Path) -> None:
+    """Remove the spill folders of processes of the same user that were killed. What cannot be told, or removed, stays."""
+    for folder in base.glob(f"{_SPILL}*"):
+        try:
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            with (folder / _OWNER).open("r+b") as handle:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # its owner lives, or it is another's
+            continue
 
 
 def _inside(path: Path, roots: tuple[Path, ...]) -> bool:
@@ -213,9 +252,8 @@ def _ours() -> Iterator[None]:
         yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
-    except duckdb.OutOfMemoryException:
-        message = "the engine ran out of memory or of space in its temporary folder"
-        hint = "raise the memory limit, or point the temporary folder to a disk with more space"
+    except duckdb.OutOfMemoryException as error:
+        message, hint = _SPILL_FULL if "offload" in str(error) else _MEMORY_FULL
         raise refusal(message, "D120", hint=hint) from None
     except duckdb.IOException:
         message = "a file could not be read or written"

@@ -9,6 +9,7 @@ from privrelease.engine.duckdb.assignment_queries import AssignmentQueries
 from privrelease.engine.duckdb.auditing import tables as table_audit
 from privrelease.engine.duckdb.auditing.expectations import ExpectationQueries
 from privrelease.engine.duckdb.auditing.queries import AuditQueries
+from privrelease.engine.duckdb.auditing.records import RecordQueries
 from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
 from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
@@ -21,6 +22,7 @@ from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
 from privrelease.engine.duckdb.writing import recoding
 from privrelease.engine.duckdb.writing import sinks as writing
+from privrelease.engine.protocol.base import Offer
 from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import SourceKind
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    from privrelease.engine.protocol.audit import HouseholdCounts
     from privrelease.engine.protocol.base import (
         ColumnChange,
         EngineSettings,
@@ -59,7 +62,7 @@ _READERS = {
 _DAMAGEABLE = frozenset({SourceKind.PARQUET, SourceKind.DUCKDB})
 
 
-class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQueries, BesideQueries):
+class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQueries, BesideQueries, RecordQueries):
     """An in-memory DuckDB that spills to a private folder; see :class:`privrelease.engine.protocol.base.Engine` for what the methods do.
 
     Raises InputError D1xx (files, environment) and D2xx (cells); see the list in :mod:`privrelease.engine.duckdb`.
@@ -71,12 +74,18 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
         self._codes: dict[str, dict[int, coding.Coding]] = {}
         self._keys: dict[str, row_classes.RowKeys] = {}
         self._released: dict[str, opening.Opened] = {}
+        self._records = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """Every optional part."""
+        return frozenset(Offer)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -197,22 +206,31 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
         persons = self._persons(persons_from)
         return measuring.value_sizes(self._connection, self._opened(of), columns, unit=unit, persons=persons)
 
-    def class_table(
-        self,
-        of: Staged | ReleasedFile,
-        columns: Sequence[str],
-        *,
-        unit: str | None = None,
-        persons_from: PersonsFrom | None = None,
-    ) -> ClassTable:
+    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
         """Return the class table by a GROUP BY."""
-        return measuring.class_table(
-            self._connection, self._opened(of), columns, unit=unit, persons=self._persons(persons_from)
-        )
+        return measuring.class_table(self._connection, self._opened(of), columns)
 
     def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
         """Return class tables in one common coding."""
         return measuring.class_tables(self._connection, [self._opened(one) for one in of], columns)
+
+    def household_counts(
+        self,
+        of: ReleasedFile,
+        household: str,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+        knows_rows: bool = False,
+    ) -> HouseholdCounts:
+        """Count households by what is known of their members."""
+        from privrelease.engine.duckdb.auditing.households import household_counts
+
+        persons = self._persons(persons_from)
+        return household_counts(
+            self._connection, self._opened(of), household, columns, unit=unit, persons=persons, knows_rows=knows_rows
+        )
 
     def changes(
         self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]

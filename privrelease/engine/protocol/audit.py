@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from privrelease.engine.assignment_protocol import AssignmentEngine
+from privrelease.engine.protocol.attacks import AttackEngine
 from privrelease.engine.protocol.base import Engine
 from privrelease.engine.protocol.identifiers import ExpectationEngine, IdentifierEngine
 from privrelease.engine.protocol.release_pairs import AcrossEngine
@@ -24,11 +25,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.base import ReleasedFile, Staged
-    from privrelease.relational.schema import Sink
+    from privrelease.engine.protocol.base import ColumnChange, PersonsFrom, ReleasedFile, RowMapFaults, Staged
+    from privrelease.relational.schema import Column, Sink
     from privrelease.relational.tables import Contributions, TableQuery
 
-__all__ = ["AuditEngine", "CodedColumn", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
+__all__ = [
+    "AuditEngine",
+    "HouseholdCounts",
+    "LeftRows",
+    "MeasuringEngine",
+    "PersonClasses",
+    "SameCells",
+    "TokenFacts",
+    "UnitFacts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +105,10 @@ class UnitFacts:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PersonClasses:
-    """A class table with its distinct (class, person) pairs, and how many rows each pair has: (m,) int64.
+    """A class table of persons, and how many rows each of its pairs of a class and a person has: (m,) int64.
 
-    Rows without a person count as one person together: classes are then smaller, never larger, than they are.
+    Persons with as many rows of the same classes are one number of the table, which says how many they are (``alike``). Rows without a person
+    count as one person together: classes are then smaller, never larger, than they are.
     """
 
     table: ClassTable
@@ -105,23 +116,52 @@ class PersonClasses:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CodedColumn:
-    """One column of several tables in one coding. ``codes``: of each table (n,) unsigned, in the order of its rows, 0 missing, 1..v
-    ascending with the values. ``values``: (v + 1,) float64, the number that a code stands for (dates as days or seconds; code 0: nan);
-    None: the column has no numbers, only values that are equal or not.
+class HouseholdCounts:
+    """Households by composition, the multiset of what is known of their members.
+
+    ``sizes``, ``classes``: numbers of households with the same composition, and how many compositions have so many. ``largest``: members of the
+    largest household, 0 where there is none. ``kind``, ``crowd``, ``members``: for each different make-up, (r,) each, how many ``members`` have
+    values that ``crowd`` persons have: the fewest, of a member with several values.
     """
 
-    name: str
-    codes: tuple[NDArray[np.unsignedinteger], ...]
-    size: int
-    values: NDArray[np.float64] | None = None
+    sizes: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    largest: int
+    kind: NDArray[np.int64]
+    crowd: NDArray[np.int64]
+    members: NDArray[np.int64]
 
 
-class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, Protocol):
-    """An engine that also answers an auditor's questions.
+class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, Protocol):
+    """An engine that also measures what a decision rests on. None of it is optional: a check that could not be made fails a run.
 
     ``released`` None: the question is about the source's own rows, and ``row_map`` is not read.
     """
+
+    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
+        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found.
+
+        ``marked``: a cell that equals a mark of missing or suppressed values, declared in its column's ``format``, is missing.
+        """
+        ...
+
+    def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
+        """Return the class table, coded from the released values."""
+        ...
+
+    def changes(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> tuple[ColumnChange, ...]:
+        """Compare every released row with its source row through the row map, column by column."""
+        ...
+
+    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
+        """Check that the row map is a map: every output row from one source row, no source row twice."""
+        ...
+
+    def unsorted_rows(self, released: ReleasedFile) -> int:
+        """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
+        ...
 
     def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
         """Read a released file once into memory, for many questions; no cell is lost or changed by it."""
@@ -194,10 +234,22 @@ class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, Bes
         """Return what each person adds to each inner cell of a table now more than before, signed."""
         ...
 
-    def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
-        """Yield every column of several tables, coded over all of them, in the order of their rows."""
+    def household_counts(
+        self,
+        of: ReleasedFile,
+        household: str,
+        columns: Sequence[str],
+        *,
+        unit: str | None = None,
+        persons_from: PersonsFrom | None = None,
+        knows_rows: bool = False,
+    ) -> HouseholdCounts:
+        """Count the values of the column ``household`` by what is known, in ``columns``, of the persons with it; missing equals missing, and a row
+        without a household is no one's member. A person's several rows there are a set, a multiset with ``knows_rows``. ``unit``,
+        ``persons_from``: where persons are found; without them each row is one.
+        """
         ...
 
-    def mapped_rows(self, row_map: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the source rows and the output rows of a row map that was found sound."""
-        ...
+
+class AuditEngine(MeasuringEngine, ExpectationEngine, AttackEngine, Protocol):
+    """An engine with every optional part, too: of one that lacks some (:attr:`Engine.offers`), no policy that is let through asks for them."""

@@ -1,12 +1,13 @@
-"""What an engine does for the executor (making) and for the auditor (measuring), as protocols over plain values.
+"""What an engine does for the executor, as a protocol over plain values: reading, making and counting.
 
-The two halves share reading (a source is staged with its declared types) and nothing else: the auditor's queries are written apart
-from the executor's, so that a fault of one is not repeated by the other.
+Deciding needs more, see :class:`privrelease.engine.protocol.audit.MeasuringEngine`. The two share reading (a source is staged with its declared
+types) and nothing else: the auditor's queries are written apart from the executor's, so that a fault of one is not repeated by the other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "ColumnChange",
     "Engine",
     "EngineSettings",
+    "Offer",
     "OutputColumn",
     "OutputTable",
     "Parts",
@@ -209,8 +211,20 @@ class RowMapFaults:
     sources_absent: int
 
 
+class Offer(StrEnum):
+    """A part of the protocols that an engine may lack, by its name in a message; a policy that asks for it is then refused."""
+
+    ATTACKS = "attacks"
+    EXPECTATIONS = "expectations"
+
+
 class Engine(Protocol):
-    """An engine; a context manager that frees what it holds. One thread at a time."""
+    """An engine that reads, makes and counts: all that an executor needs. A context manager that frees what it holds. One thread at a time."""
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """Which optional parts the engine has."""
+        ...
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -250,14 +264,7 @@ class Engine(Protocol):
         """Return the exact cells of a table with the contributors of each; nobody may see them before the table is protected."""
         ...
 
-    # measuring
-    def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
-        """Open a released file. Raises InputError where it cannot be read as that kind; extra or lacking columns are returned as found.
-
-        ``marked``: a cell that equals a mark of missing or suppressed values, declared in its column's ``format``, is missing.
-        """
-        ...
-
+    # counting
     def size_histogram(
         self,
         of: Staged | ReleasedFile,
@@ -284,31 +291,6 @@ class Engine(Protocol):
         """Return the numbers of rows, or of distinct persons, of the values of each column alone; a missing value is none."""
         ...
 
-    def class_table(
-        self,
-        of: Staged | ReleasedFile,
-        columns: Sequence[str],
-        *,
-        unit: str | None = None,
-        persons_from: PersonsFrom | None = None,
-    ) -> ClassTable:
-        """Return the class table by a GROUP BY (codes local to the call); with a unit also the (class, person) pairs."""
-        ...
-
     def class_tables(self, of: Iterable[Staged | ReleasedFile], columns: Sequence[str]) -> tuple[ClassTable, ...]:
         """Return one class table each, all in one common coding, so that they can be compared."""
-        ...
-
-    def changes(
-        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
-    ) -> tuple[ColumnChange, ...]:
-        """Compare every released row with its source row through the row map, column by column."""
-        ...
-
-    def row_map_faults(self, source: Staged, released: ReleasedFile, row_map: Path) -> RowMapFaults:
-        """Check that the row map is a map: every output row from one source row, no source row twice."""
-        ...
-
-    def unsorted_rows(self, released: ReleasedFile) -> int:
-        """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
         ...

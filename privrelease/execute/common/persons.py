@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.errors import InputError, InternalError
+from privrelease.errors import InputError
 from privrelease.findings import Finding, pluralise
 from privrelease.relational.schema import Role
 from privrelease.relational.treatments import CellRelation
@@ -111,11 +111,8 @@ def check_unit(plan: ReleasePlan, source: TableSource, engine: Engine, staged: S
 
 def _repeats_within(column: str, unit: UnitPlan, engine: Engine, staged: Staged) -> bool:
     """Return True if a value appears in several rows of one person: there are fewer (value, person) pairs than rows with it."""
-    table = engine.class_table(staged, (column,), unit=unit.column)
-    if table.pairs_class is None:
-        raise InternalError(code="R185", message="the class table does not say which persons its classes hold")
-    there = table.codes[:, 0] > 0
-    return int(np.count_nonzero(there[table.pairs_class])) < int(table.counts[there].sum())
+    pairs, rows = (engine.size_histogram(staged, (column,), unit=person, residual=True) for person in (unit.column, None))
+    return int(pairs.sizes @ pairs.classes) < int(rows.sizes @ rows.classes)
 
 
 def person_sizes(unit: UnitPlan, source: TableSource, engine: Engine, staged: Staged) -> tuple[int, int]:

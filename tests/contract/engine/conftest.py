@@ -21,7 +21,13 @@ def _duckdb(settings: EngineSettings) -> Engine:
     return DuckDBEngine(settings)
 
 
-ENGINES = {"duckdb": _duckdb}
+def _plain(settings: EngineSettings) -> Engine:
+    from tests.contract.engine.plain import PlainEngine
+
+    return PlainEngine(settings)
+
+
+ENGINES = {"duckdb": _duckdb, "plain": _plain}
 
 
 @dataclass
@@ -30,6 +36,7 @@ class Bench:
 
     engine: Engine
     folder: Path
+    writes: tuple[SinkKind, ...] = tuple(SinkKind)
 
     def csv(self, text: str | bytes, columns: list[Column], *, name: str = "in.csv", **source) -> TableSource:
         path = self.folder / name
@@ -55,10 +62,17 @@ class Bench:
         return written, row_map
 
 
+def pytest_collection_modifyitems(items):
+    """Ask the plain engine for nothing that it lacks."""
+    from tests.contract.engine.plain import LACKS
+
+    items[:] = [item for item in items if not ("[plain" in item.nodeid and any(part in item.nodeid for part in LACKS))]
+
+
 @pytest.fixture(params=sorted(ENGINES))
 def bench(request, tmp_path):
     with ENGINES[request.param](EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)) as engine:
-        yield Bench(engine, tmp_path)
+        yield Bench(engine, tmp_path, getattr(engine, "writes", tuple(SinkKind)))
 
 
 def column(name: str, type_: ColumnType = ColumnType.CATEGORY, role: Role = Role.QUASI, **more) -> Column:

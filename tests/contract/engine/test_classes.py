@@ -64,10 +64,24 @@ def test_classes_are_the_distinct_tuples_in_lexicographic_order(bench, seed):
     assert list(zip(named, found.pair_rows.tolist(), strict=True)) == sorted(pairs.items())
     assert found.table.codes.dtype == np.int32
 
-    measured = bench.engine.class_table(staged, names, unit="who")
-    np.testing.assert_array_equal(measured.codes, found.table.codes)
-    np.testing.assert_array_equal(measured.counts, found.table.counts)
-    np.testing.assert_array_equal(np.bincount(measured.pairs_class), np.bincount(found.table.pairs_class))
+    measured = bench.engine.class_table(staged, names)
+    grouped = bench.engine.person_classes(staged, None, None, names, "who")
+    for table in (measured, grouped.table):
+        np.testing.assert_array_equal(table.codes, found.table.codes)
+        np.testing.assert_array_equal(table.counts, found.table.counts)
+    rows_of = defaultdict(list)
+    for (class_, person), number in sorted(pairs.items()):
+        rows_of[person].append((class_, number))
+    kinds = defaultdict(list)
+    listed = zip(grouped.table.pairs_class.tolist(), grouped.table.pairs_person.tolist(), strict=True)
+    assert list(listed) == sorted(zip(grouped.table.pairs_class.tolist(), grouped.table.pairs_person.tolist(), strict=True))
+    for class_, kind, number in zip(
+        grouped.table.pairs_class.tolist(), grouped.table.pairs_person.tolist(), grouped.pair_rows.tolist(), strict=True
+    ):
+        kinds[kind].append((class_, number))
+    alike = {tuple(kinds[kind]): times for kind, times in enumerate(grouped.table.alike.tolist())}
+    assert len(alike) == len(kinds)
+    assert alike == Counter(map(tuple, rows_of.values()))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
 
 NUMBER = Column("x", ColumnType.NUMBER, Role.INSENSITIVE)
@@ -60,32 +57,3 @@ def test_infinite_cells_of_a_foreign_file_are_not_counted(bench):
     sink = bench.sink(SinkKind.PARQUET)
     pq.write_table(pa.table({"x": [float("inf"), float("nan"), 1.0, -float("inf")]}), sink.path)
     assert as_pairs(bench.engine.number_counts(bench.engine.open_release(sink, [NUMBER]), "x")) == [(1.0, 1)]
-
-
-def test_more_values_than_fit_are_put_on_even_steps_and_none_is_lost(bench):
-    numbers = [float(n) for n in range(101)] * 2
-    staged = bench.engine.stage(bench.parquet({"x": numbers}, [NUMBER]))
-    opened = bench.engine._opened(staged)
-    values, counts = number_counts(bench.engine._connection, opened, "x", 11)
-    assert values.tolist() == [10.0 * n for n in range(11)]
-    nearest = Counter(min(range(11), key=lambda step: (abs(n - 10 * step), -step)) for n in numbers)
-    assert counts.tolist() == [nearest[step] for step in range(11)]
-    assert sum(counts.tolist()) == 202
-
-
-def test_the_largest_doubles_are_put_on_steps_without_overflow(bench):
-    numbers = [-1.7e308, 1.7e308, 0.0, 1.0, 2.0]
-    staged = bench.engine.stage(bench.parquet({"x": numbers}, [NUMBER]))
-    values, counts = number_counts(bench.engine._connection, bench.engine._opened(staged), "x", 3)
-    assert (values.tolist(), counts.tolist()) == ([-1.7e308, 0.0, 1.7e308], [1, 3, 1])
-
-
-def test_distances_too_are_put_on_steps(bench):
-    staged = bench.engine.stage(bench.parquet({"x": [0.0] * 5}, [NUMBER]))
-    sink = bench.sink(SinkKind.PARQUET)
-    pq.write_table(pa.table({"x": [1.0, 2.0, 3.0, 4.0, 9.0]}), sink.path)
-    row_map = bench.folder / "map.parquet"
-    pq.write_table(pa.table({"source_row": list(range(5)), "output_row": list(range(5))}), row_map)
-    released = bench.engine._opened(bench.engine.open_release(sink, [NUMBER]))
-    found = number_distances(bench.engine._connection, bench.engine._opened(staged), released, row_map, "x", 3)
-    assert as_pairs(found) == [(1.0, 2), (5.0, 2), (9.0, 1)]

@@ -7,8 +7,6 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
 
@@ -23,16 +21,15 @@ from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKi
         ("DECIMAL(4, 1)", "DOUBLE", ColumnType.NUMBER, None),
     ],
 )
-def test_equal_values_are_one_class_whatever_their_width(tmp_path, theirs, ours, type_, grid):
+def test_equal_values_are_one_class_whatever_their_width(bench, theirs, ours, type_, grid):
     for name, kind in (("source", ours), ("theirs", theirs)):
-        duckdb.sql(f"SELECT (i % 3)::{kind} AS x FROM range(9) t(i)").write_parquet(str(tmp_path / f"{name}.parquet"))
+        duckdb.sql(f"SELECT (i % 3)::{kind} AS x FROM range(9) t(i)").write_parquet(str(bench.folder / f"{name}.parquet"))
     column = Column("x", type_, Role.QUASI, grid=grid)
-    path = tmp_path / "theirs.parquet"
-    with DuckDBEngine(EngineSettings(readable=(tmp_path,))) as engine:
-        source = engine.stage(
-            TableSource("d", SourceKind.PARQUET, str(tmp_path / "source.parquet"), "source.parquet", (column,))
-        )
-        released = engine.open_release(Sink(SinkKind.PARQUET, path, path.name), [column])
-        before, after = engine.class_tables((source, released), ["x"])
+    path = bench.folder / "theirs.parquet"
+    source = bench.engine.stage(
+        TableSource("d", SourceKind.PARQUET, str(bench.folder / "source.parquet"), "source.parquet", (column,))
+    )
+    released = bench.engine.open_release(Sink(SinkKind.PARQUET, path, path.name), [column])
+    before, after = bench.engine.class_tables((source, released), ["x"])
     assert before.codes.tolist() == after.codes.tolist() == [[1], [2], [3]]
     assert before.counts.tolist() == after.counts.tolist() == [3, 3, 3]

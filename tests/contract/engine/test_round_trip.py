@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from privrelease.engine.protocol.base import ColumnChange
-from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, SinkKind
+from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role
 
 SEX = Column("sex", ColumnType.CATEGORY, Role.QUASI)
 AGE = Column("age", ColumnType.INTEGER, Role.QUASI)
@@ -47,7 +47,7 @@ def test_changes_are_counted_through_the_row_map(bench):
 
 def test_every_sink_holds_the_same_rows(bench):
     staged = bench.engine.stage(bench.csv(TEXT, [SEX, AGE]))
-    sinks = [bench.sink(kind) for kind in SinkKind]
+    sinks = [bench.sink(kind) for kind in bench.writes]
     bench.write(staged, *sinks)
     opened = [bench.engine.open_release(sink, [SEX, AGE]) for sink in sinks]
     tables = bench.engine.class_tables([staged, *opened], ["sex", "age"])
@@ -59,7 +59,7 @@ def test_every_sink_holds_the_same_rows(bench):
 def test_an_empty_text_is_no_missing_value_in_any_output(bench):
     note = Column("note", ColumnType.STRING, Role.QUASI, format=ColumnFormat(missing=()))
     staged = bench.engine.stage(bench.parquet({"note": ["", "", None, "x", ""]}, [note]))
-    sinks = [bench.sink(kind) for kind in SinkKind]
+    sinks = [bench.sink(kind) for kind in bench.writes]
     _, row_map = bench.write(staged, *sinks, masked=("note",), masks=[[0], [0], [0], [0], [1]])
     for sink in sinks:
         released = bench.engine.open_release(sink, [note])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -160,16 +162,24 @@ def test_a_temporary_folder_that_cannot_be_used_is_an_error_of_the_environment(t
     assert caught.value.code == "D121"
 
 
-def test_too_little_memory_is_told_as_that(tmp_path):
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    ("query", "limit", "said"),
+    [
+        ("SELECT i, hash(i) AS h FROM range(20000000) AS t(i) ORDER BY h", "30MB", "the engine's temporary folder is full"),
+        ("SELECT list(i) AS a FROM range(20000000) AS t(i)", "20MB", "the engine ran out of memory"),
+    ],
+)
+def test_it_is_told_whether_memory_or_the_temporary_folder_is_full(tmp_path, query, limit, said, streamed):
     import sqlglot
 
-    connection = Connection(EngineSettings(memory_limit="30MB", max_temp_size="1MB", threads=1))
+    connection = Connection(EngineSettings(temp_folder=tmp_path, memory_limit=limit, max_temp_size="1MB", threads=1))
+    tree = sqlglot.parse_one(query if streamed else f"CREATE TABLE u AS {query}", dialect="duckdb")
     try:
         with pytest.raises(InputError) as caught:
-            connection.run(
-                sqlglot.parse_one("CREATE TABLE t AS SELECT random() AS a, i FROM range(20000000) r(i)", dialect="duckdb")
-            )
-        assert caught.value.code == "D120"
+            list(connection.blocks(tree, 100_000)) if streamed else connection.run(tree)
+        assert (caught.value.code, caught.value.message) == ("D120", said)
+        assert caught.value.exit_code == 3
     finally:
         connection.close()
 
@@ -204,3 +214,34 @@ def test_the_temporary_folder_is_private_and_goes_with_the_engine(tmp_path):
     connection.close()
     assert list((tmp_path / "new").iterdir()) == []
     assert Path(folder) == connection.temp
+
+
+ABANDONED = """
+import os, signal, sys
+from pathlib import Path
+from privrelease.engine.duckdb.connection import Connection
+from privrelease.engine.protocol.base import EngineSettings
+connection = Connection(EngineSettings(temp_folder=Path(sys.argv[1]), memory_limit="30MB", threads=1))
+connection._connection.execute("CREATE TABLE t AS SELECT range AS a, hash(range) AS b FROM range(5000000)")
+print(sum(file.stat().st_size for file in connection.temp.iterdir()), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_spilled_is_removed_by_the_next_and_what_a_living_one_has_is_not(tmp_path):
+    killed = subprocess.run([sys.executable, "-c", ABANDONED, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert int(killed.stdout) > 1_000_000
+    (left,) = tmp_path.iterdir()
+    other = tmp_path / "privrelease-engine-mine"
+    other.mkdir()
+    (other / "spilled.tmp").write_bytes(b"x")  # nothing says whose it is
+    settings = EngineSettings(temp_folder=tmp_path, threads=1)
+    first = Connection(settings)
+    assert sorted(tmp_path.iterdir()) == sorted([other, first.temp])
+    assert not left.exists()
+    second = Connection(settings)
+    assert first.temp.exists()
+    second.close()
+    first.close()
+    assert [*tmp_path.iterdir()] == [other]

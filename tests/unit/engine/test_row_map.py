@@ -19,11 +19,30 @@ from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKi
 def test_rows_named_twice_in_one_block_or_in_two_are_counted(seed):
     rng = np.random.default_rng(seed)
     size = 40
-    blocks = [rng.integers(-3, size + 4, int(rng.integers(0, 30))) for _ in range(4)]
-    times, beyond = times_named(iter(blocks), size)
+    blocks = [rng.integers(0, size, int(rng.integers(0, 30))) for _ in range(4)]
     by_hand = Counter(int(row) for block in blocks for row in block)
-    assert times.tolist() == [min(by_hand[row], 2) for row in range(size)]
-    assert beyond == sum(n for row, n in by_hand.items() if not 0 <= row < size)
+    assert times_named(iter(blocks), size).tolist() == [min(by_hand[row], 2) for row in range(size)]
+
+
+@pytest.mark.parametrize("window", [1, 7, 1000])
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_rows_are_counted_in_windows_as_in_one(engine, csv_source, tmp_path, monkeypatch, size, window):
+    monkeypatch.setattr(module, "_WINDOW_ROWS", window)
+    rng = np.random.default_rng(size)
+    named = [None if row < 0 else int(row) for row in rng.integers(-3, size + 4, 50)]
+    path = tmp_path / "map.parquet"
+    pq.write_table(pa.table({"source_row": pa.array(named, pa.int64()), "output_row": pa.array(named[::-1], pa.int64())}), path)
+    by_hand = Counter(named)
+    with opened_map(engine._connection, path) as mapped:
+        for side in ("s", "o"):
+            found = list(mapped.times(side, size))
+            assert [first for first, _ in found] == list(range(0, size, window))
+            assert [int(one) for _, times in found for one in times] == [min(by_hand[row], 2) for row in range(size)]
+            assert mapped.beyond(side, size) == sum(n for row, n in by_hand.items() if row is None or row >= size)
+    staged = engine.stage(csv_source("a,b\n" + "x,\n" * size, "a", "b"))
+    left = engine.left_rows(staged, path, ["a", "b"], "a")
+    absent = sum(row not in by_hand for row in range(size))
+    assert (left.rows, left.persons, left.cells) == (absent, min(absent, 1), (("a", absent), ("b", 0)))
 
 
 def test_what_is_no_row_number_is_out_of_range(engine, tmp_path):

@@ -6,13 +6,18 @@ from fractions import Fraction
 
 import pytest
 
+from privrelease.cli.commands.validate import validate
+from privrelease.cli.console import Console, FailOn
 from privrelease.dp.randomness import SystemRandomness
 from privrelease.engine.duckdb import DuckDBEngine
-from privrelease.errors import BudgetError
+from privrelease.engine.open import offered, open_engine
+from privrelease.engine.protocol.base import EngineSettings, Offer
+from privrelease.errors import BudgetError, PolicyError
 from privrelease.ledger.memory import MemoryLedger
+from privrelease.pipeline.audit import AuditedFiles, audit
 from privrelease.pipeline.run import prepare, run, tidy
 from privrelease.pipeline.settings import Settings
-from privrelease.pipeline.world import World
+from privrelease.pipeline.world import World, lacking
 
 POLICY = """\
 apiVersion: privrelease/v1
@@ -63,11 +68,11 @@ def made(plan, world, *ids):
 def test_the_engine_that_is_given_is_opened_for_the_release_and_apart_for_its_audit_which_may_write_nothing(plan):
     opened = []
 
-    def open_engine(settings):
+    def opening(settings):
         opened.append(settings.writable)
         return DuckDBEngine(settings)
 
-    assert made(plan, World(open_engine=open_engine), "r")["r"].became == "published"
+    assert made(plan, World(open_engine=opening), "r")["r"].became == "published"
     assert [bool(writable) for writable in opened] == [True, False]
 
 
@@ -102,3 +107,50 @@ def test_progress_is_told_by_release(plan):
     made(plan, world, "r")
     assert list(steps) == ["r"]
     assert steps["r"][-1] == "audit"
+
+
+ASKING = (
+    POLICY
+    + """\
+checks:
+  - {id: AREAS, release: r, expect: expect_column_values_to_not_be_null, column: area}
+attacks: {releases: [r], record_linkage: {}}
+"""
+)
+
+
+@pytest.fixture
+def asking(plan, tmp_path):
+    (tmp_path / "p.yaml").write_text(ASKING, encoding="utf-8")
+    return Settings().load(tmp_path / "p.yaml")
+
+
+def test_the_engine_that_is_opened_has_what_is_said_before_it_is_opened():
+    with open_engine(EngineSettings()) as engine:
+        assert engine.offers == offered() == World().offers()
+
+
+@pytest.mark.parametrize("lacks", [{Offer.ATTACKS}, {Offer.EXPECTATIONS}, set(Offer)])
+def test_a_policy_is_refused_by_name_where_the_engine_lacks_what_it_asks_for(asking, tmp_path, lacks, capsys):
+    def unopened(settings):
+        raise AssertionError(settings)
+
+    world = World(open_engine=unopened, offers=lambda: frozenset(Offer) - lacks)
+    said = {f"release r asks for {one.value}, which the engine lacks" for one in lacks}
+    with pytest.raises(PolicyError) as refused:
+        prepare(*asking, ("r",), world)
+    assert {one.message for one in refused.value.findings} == said
+    assert {one.code for one in refused.value.findings} == {"P615"}
+    assert prepare(*asking, ("s",), world).releases[0].id == "s"
+    release = next(one for one in asking[1].releases if one.id == "r")
+    with pytest.raises(PolicyError, match="which the engine lacks"):
+        audit(release, asking[1], AuditedFiles((tmp_path / "data.csv",)), world)
+    ended = validate(tmp_path / "p.yaml", None, None, None, FailOn.ERROR, Console(), world)
+    assert ended.code == 2
+    shown = capsys.readouterr().out
+    assert all(one in shown for one in said)
+    assert validate(tmp_path / "p.yaml", None, None, None, FailOn.ERROR, Console()).code == 0
+
+
+def test_nothing_is_asked_of_an_engine_by_a_policy_without_attacks_and_expectations(plan):
+    assert lacking(plan[1].releases, frozenset()) == ()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import Figure
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.assignment_protocol import Candidates, JoinedReleases
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
 
@@ -111,7 +111,7 @@ def knowledge(threats: Sequence[ThreatPlan], earlier: Sequence[EarlierRelease]) 
     return tuple(one for one in found if one.columns)
 
 
-def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: AuditEngine) -> bool:
+def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> bool:
     """Return True if the rows that both row maps lead to one source row agree wherever both releases keep a column as it is."""
     theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
     columns = [
@@ -153,7 +153,7 @@ def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) ->
 
 
 def shared_columns(
-    evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened], engine: AuditEngine
+    evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened], engine: MeasuringEngine
 ) -> tuple[SharedColumn, ...]:
     """Return the columns that at least two of the releases show alike; the new one is the last of them.
 
@@ -177,7 +177,7 @@ def shared_columns(
     return tuple(found)
 
 
-def _one_key(name: str, places: Sequence[int], sides: Sequence[_Side], engine: AuditEngine) -> list[list[int]]:
+def _one_key(name: str, places: Sequence[int], sides: Sequence[_Side], engine: MeasuringEngine) -> list[list[int]]:
     """Group releases by the key of a pseudonym: under one key, one value has one pseudonym."""
     groups: list[list[int]] = []
     for place in places:
@@ -205,7 +205,7 @@ def by_source(
     main: ReleasedFile,
     earlier: Sequence[Opened],
     shared: Sequence[SharedColumn],
-    engine: AuditEngine,
+    engine: MeasuringEngine,
 ) -> Joined:
     """Join releases of one source, the new one last; say for each attacker whom they single out only together."""
     unit, sides = _unit(evidence, earlier), _sides(evidence, main, earlier)
@@ -233,7 +233,7 @@ def _unit(evidence: Evidence, earlier: Sequence[Opened]) -> JoinedUnit | None:
     return JoinedUnit(source, unit.column, together)
 
 
-def _assignments(joined: JoinedReleases, engine: AuditEngine) -> NDArray[np.int64]:
+def _assignments(joined: JoinedReleases, engine: MeasuringEngine) -> NDArray[np.int64]:
     """Return the types of a record in all releases, in the true assignment and in others."""
     two, exact = len(joined.files) == 2, all(one.exact for one in joined.shared)
     if (joined.unit is not None and joined.unit.together) or (two and exact):

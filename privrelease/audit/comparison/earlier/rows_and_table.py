@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.previous_release import EarlierRelease
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.engine.protocol.release_pairs import RowPattern
     from privrelease.relational.filters import Filter
@@ -101,7 +101,7 @@ class TableVerdict:
 
 
 #: Judges an earlier table beside the rows that are audited.
-TableJudge: TypeAlias = "Callable[[EarlierRelease, RowsOut, AuditEngine], TableVerdict]"
+TableJudge: TypeAlias = "Callable[[EarlierRelease, RowsOut, MeasuringEngine], TableVerdict]"
 
 
 def same_source(ours: Sequence[InputDigest], theirs: Sequence[InputDigest]) -> bool:
@@ -109,7 +109,7 @@ def same_source(ours: Sequence[InputDigest], theirs: Sequence[InputDigest]) -> b
     return bool(ours and theirs) and (ours[0].hmac_sha256, ours[0].key_id) == (theirs[0].hmac_sha256, theirs[0].key_id)
 
 
-def cells_by_rows(table: TableShown, rows: RowsOut, engine: AuditEngine) -> CellsByRows:
+def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> CellsByRows:
     """Return what follows from both."""
     types = dict(rows.file.columns)
     shown = tuple(name for name in table.by if name in rows.own and name in types)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from privrelease.audit.microdata.attacks.closest_record import distance
 from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import Halves
@@ -15,7 +13,7 @@ from privrelease.audit.microdata.attacks.membership import GUESSING, member_rate
 from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
 from privrelease.audit.microdata.attacks.records import Tuples, nearest
-from privrelease.audit.microdata.attacks.sampling import one_row_each
+from privrelease.audit.microdata.attacks.sampling import drawn_rows
 from privrelease.audit.microdata.attacks.singling_out import (
     isolated,
     multivariate,
@@ -23,16 +21,19 @@ from privrelease.audit.microdata.attacks.singling_out import (
     scaled_control,
     univariate,
 )
+from privrelease.engine.protocol.attacks import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from privrelease.audit.document.attacks import AttackName
     from privrelease.audit.microdata.attacks.sampling import Draws
     from privrelease.audit.microdata.attacks.setup import AttackSetup, Table
     from privrelease.audit.microdata.attacks.singling_out import Predicate
+    from privrelease.engine.protocol.attacks import SharedPersons
     from privrelease.plan.microdata.attacks import AttackLimits, AttacksPlan, InferencePlan
 
 __all__ = ["TRIED", "AttackAttempt", "Distances", "distances", "planned", "tried"]
@@ -102,49 +103,41 @@ def _not_made(one: AttackAttempt, why: str) -> AttackAttempt:
 
 
 def _univariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
-    columns = ground.released.of(sorted(one.knows))
+    columns = ground.released.columns_of(sorted(one.knows))
     draws = ground.draws.named(one.attack)
-    return _predicates(ground, one, univariate(columns, draws, ground.plan.sample), 1)
+    return _predicates(ground, one, univariate(columns, draws, ground.plan.sample, ground.released.counts), 1)
 
 
 def _multivariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
-    columns = ground.released.of(sorted(one.knows))
+    columns = ground.released.columns_of(sorted(one.knows))
     combine = one.combine or 1
     draws = ground.draws.named(one.attack)
-    return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample), combine)
+    return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample, ground.released.counts), combine)
 
 
 def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predicate, ...], combine: int) -> AttackAttempt:
     names = sorted(one.knows)  # by name: how a policy orders its columns picks no predicates
-    data, released = ground.data, ground.released.of(names)
+    data, released = ground.data, ground.released.columns_of(names)
     guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
     made = replace(
         one,
         missing=None,
-        main=isolated(predicates, data.of(names), data.persons),
-        baseline=isolated(guessed, data.of(names), data.persons),
+        main=isolated(predicates, data.columns_of(names), data.counts, data.spans),
+        baseline=isolated(guessed, data.columns_of(names), data.counts, data.spans),
     )
     if ground.control is None:
         return made
     # whether a predicate isolates depends on how many it is tried on
-    control, size = ground.control, data.number
-    rows = ground.draws.named(f"{one.attack} control").order(control.rows)
-    persons = control.persons
-    kept = np.sort(rows[: data.rows]) if persons is None else _rows_of_persons(rows, persons, size)
-    columns = control.at(names, kept)
-    who = None if persons is None else persons[kept]
-    rate = isolated(predicates, columns, who)
-    smaller = (len(kept) if who is None else len(np.unique(who))) < size
-    if not smaller:
+    control = ground.control
+    columns, counts, spans = control.columns_of(names), control.counts, control.spans
+    if control.number > data.number:
+        part = Drawn(ground.draws.named(f"{one.attack} control").seed, data.number)
+        counts, spans = ground.engine.drawn_counts(control.records, part)
+    rate = isolated(predicates, columns, counts, spans)
+    if control.number >= data.number:
         return replace(made, control=rate, control_kind="held_out")
-    return replace(made, control=scaled_control(predicates, columns, rate, data.rows), control_kind="scaled")
-
-
-def _rows_of_persons(order: NDArray[np.int64], persons: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """All rows of the first ``most`` persons of ``order``, ascending."""
-    _, first = np.unique(persons[order], return_index=True)
-    chosen = persons[order[np.sort(first)[:most]]]
-    return np.flatnonzero(np.isin(persons, chosen)).astype(np.int64)
+    scaled = scaled_control(predicates, columns, rate, data.rows, counts)
+    return replace(made, control=scaled, control_kind="scaled")
 
 
 # ----------------------------------------------------------------------------------------------------------- the nearest records
@@ -152,43 +145,45 @@ def _rows_of_persons(order: NDArray[np.int64], persons: NDArray[np.int64], most:
 
 def _linkability(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     released, draws = ground.released, ground.draws.named(one.attack)
-    halves = Halves(released.of(one.knows), released.of(one.other), draws.named("lot").order(released.rows))
+    ranks, _ = ground.lot(draws.named("lot"))
+    halves = Halves(released.columns_of(one.knows), released.columns_of(one.other), ranks)
     made = replace(one, missing=None, baseline=guess_rate(released.rows))
     if ground.auxiliary is None:
-        rows = ground.targets(ground.data, draws.named("targets"))
-        made = replace(made, main=halves.linked(ground.data.at(one.knows, rows), ground.data.at(one.other, rows)))
+        at = ground.targets(ground.data, draws.named("targets"))
+        made = replace(made, main=halves.linked(ground.data.at(one.knows, at), ground.data.at(one.other, at)))
         if ground.control is None:
             return made
-        rows = ground.targets(ground.control, draws.named("control"))
-        rate = halves.linked(ground.control.at(one.knows, rows), ground.control.at(one.other, rows))
+        at = ground.targets(ground.control, draws.named("control"))
+        rate = halves.linked(ground.control.at(one.knows, at), ground.control.at(one.other, at))
         return replace(made, control=rate, control_kind="held_out")
-    made = replace(made, main=_listed(ground, one, halves, ground.auxiliary.in_data, ground.data, draws.named("targets")))
-    if ground.control is None:
+    found = ground.auxiliary
+    made = replace(made, main=_listed(ground, one, halves, found.in_data, ground.data, draws.named("targets")))
+    if ground.control is None or found.in_control is None:
         return made
-    rate = _listed(ground, one, halves, ground.auxiliary.in_control, ground.control, draws.named("control"))
+    rate = _listed(ground, one, halves, found.in_control, ground.control, draws.named("control"))
     return replace(made, control=rate, control_kind="held_out") if rate.attempts else made
 
 
-def _listed(
-    ground: AttackSetup, one: AttackAttempt, halves: Halves, rows: NDArray[np.int64], table: Table, draws: Draws
-) -> Rate:
+def _listed(ground: AttackSetup, one: AttackAttempt, halves: Halves, shared: SharedPersons, table: Table, draws: Draws) -> Rate:
     """Link the attacker's list with the second halves of a table, for persons who are in both."""
     assert ground.auxiliary is not None
-    there = np.flatnonzero(rows >= 0).astype(np.int64)
-    order = there[draws.order(len(there))]
-    chosen = one_row_each(order, rows, ground.plan.sample)
-    first = [ground.auxiliary.columns[name].of(chosen) for name in one.knows]
-    return halves.linked(first, table.at(one.other, rows[chosen]))
+    engine, list_ = ground.engine, ground.auxiliary.table
+    places = drawn_rows(draws, shared.rows, ground.plan.sample, lambda some: engine.shared_at(shared, some)[1])
+    listed, rows = engine.shared_at(shared, places)
+    first = list_.at(one.knows, engine.records_at(list_.records, listed))
+    return halves.linked(first, table.at(one.other, engine.records_at(table.records, rows)))
 
 
 def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) -> AttackAttempt:
     released, draws = ground.released, ground.draws.named(one.attack)
-    guesser = InferenceAttack(released.of(one.knows), released.columns[guess.target], float(guess.tolerance))
+    guesser = InferenceAttack(
+        released.columns_of(one.knows), released.columns[guess.target], float(guess.tolerance), released.counts
+    )
 
     def rates(table: Table, name: str) -> tuple[Rate, Rate]:
-        rows = ground.targets(table, draws.named(name))
-        secret = table.columns[guess.target].of(rows)
-        return guesser.rate(table.at(one.knows, rows), secret), guesser.blind(secret)
+        at = ground.targets(table, draws.named(name))
+        secret = table.columns[guess.target].of(at)
+        return guesser.rate(table.at(one.knows, at), secret), guesser.blind(secret)
 
     main, blind = rates(ground.data, "targets")
     made = replace(one, missing=None, main=main, baseline=blind)
@@ -198,18 +193,15 @@ def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) ->
 
 
 def _record_linkage(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
-    if ground.released_persons is None:
+    owners = ground.owners
+    if owners is None:
         return replace(one, missing="released rows cannot be led back to the data")
     draws = ground.draws.named(one.attack)
-    rows = ground.targets(ground.data, draws.named("targets"))
-    persons = rows if ground.row_persons is None else ground.row_persons[rows]
-    main = links(
-        ground.data.at(one.knows, rows),
-        persons,
-        ground.released.of(one.knows),
-        ground.released_persons,
-        draws.named("lot").order(ground.released.rows),
-    )
+    rows = ground.target_rows(ground.data, draws.named("targets"))
+    targets = ground.data.at(one.knows, ground.engine.records_at(ground.data.records, rows))
+    ranks, places = ground.lot(draws.named("lot"))
+    released = ground.released.columns_of(one.knows)
+    main = links(targets, ground.person_of(rows), released, lambda found: owners(places[found]), ranks)
     return replace(
         one,
         missing=None,
@@ -225,11 +217,11 @@ def _membership(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     if control is None:
         return replace(one, missing="there are no held-out persons")
     draws = ground.draws.named(one.attack)
-    records = Tuples.among(ground.released.of(one.knows))
+    records = Tuples.among(ground.released.columns_of(one.knows))
     apart = []
     for table, name in ((ground.data, "targets"), (control, "control")):
-        rows = ground.targets(table, draws.named(name))
-        apart.append(nearest(table.at(one.knows, rows), records).distance)
+        at = ground.targets(table, draws.named(name))
+        apart.append(nearest(table.at(one.knows, at), records).distance)
     main, others = member_rates(apart[0], apart[1])
     return replace(one, missing=None, main=main, baseline=GUESSING, control=others, control_kind="held_out")
 
@@ -260,10 +252,10 @@ def distances(ground: AttackSetup) -> Distances | None:
     names = [name for name in ground.plan.columns if name in ground.released.columns]
     if not names or not ground.data.rows:
         return None
-    real = ground.data.of(names)
+    real = ground.data.columns_of(names)
 
     def of(table: Table, name: str) -> NDArray[np.float64]:
-        rows = ground.targets(table, ground.draws.named(f"closest {name}"))
-        return distance(table.at(names, rows), real)
+        at = ground.targets(table, ground.draws.named(f"closest {name}"))
+        return distance(table.at(names, at), real, ground.data.records.first)
 
     return Distances(of(ground.released, "released"), None if ground.control is None else of(ground.control, "held out"))

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["closest", "distance"]
 
 
-def distance(rows: Sequence[Attribute], real: Sequence[Attribute]) -> NDArray[np.float64]:
-    """Return the distance of each of ``rows`` (m,) to the closest of ``real``; nan where that has no record.
+def distance(
+    rows: Sequence[Attribute], real: Sequence[Attribute], ranks: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the distance of each of ``rows`` (m,) to the closest of ``real``; nan where that has no record. ``ranks``: see :func:`closest`.
 
     >>> numbers = np.array([np.nan, 0, 2, 6, 7, 8, 9, 11, 20])
     >>> real = [Attribute("a", np.array([1, 8, 3, 5, 2]), numbers), Attribute("c", np.array([4] * 5), numbers)]
@@ -34,16 +36,20 @@ def distance(rows: Sequence[Attribute], real: Sequence[Attribute]) -> NDArray[np
     >>> distance(made, real).tolist()
     [0.075, 0.575, 0.0]
     """
-    return closest(rows, real)[0]
+    return closest(rows, real, ranks)[0]
 
 
-def closest(rows: Sequence[Attribute], real: Sequence[Attribute]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the distance of each of ``rows`` to the closest of ``real`` and the first row of ``real`` at it (-1: none)."""
+def closest(
+    rows: Sequence[Attribute], real: Sequence[Attribute], ranks: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distance of each of ``rows`` to the closest of ``real`` and the first of ``real`` at it (-1: none), in the order of ``ranks``,
+    (n,) different numbers; None: in their own.
+    """
     found, n_real = np.full(len(rows[0].codes), -1, np.int64), len(real[0].codes)
     if not n_real:
         return np.full(len(found), np.nan), found
     records = Tuples.among(real)
-    ranks = np.arange(n_real, dtype=np.int64)
+    ranks = np.arange(n_real, dtype=np.int64) if ranks is None else ranks
     found = nearest(rows, records, plain=True).best(records.least(ranks), ranks)
     apart = np.zeros(len(found))
     for one, other in zip(rows, real, strict=True):

@@ -36,17 +36,22 @@ class InferenceAttack:
     (Rate(successes=3, attempts=4, known=None), Rate(successes=2, attempts=4, known=None))
     """
 
-    def __init__(self, known: Sequence[Attribute], secret: Attribute, tolerance: float) -> None:
+    def __init__(
+        self, known: Sequence[Attribute], secret: Attribute, tolerance: float, counts: NDArray[np.int64] | None = None
+    ) -> None:
+        """``counts``: (n,) how often each of the records given is in the file; None: once."""
         there = np.flatnonzero(secret.codes > 0)
+        times = np.ones(len(there), np.int64) if counts is None else counts[there]
         self._records = Tuples.among([one.of(there) for one in known])
         codes = secret.codes[there].astype(np.int64)
         self._size = int(codes.max(initial=0)) + 1
-        frequency = np.bincount(codes, minlength=self._size)
+        frequency = np.bincount(codes, times, self._size)
         #: Values from the most to the least frequent; the first in order before others of the same frequency.
         self._preferred = np.lexsort((np.arange(self._size), -frequency))
         self._place = np.empty(self._size, np.int64)
         self._place[self._preferred] = np.arange(self._size)
-        pairs, self._times = np.unique(self._records.of_row * self._size + codes, return_counts=True)
+        pairs, of_pair = np.unique(self._records.of_row * self._size + codes, return_inverse=True)
+        self._times = np.bincount(of_pair.reshape(-1), times, len(pairs))
         self._value = pairs % self._size
         self._start = np.searchsorted(pairs // self._size, np.arange(len(self._records) + 1))
         self._numbers = secret.values if tolerance else None

@@ -18,7 +18,7 @@ from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.audit.microdata.attacks.records import Tuples, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,24 +31,24 @@ def links(
     targets: Sequence[Attribute],
     persons: NDArray[np.int64],
     released: Sequence[Attribute],
-    released_persons: NDArray[np.int64],
+    owners: Callable[[NDArray[np.int64]], NDArray[np.int64]],
     ranks: NDArray[np.int64],
 ) -> Rate:
     """Return how many of the targets are led to a record of their own.
 
-    ``persons``: (m,) of the targets, ``released_persons``: (n,) of the released rows, -1 where not known; ``ranks``: (n,) a permutation, the
+    ``persons``: (m,) of the targets; ``owners``: the persons of some of the ``released``, by their places; ``ranks``: (n,) a permutation, the
     lot among equally near records.
 
     >>> from privrelease.audit.microdata.attacks.records import Attribute
     >>> age = np.array([np.nan, 20, 30, 60])
     >>> rows = [Attribute("age", np.array([1, 1, 3], np.uint8), age)]
-    >>> links(rows, np.array([7, 8, 9]), rows, np.array([7, 8, 9]), np.array([0, 1, 2]))  # 7 and 8 look alike
+    >>> links(rows, np.array([7, 8, 9]), rows, np.array([7, 8, 9]).__getitem__, np.array([0, 1, 2]))  # 7 and 8 look alike
     Rate(successes=2, attempts=3, known=None)
     """
     records = Tuples.among(released)
     found = nearest(targets, records).best(records.least(ranks), ranks)
-    right = (found >= 0) & (released_persons[found] == persons) if len(released_persons) else np.zeros(len(persons), np.bool_)
-    return Rate(int(np.count_nonzero(right)), len(persons))
+    led = found >= 0
+    return Rate(int(np.count_nonzero(owners(found[led]) == persons[led])), len(persons))
 
 
 def guess_rate(rows: int) -> Rate:

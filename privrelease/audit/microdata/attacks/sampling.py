@@ -15,10 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
-__all__ = ["Draws", "one_row_each"]
+__all__ = ["Draws", "drawn_rows", "one_row_each"]
 
+#: Words that are held at once.
+_BLOCK = 1 << 18
+#: Numbers of an order that are held at once, about.
+_HELD = 1 << 22
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -43,10 +49,10 @@ class Draws:
         """Return draws of their own for one part of an attack."""
         return Draws.of(str(self.seed), name)
 
-    def words(self, n: int) -> NDArray[np.uint64]:
-        """Return (n,) 64-bit numbers."""
+    def words(self, n: int, start: int = 0) -> NDArray[np.uint64]:
+        """Return (n,) 64-bit numbers, from number ``start`` on."""
         with np.errstate(over="ignore"):
-            mixed = np.arange(1, n + 1, dtype=np.uint64) * _STEP + np.uint64(self.seed)
+            mixed = np.arange(start + 1, start + n + 1, dtype=np.uint64) * _STEP + np.uint64(self.seed)
             mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
             mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
         return np.asarray(mixed ^ (mixed >> np.uint64(31)), np.uint64)
@@ -64,17 +70,89 @@ class Draws:
         return np.argsort(self.words(n), kind="stable").astype(np.int64)
 
     def sample(self, n: int, size: int) -> NDArray[np.int64]:
-        """Return at most ``size`` different numbers of 0..n-1, in the order drawn."""
-        return self.order(n)[:size]
+        """Return the first ``size`` numbers of :meth:`order`, all where there are fewer, in memory for a block at a time.
+
+        >>> Draws(7).sample(5, 3).tolist() == Draws(7).order(5)[:3].tolist()
+        True
+        """
+        drawn, words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+        for start in range(0, n, _BLOCK):
+            more = self.words(min(_BLOCK, n - start), start)
+            words = np.concatenate((words, more))
+            drawn = np.concatenate((drawn, np.arange(start, start + len(more), dtype=np.int64)))
+            first = np.argsort(words, kind="stable")[:size]
+            drawn, words = drawn[first], words[first]
+        return drawn
+
+    def in_order(self, n: int) -> Iterator[NDArray[np.int64]]:
+        """Yield :meth:`order` in pieces: the numbers whose words lie in one of several equal ranges after the other, so that no more is held.
+
+        >>> np.concatenate(list(Draws(7).in_order(5))).tolist() == Draws(7).order(5).tolist()
+        True
+        """
+        parts = max(1, -(-n // _HELD))
+        for part in range(parts):
+            low, high = (np.uint64((end << 64) // parts - (end > 0)) for end in (part, part + 1))
+            words, numbers = [], []
+            for start in range(0, n, _BLOCK):
+                some = self.words(min(_BLOCK, n - start), start)
+                inside = np.flatnonzero(((some > low) | (part == 0)) & (some <= high))
+                words.append(some[inside])
+                numbers.append(inside.astype(np.int64) + start)
+            if words:
+                yield np.concatenate(numbers)[np.argsort(np.concatenate(words), kind="stable")]
+
+    def least(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least number of each of several runs of :meth:`order`, and its place: (u,) each. ``counts``: (u,) numbers of each run, at
+        least one; the runs follow each other and make up the whole.
+
+        >>> order = Draws(7).order(5)
+        >>> lots, places = Draws(7).least(np.array([2, 3]))
+        >>> lots.tolist() == [order[:2].min(), order[2:].min()], order[places].tolist() == lots.tolist()
+        (True, True)
+        """
+        ends = np.cumsum(counts)
+        rows = int(ends[-1]) if len(ends) else 0
+        lots, places = np.full(len(counts), rows, np.int64), np.zeros(len(counts), np.int64)
+        start = 0
+        for piece in self.in_order(rows):
+            stop = start + len(piece)
+            low, high = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, stop - 1, side="right") + 1
+            begins = np.maximum(ends[low:high] - counts[low:high], start) - start
+            least = np.minimum.reduceat(piece, begins)
+            runs = np.repeat(np.arange(low, high), np.diff(np.append(begins, len(piece))))
+            hits = np.flatnonzero((piece == least[runs - low]) & (piece < lots[runs]))
+            lots[runs[hits]], places[runs[hits]] = piece[hits], start + hits
+            start = stop
+        return lots, places
 
 
-def one_row_each(order: NDArray[np.int64], persons: NDArray[np.int64] | None, size: int) -> NDArray[np.int64]:
-    """Return the first ``size`` rows of ``order`` (n,), of each person the first one only.
+def one_row_each(order: NDArray[np.int64], persons: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the first ``size`` rows of ``order`` (n,), of each person the first one only; ``persons``: (n,) of these rows.
 
-    >>> one_row_each(np.array([2, 0, 1, 3]), np.array([5, 6, 5, 7]), 3).tolist()
+    >>> one_row_each(np.array([2, 0, 1, 3]), np.array([5, 5, 6, 7]), 3).tolist()
     [2, 1, 3]
     """
-    if persons is None:
-        return order[:size]
-    _, first = np.unique(persons[order], return_index=True)
+    _, first = np.unique(persons, return_index=True)
     return order[np.sort(first)][:size]
+
+
+def drawn_rows(
+    draws: Draws, rows: int, size: int, persons: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None
+) -> NDArray[np.int64]:
+    """Return the first ``size`` rows of a table of ``rows`` in the order of ``draws``, of each person the first one only; ``persons``: of
+    some rows (None: each is one). They are asked of more and more rows until so many persons are found.
+
+    >>> person, order = np.array([5, 6, 5, 7]), Draws(3).order(4)
+    >>> drawn_rows(Draws(3), 4, 3, person.__getitem__).tolist() == one_row_each(order, person[order], 3).tolist()
+    True
+    """
+    if persons is None:
+        return draws.sample(rows, size)
+    tried = size
+    while True:
+        order = draws.sample(rows, tried)
+        chosen = one_row_each(order, persons(order), size)
+        if len(chosen) == size or len(order) == rows:
+            return chosen
+        tried *= 4

@@ -76,30 +76,43 @@ def matching(predicate: Predicate, columns: Sequence[Attribute]) -> NDArray[np.b
     return met
 
 
-def _isolates(predicate: Predicate, columns: Sequence[Attribute], persons: NDArray[np.int64] | None) -> bool:
+def _isolates(
+    predicate: Predicate, columns: Sequence[Attribute], counts: NDArray[np.int64] | None, persons: NDArray[np.int64] | None
+) -> bool:
     met = matching(predicate, columns)
-    count = int(np.count_nonzero(met))
+    if counts is not None:
+        met &= counts > 0
+    count = int(np.count_nonzero(met)) if counts is None else int(counts[met].sum())
     if count <= 1 or persons is None:
         return count == 1
-    who = persons[met]
-    return bool((who == who[0]).all())
+    lowest, highest = persons
+    return bool(lowest[met].min() == highest[met].max())
 
 
-def isolated(predicates: Sequence[Predicate], columns: Sequence[Attribute], persons: NDArray[np.int64] | None = None) -> Rate:
+def isolated(
+    predicates: Sequence[Predicate],
+    columns: Sequence[Attribute],
+    counts: NDArray[np.int64] | None = None,
+    persons: NDArray[np.int64] | None = None,
+) -> Rate:
     """Return how many predicates match exactly one row, or rows of exactly one person.
+
+    ``counts``: (n,) rows of each record given, None: one. ``persons``: (2, n) the lowest and the highest number of the persons of its rows.
 
     >>> from privrelease.audit.microdata.attacks.records import Attribute
     >>> ages = [Attribute("age", np.array([1, 2, 2], np.uint8))]
     >>> isolated([(Condition(0, "=", 1),), (Condition(0, ">=", 2),)], ages)
     Rate(successes=1, attempts=2, known=None)
-    >>> isolated([(Condition(0, ">=", 2),)], ages, np.array([4, 5, 5]))  # two rows of one person
+    >>> isolated([(Condition(0, ">=", 2),)], ages, None, np.array([[4, 5, 5]] * 2))  # two rows of one person
     Rate(successes=1, attempts=1, known=None)
     """
-    return Rate(sum(_isolates(one, columns, persons) for one in predicates), len(predicates))
+    return Rate(sum(_isolates(one, columns, counts, persons) for one in predicates), len(predicates))
 
 
-def univariate(columns: Sequence[Attribute], draws: Draws, most: int) -> tuple[Predicate, ...]:
-    """Return at most ``most`` predicates on one column that match one record of the file, as drawn.
+def univariate(
+    columns: Sequence[Attribute], draws: Draws, most: int, counts: NDArray[np.int64] | None = None
+) -> tuple[Predicate, ...]:
+    """Return at most ``most`` predicates on one column that match one record of the file, as drawn. ``counts``: see :func:`isolated`.
 
     >>> from privrelease.audit.microdata.attacks.records import Attribute
     >>> from privrelease.audit.microdata.attacks.sampling import Draws
@@ -108,7 +121,7 @@ def univariate(columns: Sequence[Attribute], draws: Draws, most: int) -> tuple[P
     """
     found: list[Predicate] = []
     for place, column in enumerate(columns):
-        times = np.bincount(column.codes.astype(np.int64))
+        times = np.bincount(column.codes.astype(np.int64), counts)
         once = np.flatnonzero(times == 1)
         if column.values is not None:
             there = np.flatnonzero(times[1:]) + 1
@@ -122,21 +135,27 @@ def univariate(columns: Sequence[Attribute], draws: Draws, most: int) -> tuple[P
     return tuple(found[place] for place in draws.sample(len(found), most).tolist())
 
 
-def multivariate(columns: Sequence[Attribute], combine: int, draws: Draws, most: int) -> tuple[Predicate, ...]:
-    """Return at most ``most`` different predicates on ``combine`` columns that match one record of the file.
+def multivariate(
+    columns: Sequence[Attribute], combine: int, draws: Draws, most: int, counts: NDArray[np.int64] | None = None
+) -> tuple[Predicate, ...]:
+    """Return at most ``most`` different predicates on ``combine`` columns that match one record of the file. ``counts``: see :func:`isolated`.
 
     Records and columns are drawn, ten for each predicate wanted at most; a record with fewer known cells than ``combine`` gives none.
     """
-    n_rows = len(columns[0].codes) if columns else 0
+    n_records = len(columns[0].codes) if columns else 0
+    ends = np.arange(1, n_records + 1) if counts is None else np.cumsum(counts)
+    n_rows = int(ends[-1]) if n_records else 0
     if not n_rows or len(columns) < combine:
         return ()
-    medians = [_median(column) for column in columns]
+    medians = [_median(column, counts) for column in columns]
     found: dict[Predicate, None] = {}
     for row, places in _drawn(n_rows, len(columns), combine, draws, _TRIES * most):
         if len(found) == most:
             break
-        predicate = tuple(_condition(place, columns[place], row, medians[place]) for place in places)
-        if all(condition.code for condition in predicate) and predicate not in found and _isolates(predicate, columns, None):
+        record = int(np.searchsorted(ends, row, side="right"))
+        predicate = tuple(_condition(place, columns[place], record, medians[place]) for place in places)
+        known = all(condition.code for condition in predicate)
+        if known and predicate not in found and _isolates(predicate, columns, counts, None):
             found[predicate] = None
     return tuple(found)
 
@@ -159,16 +178,23 @@ def random_predicates(columns: Sequence[Attribute], combine: int, draws: Draws, 
     return tuple(made)
 
 
-def scaled_control(predicates: Sequence[Predicate], control: Sequence[Attribute], rate: Rate, size: int) -> Rate:
+def scaled_control(
+    predicates: Sequence[Predicate],
+    control: Sequence[Attribute],
+    rate: Rate,
+    size: int,
+    counts: NDArray[np.int64] | None = None,
+) -> Rate:
     """Return the control's rate as it would be among ``size`` persons, more than the control has; rounded down, against the release.
 
     The expected successes among any part of the control follow from each predicate's matches, exactly (hypergeometric); the model's width is
     fitted to them by least squares.
     """
-    n_control = len(control[0].codes)
+    counts = np.ones(len(control[0].codes), np.int64) if counts is None else counts
+    n_control = int(counts.sum())
     if not rate.successes or size <= n_control:
         return rate
-    times = np.array([int(np.count_nonzero(matching(one, control))) for one in predicates], np.int64)
+    times = np.array([int(counts[matching(one, control)].sum()) for one in predicates], np.int64)
     sizes = np.unique(np.linspace(max(1, n_control // 10), n_control, 10).astype(np.int64))
     expected = np.array([_expected(times, n_control, int(part)) for part in sizes])
     width = _fitted(sizes, expected)
@@ -205,13 +231,19 @@ def _fitted(sizes: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
     return best
 
 
-def _median(column: Attribute) -> float:
-    codes = column.codes[column.codes > 0]
-    return float(np.median(column.values[codes])) if column.values is not None and len(codes) else 0.0
+def _median(column: Attribute, counts: NDArray[np.int64] | None) -> float:
+    times = np.bincount(column.codes.astype(np.int64), counts, 1)
+    times[0] = 0
+    ends = np.cumsum(times)
+    rows = int(ends[-1])
+    if column.values is None or not rows:
+        return 0.0
+    middle = np.searchsorted(ends, [(rows - 1) // 2, rows // 2], side="right")
+    return float(column.values[middle].mean())
 
 
-def _condition(place: int, column: Attribute, row: int, median: float) -> Condition:
-    code = int(column.codes[row])
+def _condition(place: int, column: Attribute, record: int, median: float) -> Condition:
+    code = int(column.codes[record])
     if column.values is None or not code:
         return Condition(place, "=", code)
     return Condition(place, ">=" if column.values[code] > median else "<=", code)

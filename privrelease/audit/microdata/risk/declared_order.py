@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
 
@@ -63,7 +63,7 @@ def compared_by(evidence: Evidence, check: CheckPlan, column: str) -> ComparedBy
 
 
 def domain_counts(
-    engine: AuditEngine, of: Staged | ReleasedFile, column: str, order: tuple[str, ...]
+    engine: MeasuringEngine, of: Staged | ReleasedFile, column: str, order: tuple[str, ...]
 ) -> NDArray[np.int64] | None:
     """Count the rows of each declared value, in the declared order: (v,) int64; None where a row holds another value."""
     counts, known = engine.text_counts(of, column, order)
@@ -72,7 +72,7 @@ def domain_counts(
 
 
 def positions(
-    engine: AuditEngine, of: Staged | ReleasedFile, table: ClassTable, column: str, order: tuple[str, ...]
+    engine: MeasuringEngine, of: Staged | ReleasedFile, table: ClassTable, column: str, order: tuple[str, ...]
 ) -> NDArray[np.int64] | None:
     """Return the position in the declared order, from 1, of each code of a column of ``table``; code 0, missing, stays 0.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.disclosure.risk.l_diversity import DiversityKind
     from privrelease.disclosure.risk.sensitive import MissingSensitive
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.plan.model import CheckPlan, ThreatPlan
 
 __all__ = ["Judged", "l_diversity", "sensitive_counts", "t_closeness_of"]
@@ -71,7 +71,7 @@ def sensitive_counts(
 
 
 def _classes(
-    engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None, order: tuple[str, ...] | None = None
+    engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None, order: tuple[str, ...] | None = None
 ) -> list[tuple[str, SensitiveCounts]] | str | None:
     """Sensitive counts under each threat that the check is about; a threat that knows the column learns nothing.
 
@@ -101,7 +101,7 @@ def _classes(
 
 
 def _counts(
-    engine: AuditEngine, evidence: Evidence, threat: ThreatPlan, sensitive: str, order: tuple[str, ...] | None
+    engine: MeasuringEngine, evidence: Evidence, threat: ThreatPlan, sensitive: str, order: tuple[str, ...] | None
 ) -> SensitiveCounts | str:
     """Count sensitive values by the classes of a threat; a text where there is none, or a value has no place in the declared order."""
     names, known, main = [*threat.columns, sensitive], evidence.after, evidence.main
@@ -125,7 +125,7 @@ def _smallest(counts: SensitiveCounts, kind: DiversityKind, c: Fraction | None, 
     return int(distinct_l(counts, missing).min())
 
 
-def l_diversity(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+def l_diversity(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
     """Measure the smallest l of any class, under the threat where it is smallest; None or a text: it could not be measured."""
     classes = _classes(engine, evidence, check, sensitive)
     if classes is None or isinstance(classes, str) or check.minimum is None:
@@ -148,7 +148,7 @@ def l_diversity(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensi
     return Judged(Fraction(found.value) if kind != "entropy" else found.value, found.holds, found.beside)
 
 
-def t_closeness_of(engine: AuditEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+def t_closeness_of(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
     """Measure the largest distance of any class from all records, under the threat where it is largest.
 
     Ordered distance where the column's values have an order of their own and the policy names no distance. A figure that holds is rounded up to a tenth of a

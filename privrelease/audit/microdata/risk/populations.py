@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.audit.microdata.evidence import PopulationSide
+from privrelease.disclosure.classes.persons import times_of
 from privrelease.errors import InputError, PrivreleaseError
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.audit import AuditEngine, PersonClasses
+    from privrelease.engine.protocol.audit import MeasuringEngine, PersonClasses
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.model import PopulationPlan
 
@@ -22,7 +23,7 @@ __all__ = ["with_populations"]
 _MOST_PERSONS = 10**15
 
 
-def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
+def with_populations(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
     """Add the population of every threat that has a table or weights."""
     outside: dict[str, PopulationSide] = {}
     for threat in evidence.plan.threats:
@@ -33,7 +34,9 @@ def with_populations(evidence: Evidence, engine: AuditEngine) -> Evidence:
     return replace(evidence, outside=outside)
 
 
-def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], known: PopulationPlan) -> PopulationSide | None:
+def _outside(
+    evidence: Evidence, engine: MeasuringEngine, columns: tuple[str, ...], known: PopulationPlan
+) -> PopulationSide | None:
     source, main = evidence.source, evidence.main
     row_map = evidence.target.row_map if evidence.sound_map else None
     if source is None or main is None:
@@ -61,7 +64,7 @@ def _outside(evidence: Evidence, engine: AuditEngine, columns: tuple[str, ...], 
     return PopulationSide(_in_persons(ours, persons), _in_persons(theirs, released), population)
 
 
-def _weighted(engine: AuditEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
+def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
     """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
     hint = "a sampling weight is the number of persons a row stands for: correct the column"
     message = f"the sampling weights in {weight} do not add up to a number of persons"
@@ -81,5 +84,8 @@ def _in_persons(table: ClassTable, persons: PersonClasses | None) -> ClassTable:
     """Count persons for records, and say which. Both tables list the same classes in the same order: codings ascend with the values."""
     if persons is None or persons.table.pairs_class is None:
         return table
-    counts = np.bincount(persons.table.pairs_class, minlength=table.n_classes).astype(np.int64)
-    return replace(table, counts=counts, pairs_class=persons.table.pairs_class, pairs_person=persons.table.pairs_person)
+    assert persons.table.pairs_person is not None
+    times = times_of(persons.table, persons.table.pairs_person.astype(np.int64))
+    counts = np.bincount(persons.table.pairs_class, times, table.n_classes).astype(np.int64)
+    pairs = persons.table
+    return replace(table, counts=counts, pairs_class=pairs.pairs_class, pairs_person=pairs.pairs_person, alike=pairs.alike)

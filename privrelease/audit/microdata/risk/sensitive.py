@@ -16,7 +16,7 @@ from privrelease.relational.schema import ColumnType, Role
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.risk.sensitive import SensitiveCounts
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
 
 __all__ = ["row_of", "sensitive_values"]
 
@@ -25,7 +25,7 @@ MOST_PAIRS = 12
 _ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 
 
-def sensitive_values(evidence: Evidence, engine: AuditEngine) -> SensitiveFacts | None:
+def sensitive_values(evidence: Evidence, engine: MeasuringEngine) -> SensitiveFacts | None:
     """Measure every sensitive column that is released as it is under every threat that does not know it.
 
     None where there is nothing to measure, or where persons have several rows: these measures count rows.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.utility import Measured
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.utility.value_counts import ValueCounts
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.plan.model import Plan
 
 __all__ = ["InformationKept", "information_kept", "utility_measures"]
@@ -46,7 +46,7 @@ class InformationKept:
     granularity: Fraction | None
 
 
-def utility_measures(evidence: Evidence, policy: Plan, engine: AuditEngine) -> UtilityMeasures | None:
+def utility_measures(evidence: Evidence, policy: Plan, engine: MeasuringEngine) -> UtilityMeasures | None:
     """Measure; None where there is no source to compare with, or no file that can be read.
 
     Quasi-identifiers are compared by the class tables that the risk measures use; numeric columns by one scan each, where a cell of them

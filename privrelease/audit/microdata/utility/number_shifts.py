@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.utility import Measured
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ColumnChange
 
 __all__ = ["MOST_COLUMNS", "il1s", "mean_il1s", "number_shifts"]
@@ -59,7 +59,7 @@ _NO_SPREAD = "the column has no spread, or no cell left"
 _NO_ROWS = "released rows cannot be led back to the source"
 
 
-def number_shifts(evidence: Evidence, engine: AuditEngine, minimum: int) -> NumberShifts:
+def number_shifts(evidence: Evidence, engine: MeasuringEngine, minimum: int) -> NumberShifts:
     """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty."""
     names = [column.name for column in evidence.usable if column.treatment.relation.own_values and column.type in _NUMERIC]
     untouched = tuple(name for name in names if _untouched(evidence, name))
@@ -87,7 +87,9 @@ def _untouched(evidence: Evidence, name: str) -> bool:
     return not (change.nulled or change.changed or change.invented)
 
 
-def _shift(evidence: Evidence, engine: AuditEngine, name: str, minimum: int) -> tuple[NumberShift, tuple[float, int] | None]:
+def _shift(
+    evidence: Evidence, engine: MeasuringEngine, name: str, minimum: int
+) -> tuple[NumberShift, tuple[float, int] | None]:
     """Compare one column; also its IL1s with the cells that it is over, None where it has none."""
     assert evidence.source is not None
     assert evidence.main is not None
@@ -123,7 +125,7 @@ def _touched_cells(change: ColumnChange, known_before: int, known_after: int) ->
 
 
 def _il1s(
-    evidence: Evidence, engine: AuditEngine, name: str, before: Numbers, known_after: int, scale: float, minimum: int
+    evidence: Evidence, engine: MeasuringEngine, name: str, before: Numbers, known_after: int, scale: float, minimum: int
 ) -> tuple[Measured, tuple[float, int] | None]:
     change, unit, row_map = _change_of(evidence, name), deviation(before), evidence.target.row_map
     if change is None or row_map is None or evidence.source is None or evidence.main is None:

@@ -16,8 +16,8 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.residual_metadata import leftovers
-from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
-from privrelease.engine.duckdb.auditing.rows import coded_columns, linked_rows, mapped_rows
+from privrelease.engine.duckdb.auditing.row_map import opened_map
+from privrelease.engine.duckdb.auditing.rows import linked_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
 from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.protocol.audit import CodedColumn, ValuePairs
+    from privrelease.engine.protocol.audit import ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.engine.protocol.identifiers import IdentifierMatches, LinkedRows, OwnMatches
     from privrelease.relational.schema import Sink
@@ -105,17 +105,20 @@ def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) 
 
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
     """Count the source rows that the row map does not name."""
+    given, left = connection.fresh("given"), connection.fresh("left")
+    connection.run(sql.create_table(left, exp.select(sql.aliased(sql.cast(exp.null(), "BIGINT"), "row")).limit(0)))
     with opened_map(connection, row_map) as mapped:
-        times, _ = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
-    given = connection.fresh("given")
-    connection.register(given, {"row": np.flatnonzero(times == 0)})
+        for first, times in mapped.times("s", source.n_rows):
+            connection.register(given, {"row": np.flatnonzero(times == 0) + first})
+            connection.run(exp.insert(exp.select(sql.column("row")).from_(sql.table(given)), sql.table(left)))
+            connection.unregister(given)
     on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("row", "m"))
-    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(given, alias="m"), on=on)
+    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(left, alias="m"), on=on)
     figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
     if unit is not None:
         figures.append(_distinct(source.key(unit, "s")))
     found = [int(figure) for figure in connection.row(rows.select(*figures))]
-    connection.unregister(given)
+    connection.drop("TABLE", left)
     cells = tuple(zip(columns, found[1 : 1 + len(columns)], strict=True))
     return LeftRows(found[0], found[-1] if unit is not None else None, cells)
 
@@ -190,14 +193,9 @@ def unit_facts(connection: Connection, source: Opened, unit: str) -> UnitFacts:
     return UnitFacts(int(total), int(persons), int(without), int(largest))
 
 
-def _grouped(
-    connection: Connection,
-    source: Opened,
-    released: Opened | None,
-    row_map: Path | None,
-    columns: Sequence[str],
-    **figures: Expr,
-) -> Any:  # noqa: ANN401 - Arrow has no types
+def _groups(
+    source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], **figures: Expr
+) -> exp.Select:
     """Group released rows (source rows) by ``columns`` as they are stored; ``figures`` are keys where they aggregate nothing."""
     if released is None or row_map is None:
         rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
@@ -208,7 +206,7 @@ def _grouped(
     keys += [figure for figure in figures.values() if not list(figure.find_all(exp.AggFunc))]
     named += [sql.aliased(figure.copy(), name) for name, figure in figures.items()]
     query = rows.select(*named, sql.aliased(sql.count_all(), "n"))
-    return connection.arrow(query.group_by(*(key.copy() for key in keys)) if keys else query)
+    return query.group_by(*(key.copy() for key in keys)) if keys else query
 
 
 def _coded(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
@@ -230,17 +228,6 @@ def _coded(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no typ
     return np.asarray(found, np.int32) + np.int32(1)
 
 
-def _numbered(column: Any) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
-    """Number the values of an Arrow column in any order, missing is 0: persons need no order."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        return _coded(column)
-    whole = column.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return np.asarray(whole.dictionary_encode().indices.fill_null(-1), np.int32) + np.int32(1)
-
-
 def _codes(block: Any, columns: int) -> NDArray[np.int32]:  # noqa: ANN401 - Arrow has no types
     coded = [_coded(block.column(place)) for place in range(columns)]
     return np.stack(coded, axis=1) if coded else np.zeros((len(block), 0), np.int32)
@@ -254,25 +241,56 @@ def person_classes(
     columns: Sequence[str],
     unit: str,
 ) -> PersonClasses:
-    """Group by the columns and the person; classes are then runs of equal codes."""
+    """Group by the columns and the person, and then persons by their classes and the rows in each."""
     if source is None:
         assert released is not None
         source, released, row_map = released, None, None
-    block = _grouped(connection, source, released, row_map, columns, person=source.key(unit, "s"))
-    codes, person, rows = (
-        _codes(block, len(columns)),
-        _numbered(block.column("person")),
-        np.asarray(block.column("n"), np.int64),
+    made = [connection.fresh("persons") for _ in range(3)]
+    pairs, classes, kinds = made
+    keys = [f"g{place}" for place in range(len(columns))]
+    try:
+        rows = _groups(source, released, row_map, columns, p=source.key(unit, "s"))
+        connection.run(sql.create_table(pairs, rows))
+        named = [sql.column(key) for key in keys]
+        figures = [sql.aliased(exp.Sum(this=sql.column("n")), "n")]
+        totals = exp.select(*named, *figures).from_(sql.table(pairs))
+        some = exp.GT(this=sql.count_all(), expression=sql.integer(0))
+        grouped = totals.group_by(*(key.copy() for key in named)) if named else totals.having(some)
+        connection.run(sql.create_table(classes, grouped))
+        same = [exp.NullSafeEQ(this=sql.column(key, "a"), expression=sql.column(key, "b")) for key in keys]
+        number = sql.column("rowid", "b")
+
+        def listed(value: Expr, name: str) -> Expr:
+            order = exp.Order(this=value, expressions=[exp.Ordered(this=number.copy())])
+            return sql.aliased(sql.call("list", order), name)
+
+        person = exp.select(listed(number.copy(), "k"), listed(sql.column("n", "a"), "n")).from_(sql.table(pairs, alias="a"))
+        person = person.join(sql.table(classes, alias="b"), on=sql.all_of(same)).group_by(sql.column("p", "a"))
+        lists = [sql.column("k"), sql.column("n")]
+        kind = exp.select(*lists, sql.aliased(sql.count_all(), "j")).from_(person.subquery("persons"))
+        connection.run(sql.create_table(kinds, kind.group_by(*(one.copy() for one in lists))))
+        block, alike = (connection.arrow(exp.select(exp.Star()).from_(sql.table(name))) for name in (classes, kinds))
+    finally:
+        for name in made:
+            connection.drop("TABLE", name)
+    codes = _codes(block, len(columns))
+    order = row_order(packed_words(codes))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    held, times = (alike.column(name).combine_chunks() for name in ("k", "n"))
+    of_kind = np.repeat(np.arange(len(held)), np.asarray(held.value_lengths(), np.int64))
+    of_class, pair_rows = place[np.asarray(held.flatten(), np.int64)], np.asarray(times.flatten(), np.int64)
+    by_class = np.lexsort((of_kind, of_class))
+    table = ClassTable(
+        tuple(columns),
+        np.ascontiguousarray(codes[order]),
+        np.asarray(block.column("n").cast("int64"), np.int64)[order],
+        None,
+        of_class[by_class].astype(np.uint32),
+        of_kind[by_class].astype(np.uint32),
+        np.asarray(alike.column("j"), np.int64),
     )
-    order = row_order(packed_words(np.column_stack([codes, person])))
-    codes, person, rows = codes[order], person[order], rows[order]
-    new = np.ones(len(rows), np.bool_)
-    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
-    starts = np.flatnonzero(new)
-    counts = np.add.reduceat(rows, starts) if len(starts) else rows
-    of_pair = (np.cumsum(new) - 1).astype(np.uint32)
-    table = ClassTable(tuple(columns), np.ascontiguousarray(codes[starts]), counts, None, of_pair, person.astype(np.uint32))
-    return PersonClasses(table, rows)
+    return PersonClasses(table, pair_rows[by_class])
 
 
 def weighted_classes(
@@ -280,7 +298,7 @@ def weighted_classes(
 ) -> ClassTable:
     """Group by the columns and add the weights of the source rows."""
     added = sql.call("coalesce", exp.Sum(this=sql.cast(source.cell(weight, "s"), _WEIGHT)), sql.integer(0))
-    block = _grouped(connection, source, released, row_map, columns, w=sql.cast(added, "DOUBLE"))
+    block = connection.arrow(_groups(source, released, row_map, columns, w=sql.cast(added, "DOUBLE")))
     codes = _codes(block, len(columns))
     order = np.lexsort(codes.T[::-1]) if columns else np.arange(len(codes))
     weights, counts = np.asarray(block.column("w"), np.float64), np.asarray(block.column("n"), np.int64)
@@ -392,11 +410,3 @@ class AuditQueries(ABC):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count distances of released numbers from their source."""
         return number_distances(self._connection, self._opened(source), self._opened(released), row_map, column)
-
-    def coded_columns(self, of: Sequence[Staged | ReleasedFile], columns: Sequence[str]) -> Iterator[CodedColumn]:
-        """Yield each column coded over all tables."""
-        return coded_columns(self._connection, [self._opened(one) for one in of], columns)
-
-    def mapped_rows(self, row_map: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the two sides of a row map."""
-        return mapped_rows(self._connection, row_map)

@@ -6,7 +6,7 @@ A row map is a Parquet file of (``source_row``, ``output_row``). It is the execu
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sqlglot import exp
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["RowMap", "alike_cells", "opened_map", "times_named"]
 
 _BLOCK_ROWS = 1 << 20
+#: Rows of which it is held at once how often each is named: a byte for each.
+_WINDOW_ROWS = 1 << 25
 #: Bytes of codes that are held at once, where one column takes no more.
 _MOST_BYTES = 128 << 20
 _MOST_TIMES = 2
@@ -45,6 +47,25 @@ class RowMap:
         rows = exp.select(*(sql.aliased(side, f"c{place}") for place, side in enumerate(sides))).from_(sql.table(self._table))
         for block in self._connection.blocks(rows, _BLOCK_ROWS):
             yield np.asarray(block.column(0), np.int64), np.asarray(block.column(1), np.int64)
+
+    def times(self, side: Literal["s", "o"], size: int) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Yield, in windows, how often each of the rows 0..size-1 of a side is named, two for more than once, after the window's first row."""
+        row = sql.column(side)
+        for first in range(0, size, _WINDOW_ROWS):
+            last = min(first + _WINDOW_ROWS, size) - 1
+            inside = exp.Between(this=row.copy(), low=sql.integer(first), high=sql.integer(last))
+            rows = exp.select(sql.aliased(sql.cast(row.copy(), "BIGINT"), "c")).from_(sql.table(self._table)).where(inside)
+            blocks = (np.asarray(block.column(0), np.int64) - first for block in self._connection.blocks(rows, _BLOCK_ROWS))
+            yield first, times_named(blocks, last + 1 - first)
+
+    def beyond(self, side: Literal["s", "o"], size: int) -> int:
+        """Return how many entries name no row of 0..size-1 on a side."""
+        row = sql.column(side)
+        known = exp.Filter(
+            this=exp.Count(this=row), expression=exp.Where(this=exp.LT(this=row.copy(), expression=sql.integer(size)))
+        )
+        rows, inside = self._connection.row(exp.select(sql.count_all(), known).from_(sql.table(self._table)))
+        return int(rows) - int(inside)
 
     def inside(self, source_rows: int, output_rows: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the blocks without entries that are beyond the rows of either side."""
@@ -66,20 +87,18 @@ def opened_map(connection: Connection, row_map: Path) -> Iterator[RowMap]:
         connection.drop("TABLE", name)
 
 
-def times_named(rows: Iterator[NDArray[np.int64]], size: int) -> tuple[NDArray[np.uint8], int]:
-    """Count how often each of 0..size-1 is named, (size,), two for more than once; also return how many others are named."""
+def times_named(rows: Iterator[NDArray[np.int64]], size: int) -> NDArray[np.uint8]:
+    """Count how often each of 0..size-1 is named, (size,), two for more than once; ``rows``: numbers of that range."""
     times = np.zeros(size, np.uint8)
-    beyond = 0
     for block in rows:
-        inside = np.sort(block[(block >= 0) & (block < size)])
-        beyond += len(block) - len(inside)
+        inside = np.sort(block)
         new = np.ones(len(inside), np.bool_)
         np.not_equal(inside[1:], inside[:-1], out=new[1:])
         again = inside[~new]
         once = inside[new]
         times[once] = np.minimum(times[once] + 1, _MOST_TIMES)
         times[again] = _MOST_TIMES
-    return times, beyond
+    return times
 
 
 def alike_cells(

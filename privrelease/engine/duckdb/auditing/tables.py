@@ -28,7 +28,7 @@ __all__ = ["changed_contributions", "contributions"]
 
 
 def contributions(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
-    """Return one entry by person and inner cell; where every row is a person, one by row."""
+    """Return one entry by person and inner cell; where every row is a person, one for all rows that add the same."""
     person = None if asked.unit is None else sql.column(f"c{table.ordinal(asked.unit)}")
     named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
     named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
@@ -41,9 +41,14 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
     if asked.where is not None:
         source = source.where(condition(asked.where, table))
     if person is None:
-        who = sql.aliased(exp.Window(this=sql.call("row_number")), "w")
         figures = [sql.aliased(one, f"{name}{i}") for name, part in (("x", values), ("v", known)) for i, one in enumerate(part)]
-        query = source.select(*named, who, sql.aliased(sql.integer(1), "n"), *figures)
+        entries = [one.alias for one in (*named, *figures)]
+        alike = exp.select(*map(sql.column, entries), sql.aliased(sql.count_all(), "j"))
+        alike = alike.from_(source.select(*named, *figures).subquery("rows")).group_by(*map(sql.column, entries))
+        who = sql.aliased(exp.Window(this=sql.call("row_number")), "w")
+        query = exp.select(*map(sql.column, (*entries, "j")), who, sql.aliased(sql.integer(1), "n")).from_(
+            alike.subquery("alike")
+        )
     else:
         rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=person)]))
         figures = [
@@ -67,7 +72,10 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
         )
         for name in ("x", "v")
     )
-    return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(rows.sum()))
+    if person is not None:
+        return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(rows.sum()))
+    times = np.asarray(block.column("j").cast("int64"))[inside]
+    return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(times.sum()), times)
 
 
 def changed_contributions(connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery) -> Contributions:

@@ -7,7 +7,7 @@ source through the row map, whatever their order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sqlglot import exp
@@ -15,7 +15,7 @@ from sqlglot import exp
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map, times_named
+from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
@@ -42,6 +42,7 @@ __all__ = [
     "unsorted_rows",
     "value_pairs",
     "value_sizes",
+    "with_persons",
 ]
 
 Expr = exp.Expr
@@ -64,7 +65,7 @@ class Persons:
 
 
 # class sizes
-def _with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr | None]:
+def with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr | None]:
     """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
     if persons is None:
         return exp.Select().from_(of.rows("t", False)), None
@@ -87,7 +88,7 @@ def size_histogram(
     if unit is not None and persons is not None:
         msg = "the unit is a column of the file or of the source, not both"
         raise ValueError(msg)
-    base, person = _with_persons(of, persons)
+    base, person = with_persons(of, persons)
     person = of.key(unit, "t") if unit is not None else person
     keys = [of.key(name, "t") for name in columns]
     if person is not None:
@@ -135,7 +136,7 @@ def value_sizes(
 def _value_sizes(
     connection: Connection, of: Opened, columns: Sequence[str], unit: str | None, persons: Persons | None
 ) -> list[SizeHistogram]:
-    base, person = _with_persons(of, persons)
+    base, person = with_persons(of, persons)
     person = of.key(unit, "t") if unit is not None else person
     places = sql.call("list_value", *map(sql.integer, range(len(columns))))
     cells = sql.call("list_value", *(sql.cast(of.key(name, "t"), "VARCHAR") for name in columns))
@@ -159,32 +160,18 @@ def _residual_rows(connection: Connection, of: Opened, columns: Sequence[str]) -
 
 
 # class tables
-def class_table(
-    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None = None, persons: Persons | None = None
-) -> ClassTable:
-    """Return the class table; with a unit also the distinct (class, person) pairs."""
-    base, person = _with_persons(of, persons)
-    person = of.cell(unit, "t") if unit is not None else person
-    block = _groups(connection, base, of, columns, person)
-    codes = _codes([[block.column(place)] for place in range(len(columns))])[0]
-    counts = np.asarray(block.column("n"), np.int64)
-    if person is None:
-        order = row_order(packed_words(codes))
-        return ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), counts[order])
-    return _by_person(tuple(columns), codes, counts, _codes([[block.column("person")]])[0][:, 0])
+def class_table(connection: Connection, of: Opened, columns: Sequence[str]) -> ClassTable:
+    """Return the class table."""
+    (table,) = class_tables(connection, (of,), columns)
+    return table
 
 
-def _groups(connection: Connection, base: exp.Select, of: Opened, columns: Sequence[str], person: Expr | None) -> Any:  # noqa: ANN401 - Arrow has no types
+def _groups(connection: Connection, of: Opened, columns: Sequence[str]) -> Any:  # noqa: ANN401 - Arrow has no types
     """Groups by the stored keys; enumerations stay dictionaries."""
     keys = [of.key(name, "t") for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
-    if person is not None:
-        keys = [*keys, person]
-        named.append(sql.aliased(person.copy(), "person"))
-    groups = base.select(*named, sql.aliased(sql.count_all(), "n"))
-    if keys:
-        groups = groups.group_by(*(key.copy() for key in keys))
-    return connection.arrow(groups)
+    groups = exp.select(*named, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    return connection.arrow(groups.group_by(*(key.copy() for key in keys)) if keys else groups)
 
 
 def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
@@ -195,25 +182,9 @@ def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
     return [np.stack(part, axis=1, dtype=np.int32) for part in zip(*coded, strict=True)]
 
 
-def _by_person(
-    columns: tuple[str, ...], codes: NDArray[np.int32], counts: NDArray[np.int64], person: NDArray[np.int32]
-) -> ClassTable:
-    order = np.lexsort((person, *codes.T[::-1]))
-    codes, counts, person = codes[order], counts[order], person[order]
-    new = np.ones(len(counts), np.bool_)
-    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
-    starts = np.flatnonzero(new)
-    class_ = (np.cumsum(new) - 1).astype(np.uint32)
-    totals = np.add.reduceat(counts, starts) if len(starts) else counts
-    known = person > 0
-    return ClassTable(
-        columns, np.ascontiguousarray(codes[starts]), totals, None, class_[known], (person[known] - 1).astype(np.uint32)
-    )
-
-
 def class_tables(connection: Connection, of: Sequence[Opened], columns: Sequence[str]) -> tuple[ClassTable, ...]:
     """Return one class table each, in one common coding."""
-    blocks = [_groups(connection, _with_persons(one, None)[0], one, columns, None) for one in of]
+    blocks = [_groups(connection, one, columns) for one in of]
     matrices = _codes([[block.column(place) for block in blocks] for place in range(len(columns))])
     tables = []
     for codes, block in zip(matrices, blocks, strict=True):
@@ -272,13 +243,18 @@ def _change(name: str, n_rows: int, before: int, after: int, both: int, same: in
 
 def row_map_faults(connection: Connection, source: Opened, released: Opened, row_map: Path) -> RowMapFaults:
     """Check that every output row comes from exactly one source row and no source row leaves twice."""
+    beyond, counts = 0, []
+    sides: tuple[tuple[Literal["s", "o"], int], ...] = (("s", source.n_rows), ("o", released.n_rows))
     with opened_map(connection, row_map) as mapped:
-        times_source, beyond_source = times_named((rows for rows, _ in mapped.blocks()), source.n_rows)
-        times_output, beyond_output = times_named((rows for _, rows in mapped.blocks()), released.n_rows)
-    (twice_source, absent), (twice_output, unmapped) = (
-        (int(np.count_nonzero(times > 1)), int(np.count_nonzero(times == 0))) for times in (times_source, times_output)
-    )
-    return RowMapFaults(beyond_source + beyond_output, twice_source, twice_output, unmapped, absent)
+        for side, size in sides:
+            beyond += mapped.beyond(side, size)
+            twice = none = 0
+            for _, times in mapped.times(side, size):
+                twice += int(np.count_nonzero(times > 1))
+                none += int(np.count_nonzero(times == 0))
+            counts.append((twice, none))
+    (twice_source, absent), (twice_output, unmapped) = counts
+    return RowMapFaults(beyond, twice_source, twice_output, unmapped, absent)
 
 
 def unsorted_rows(connection: Connection, released: Opened) -> int:

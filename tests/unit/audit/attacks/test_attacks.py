@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privrelease.audit.microdata.attacks import sampling
 from privrelease.audit.microdata.attacks.closest_record import closest
 from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import linked
 from privrelease.audit.microdata.attacks.membership import halves, member_rates, threshold
 from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
-from privrelease.audit.microdata.attacks.sampling import Draws, one_row_each
+from privrelease.audit.microdata.attacks.sampling import Draws, drawn_rows, one_row_each
 from privrelease.audit.microdata.attacks.singling_out import (
     Condition,
     isolated,
@@ -90,7 +91,7 @@ def test_rows_of_one_person_are_one(made):
     (rows,) = made(sex=[["F", "F", "M"]])
     predicates = [(Condition(0, "=", 1),), (Condition(0, "=", 2),)]
     assert isolated(predicates, rows) == Rate(1, 2)
-    assert isolated(predicates, rows, np.array([8, 8, 9])) == Rate(2, 2)
+    assert isolated(predicates, rows, None, np.array([[8, 8, 9]] * 2)) == Rate(2, 2)
 
 
 def test_guessed_predicates_have_the_shape_asked_for_and_repeat(made):
@@ -136,9 +137,9 @@ def test_two_lists_are_linked_where_both_halves_meet(made):
 def test_a_record_is_found_where_it_is_the_persons_own(made):
     file, people = made(sex=[["F", None, "M", "M"], ["F", "M", "M", "F"]], age=[[30, 40, 58, 60], [30, 40, 58, 61]])
     # 0 and 2 equal theirs; 1 is nearest to its own with one cell suppressed (1/3); 3, F of 61, is led to F of 30 (31/31) before M of 60 (1 + 1/31)
-    assert links(people, np.array([1, 2, 3, 4]), file, np.array([1, 2, 3, 4]), np.arange(4)) == Rate(3, 4)
+    assert links(people, np.array([1, 2, 3, 4]), file, np.array([1, 2, 3, 4]).__getitem__, np.arange(4)) == Rate(3, 4)
     # the same records, where the third is another person's
-    assert links(people, np.array([1, 2, 3, 4]), file, np.array([1, 2, 9, 4]), np.arange(4)) == Rate(2, 4)
+    assert links(people, np.array([1, 2, 3, 4]), file, np.array([1, 2, 9, 4]).__getitem__, np.arange(4)) == Rate(2, 4)
 
 
 def test_guessing_finds_one_of_n_records():
@@ -229,7 +230,7 @@ def test_draws_are_fixed_by_public_texts_and_by_no_library():
 
 
 def test_a_person_is_attacked_once():
-    chosen = one_row_each(np.array([3, 0, 1, 2]), np.array([5, 5, 6, 6]), 9)
+    chosen = one_row_each(np.array([3, 0, 1, 2]), np.array([6, 5, 5, 6]), 9)
     assert chosen.tolist() == [3, 0]
 
 
@@ -241,3 +242,57 @@ def test_numbers_below_a_bound_are_spread_over_it(bound):
     counts = np.bincount(found, minlength=bound)
     mean = 20_000 / bound
     assert ((counts - mean) ** 2 / mean).sum() < bound + 6 * (2 * bound) ** 0.5 + 1  # chi-square, six deviations
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 50, 70])
+def test_an_order_drawn_in_pieces_is_the_order(size, monkeypatch):
+    monkeypatch.setattr(sampling, "_BLOCK", 7)
+    monkeypatch.setattr(sampling, "_HELD", 5)
+    draws = Draws(11)
+    order = draws.order(50)
+    pieces = list(draws.in_order(50))
+    assert len(pieces) == 10
+    assert np.concatenate(pieces).tolist() == order.tolist()
+    assert draws.sample(50, size).tolist() == order[:size].tolist()
+    counts = np.array([1, 9, 20, 3, 17])
+    lots, places = draws.least(counts)
+    runs = np.split(order, np.cumsum(counts)[:-1])
+    assert lots.tolist() == [run.min() for run in runs]
+    assert order[places].tolist() == lots.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 5, 30])
+def test_a_row_of_each_person_is_drawn_however_many_rows_must_be_looked_at(size):
+    draws, persons = Draws(2), np.arange(200) % 13
+    asked = []
+
+    def person(rows):
+        asked.append(len(rows))
+        return persons[rows]
+
+    order = draws.order(200)
+    chosen = drawn_rows(draws, 200, size, person)
+    assert chosen.tolist() == one_row_each(order, persons[order], size).tolist()
+    assert len(chosen) == min(size, 13)
+    assert asked == sorted(asked)
+
+
+def test_records_that_are_counted_single_out_as_their_rows_do(made):
+    """Each distinct record once, with its rows, instead of every row."""
+    ages, sexes = [30, 30, 30, 40, 50, 60, 60, None], ["F", "F", "M", "F", "F", "M", "M", "M"]
+    rows, records = made(age=[ages, [30, 30, 40, 50, 60, None]], sex=[sexes, ["F", "M", "F", "F", "M", "M"]])
+    counts = np.array([2, 1, 1, 1, 2, 1])
+    for combine in (1, 2):
+        tried = multivariate(rows, combine, Draws(3), 50)
+        assert multivariate(records, combine, Draws(3), 50, counts) == tried
+        guessed = random_predicates(rows, combine, Draws(4), 30)
+        assert random_predicates(records, combine, Draws(4), 30) == guessed
+        for predicates in (tried, guessed):
+            rate = isolated(predicates, rows)
+            assert isolated(predicates, records, counts) == rate
+            assert scaled_control(predicates, records, rate, 50, counts) == scaled_control(predicates, rows, rate, 50)
+    assert univariate(records, Draws(1), 9, counts) == univariate(rows, Draws(1), 9)
+    attack = InferenceAttack(rows[:1], rows[1], 0)
+    counted = InferenceAttack(records[:1], records[1], 0, counts)
+    assert counted.guesses(rows[:1]).tolist() == attack.guesses(rows[:1]).tolist()
+    assert counted.blind(rows[1]) == attack.blind(rows[1])

@@ -1,0 +1,114 @@
+"""Whole `privrelease run` of large tables under a memory limit of 1 GiB: CPU seconds, peak memory and the most that was spilled.
+
+Rows are drawn as those of the stand-in are (nine text columns of Adult, each cell replaced with probability 0.1), in blocks with a seed each, and
+written as Parquet in row groups, so that a table of any length is made in the memory of one block. ``--quick``: ten million rows at most.
+Arguments: numbers of rows. The files are removed once they were measured.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from measure import OUT, SHARED, Usage, machine, print_table, usage_of
+
+from policies import write_policy
+
+BLOCK = 1_000_000
+ROWS = (1_193_504, 10_000_000, 50_000_000, 100_000_000)
+LIMITS = {10_000_000: "26 s, 900 MiB", 100_000_000: "300 s, 4,096 MiB"}
+
+
+def write_rows(target: Path, rows: int) -> int:
+    """Write ``rows`` rows; return the bytes of their texts."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+    from pyarrow import csv
+
+    adult = csv.read_csv(SHARED / "data" / "adult.csv", parse_options=csv.ParseOptions(delimiter=";"))
+    adult = adult.cast(pa.schema([(name, pa.string()) for name in adult.column_names])).combine_chunks()
+    decoded = 0
+    with pq.ParquetWriter(target, adult.schema, compression="zstd") as writer:
+        for number, start in enumerate(range(0, rows, BLOCK)):
+            random = np.random.Generator(np.random.PCG64([42, number]))
+            size = min(BLOCK, rows - start)
+            base = random.integers(0, adult.num_rows, size)
+            columns = []
+            for name in adult.column_names:
+                replaced, others = random.random(size) < 0.1, random.integers(0, adult.num_rows, size)
+                columns.append(adult.column(name).take(pa.array(np.where(replaced, others, base))))
+                decoded += pc.sum(pc.binary_length(columns[-1])).as_py()
+            writer.write_table(pa.table(columns, schema=adult.schema))
+    return decoded
+
+
+class Spill(threading.Thread):
+    """The most bytes that stood in a folder, looked at every fifth of a second."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(daemon=True)
+        self.most, self._folder, self._over = 0, folder, threading.Event()
+
+    def run(self) -> None:
+        """Look until told to end."""
+        while not self._over.wait(0.2):
+            total = 0
+            for at, _, names in os.walk(self._folder):
+                for name in names:
+                    try:
+                        total += (Path(at) / name).stat().st_size
+                    except FileNotFoundError:
+                        continue
+            self.most = max(self.most, total)
+
+    def end(self) -> int:
+        """End, and return the most."""
+        self._over.set()
+        self.join()
+        return self.most
+
+
+def measured(rows: int, folder: Path) -> tuple[Usage, float, int, int]:
+    """Run a release of ``rows`` rows; return what it used, its seconds, the bytes spilled and those of the source."""
+    source, spill = folder / "rows.parquet", folder / "spill"
+    decoded = write_rows(source, rows)
+    policy = write_policy(folder, "rows", "rows.parquet")
+    spill.mkdir()
+    os.environ["TMPDIR"] = str(spill)
+    looking, began = Spill(spill), time.monotonic()
+    looking.start()
+    program = [sys.executable, "-m", "privrelease.cli.main", "run", str(policy), "--data-root", str(folder)]
+    used = usage_of([*program, "--memory-limit", "1GiB", "--quiet"])
+    return used, time.monotonic() - began, looking.end(), decoded
+
+
+def main() -> None:
+    """Print the table."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    print(machine())
+    wanted = tuple(int(one) for one in sys.argv[1:] if one.isdigit()) or (ROWS[:2] if "--quick" in sys.argv else ROWS)
+    table = []
+    for rows in wanted:
+        with tempfile.TemporaryDirectory(dir=OUT) as name:
+            used, seconds, spilled, decoded = measured(rows, Path(name))
+            shutil.rmtree(name, ignore_errors=True)
+            Path(name).mkdir()  # the folder's own clean-up expects it
+        cells = (f"{rows:,}", f"{used.cpu:.1f}", f"{seconds:.0f}", f"{used.peak_mib:,.0f}", f"{spilled / decoded:.2f}")
+        table.append((*cells, LIMITS.get(rows, "")))
+        print(" | ".join(table[-1]), flush=True)
+    print_table(
+        "Large runs: 9 QIs, k = 5, Parquet to Parquet, engine limit 1 GiB",
+        ("rows", "CPU s", "s", "peak MiB", "spilled / texts of the source", "limit"),
+        table,
+    )
+
+
+if __name__ == "__main__":
+    main()

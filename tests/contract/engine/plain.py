@@ -1,0 +1,440 @@
+"""A second engine that is as plain as can be: Python lists, no SQL. It is slow, and it is the oracle of the suite.
+
+It reads and writes CSV and Parquet files. What it lacks is in :data:`LACKS`.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.engine.protocol.base import (
+    ColumnChange,
+    Offer,
+    ReleasedFile,
+    RowClasses,
+    RowMapFaults,
+    SizeHistogram,
+    Staged,
+    WrittenOutput,
+)
+from privrelease.errors import InputError, InternalError
+from privrelease.relational.schema import ColumnType, SinkKind, SourceKind
+from privrelease.relational.tables import Contributions, TableCells
+from tests.contract.engine.plain_audit import PlainAudit, key, one, text
+from tests.contract.engine.plain_files import (
+    ARROW,
+    array_of,
+    csv_cells,
+    csv_records,
+    from_text,
+    moments,
+    parquet_cells,
+    write_csv,
+)
+from tests.contract.engine.plain_records import PlainRecords
+
+__all__ = ["LACKS", "PlainEngine"]
+
+#: What of the suite asks for more than this engine has: statistics with noise, expectations, identifiers in other forms, several releases, databases.
+LACKS = (
+    "test_aggregates.py",
+    "test_boundary.py",
+    "test_expectations.py",
+    "test_linked_rows.py",
+    "test_other_tables_of_a_database_file_are_told",
+)
+
+
+@dataclass
+class Table:
+    """Columns by name: a list of cells each, None where missing. Moments are nanoseconds since 1970."""
+
+    cells: dict[str, list]
+    types: dict[str, ColumnType]
+    n: int
+
+
+class PlainEngine(PlainAudit, PlainRecords):
+    """See the module; see :class:`privrelease.engine.protocol.audit.MeasuringEngine` for what the methods do."""
+
+    writes = (SinkKind.CSV, SinkKind.PARQUET)
+
+    def __init__(self, settings):
+        self._settings = settings
+        self._tables = {}
+        self._classes = {}
+        self._kept = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._tables.clear()
+
+    @property
+    def offers(self):
+        return frozenset({Offer.ATTACKS})
+
+    @property
+    def libraries(self):
+        return ("pyarrow",)
+
+    def _named(self, table):
+        name = f"t{len(self._tables)}"
+        self._tables[name] = table
+        return name
+
+    def _of(self, of) -> Table:
+        return self._tables[of.handle]
+
+    def _rows(self, of, names):
+        """The cells of each row over some columns, as they are grouped."""
+        table = self._of(of)
+        return list(zip(*([key(cell) for cell in table.cells[name]] for name in names), strict=True)) or [()] * table.n
+
+    # reading
+    def stage(self, source):
+        forms = {column.name: column.format for column in source.columns}
+        types = {column.name: column.type for column in source.columns}
+        if source.kind is SourceKind.CSV:
+            header, *records = csv_records(Path(source.path).read_bytes().decode())
+            found = {name: [record[place] or "" for record in records] for place, name in enumerate(header)}
+            n = len(records)
+        else:
+            read = pq.read_table(source.path)
+            found = {
+                name: moments(read.column(name)) if types.get(name) is ColumnType.DATETIME else read.column(name).to_pylist()
+                for name in read.column_names
+            }
+            n = read.num_rows
+        cells = {}
+        for name, type_ in types.items():
+            marks = set(forms[name].missing)
+            there = [None if isinstance(cell, str) and cell in marks else cell for cell in found[name]]
+            if source.kind is SourceKind.CSV:
+                there = [None if cell is None else from_text(cell, type_) for cell in there]
+            if type_ is ColumnType.NUMBER:
+                there = [None if cell is None else float(cell) for cell in there]
+            cells[name] = [one(cell) for cell in there]
+        return Staged(self._named(Table(cells, types, n)), tuple(source.columns), n)
+
+    def open_release(self, sink, columns, *, marked=False):
+        if not sink.path.is_file():
+            raise InputError("D101", f"the file {sink.label} does not exist")
+        declared = {column.name: column for column in columns}
+        if sink.kind is SinkKind.DUCKDB:
+            raise InputError("D103", f"{sink.label} cannot be read as {sink.kind.value}")
+        try:
+            cells, types, n = parquet_cells(sink, declared) if sink.kind is SinkKind.PARQUET else csv_cells(sink, declared)
+        except (pa.ArrowInvalid, UnicodeDecodeError, KeyError):
+            raise InputError("D103", f"{sink.label} cannot be read as {sink.kind.value}") from None
+        for name in cells.keys() & declared.keys() if marked else ():
+            marks = set(declared[name].format.missing)
+            cells[name] = [None if isinstance(cell, str) and cell in marks else cell for cell in cells[name]]
+        table = Table({name: [one(cell) for cell in found] for name, found in cells.items()}, types, n)
+        return ReleasedFile(self._named(table), tuple(types.items()), n)
+
+    def hold(self, released, source):
+        return replace(released, handle=self._named(self._of(released)))
+
+    # making
+    def recode(self, staged, recodes):
+        table = self._of(staged)
+        cells, types = dict(table.cells), dict(table.types)
+        for asked in recodes:
+            name = asked.column.name
+            there = [place for place, cell in enumerate(cells[name]) if cell is not None]
+            given = pa.array([cells[name][place] for place in there], ARROW[types[name]])
+            made, types[name] = list(cells[name]), asked.column.type
+            for place, cell in zip(there, asked.values(given).to_pylist(), strict=True):
+                made[place] = one(cell)
+            cells[name] = made
+        named = {asked.column.name: asked.column for asked in recodes}
+        columns = tuple(named.get(column.name, column) for column in staged.columns)
+        return replace(staged, handle=self._named(Table(cells, types, table.n)), columns=columns)
+
+    def _coded(self, tables, names):
+        """One coding of each column over tables, and the codes of every row of each."""
+        sides = [[] for _ in tables]
+        for name in names:
+            values = {cell for of in tables for cell in self._rows(of, [name])}
+            code = {cell: place for place, cell in enumerate(sorted(values | {((0, 0),)}))}
+            for side, of in zip(sides, tables, strict=True):
+                side.append([code[cell] for cell in self._rows(of, [name])])
+        return [
+            list(zip(*side, strict=True)) if names else [()] * self._of(of).n for side, of in zip(sides, tables, strict=True)
+        ]
+
+    def _table(self, names, rows, weights=None):
+        counts = Counter(rows)
+        tuples = sorted(counts)
+        codes = np.array(tuples, np.int32).reshape(len(tuples), len(names))
+        return tuples, ClassTable(tuple(names), codes, np.array([counts[row] for row in tuples], np.int64), weights)
+
+    def classes(self, staged, columns, *, unit=None, weight=None):
+        (rows,) = self._coded([staged], columns)
+        tuples, table = self._table(columns, rows)
+        place = {row: number for number, row in enumerate(tuples)}
+        weights = pairs = None
+        if weight is not None:
+            cells = self._of(staged).cells[weight]
+            if unfit := sum(cell is None or not cell > 0 for cell in cells):
+                raise InputError("D212", f"{unfit} row has no positive value in the weight column {weight}")
+            weights = np.zeros(len(tuples))
+            for row, cell in zip(rows, cells, strict=True):
+                weights[place[row]] += cell
+            table = replace(table, weights=weights)
+        persons = None
+        if unit is not None:
+            cells = self._of(staged).cells[unit]
+            if missing := sum(cell is None for cell in cells):
+                raise InputError("D211", f"{missing} row has no value in the unit column {unit}")
+            number = {cell: code for code, cell in enumerate(sorted(set(cells)))}
+            persons = [number[cell] for cell in cells]
+            pairs = Counter((place[row], person) for row, person in zip(rows, persons, strict=True))
+            found = np.array(sorted(pairs), np.uint32).reshape(len(pairs), 2)
+            table = replace(table, pairs_class=found[:, 0], pairs_person=found[:, 1])
+        name = f"c{len(self._classes)}"
+        self._classes[name] = (staged, [place[row] for row in rows], persons, table)
+        return RowClasses(table, name, None if pairs is None else np.array([pairs[one] for one in sorted(pairs)], np.int64))
+
+    def _parts(self, parts):
+        """The part of every row."""
+        _, of_class, persons, table = self._classes[parts.classes]
+        n = len(parts.class_index)
+        sound = parts.records.shape == parts.dropped.shape == (n,) and parts.levels.shape == (n, len(parts.columns))
+        counted = Counter()
+        for one_, records in zip(parts.class_index.tolist(), parts.records.tolist(), strict=False):
+            counted[one_] += records
+        sound = (
+            sound and dict(+counted) == dict(enumerate(table.counts.tolist())) and min(parts.records.tolist(), default=0) >= 0
+        )
+        sound = (
+            sound
+            and parts.class_index.tolist() == sorted(parts.class_index.tolist())
+            and set(parts.levels.reshape(-1).tolist()) <= {0, 255}
+        )
+        if parts.pair_part is not None:
+            sound = sound and table.pairs_class is not None and len(parts.pair_part) == len(table.pairs_class)
+            sound = sound and parts.class_index[parts.pair_part].tolist() == table.pairs_class.tolist()
+        if not sound:
+            raise InternalError("R200", "the parts given to the engine do not make up its classes")
+        if parts.pair_part is not None:
+            pairs = zip(table.pairs_class.tolist(), table.pairs_person.tolist(), strict=True)
+            of_pair = dict(zip(pairs, parts.pair_part.tolist(), strict=True))
+            return [of_pair[pair] for pair in zip(of_class, persons, strict=True)]
+        waiting = defaultdict(list)
+        for part, (one_, records) in enumerate(zip(parts.class_index.tolist(), parts.records.tolist(), strict=True)):
+            waiting[one_] += [part] * records
+        return [waiting[one_].pop(0) for one_ in of_class] if len(of_class) < 10_000 else self._long(waiting, of_class)
+
+    def _long(self, waiting, of_class):
+        turned = {one_: iter(parts) for one_, parts in waiting.items()}
+        return [next(turned[one_]) for one_ in of_class]
+
+    def write(self, staged, output):
+        table, parts = self._of(staged), output.parts
+        of_row = self._parts(parts)
+        gone = [{name for name, level in zip(parts.columns, levels, strict=True) if level} for levels in parts.levels.tolist()]
+        kept = [row for row, part in enumerate(of_row) if not parts.dropped[part]]
+
+        def cell(row, column):
+            value = None if column.name in gone[of_row[row]] else table.cells[column.name][row]
+            if value is None or column.pseudonym_key is None:
+                return value
+            return hmac.new(column.pseudonym_key, text(value).encode(), "sha256").hexdigest()[:32]
+
+        rows = {row: [cell(row, column) for column in output.columns] for row in kept}
+        if output.order == "values":
+            kept.sort(key=lambda row: [(value is None, key(value)) for value in rows[row]])
+        types = [ColumnType.STRING if column.pseudonym_key else column.type for column in output.columns]
+        cells = {column.name: [rows[row][place] for row in kept] for place, column in enumerate(output.columns)}
+        for sink in output.sinks:
+            arrays = [array_of(cells[column.name], type_) for column, type_ in zip(output.columns, types, strict=True)]
+            written = pa.Table.from_arrays(arrays, names=list(cells))
+            if sink.kind is SinkKind.PARQUET:
+                pq.write_table(written, sink.path, store_schema=False)
+            else:
+                write_csv(sink.path, written)
+        at = {row: place for place, row in enumerate(kept)}
+        sides = {"source_row": sorted(kept), "output_row": [at[row] for row in sorted(kept)]}
+        pq.write_table(pa.table({name: pa.array(side, pa.uint32()) for name, side in sides.items()}), output.row_map)
+        return WrittenOutput(len(kept), tuple(sink.path for sink in output.sinks))
+
+    # tables of counts and sums
+    def _steps(self, staged, name):
+        column = next(one_ for one_ in staged.columns if one_.name == name)
+        cells = self._of(staged).cells[name]
+        if column.type is ColumnType.INTEGER:
+            return cells
+        return [None if cell is None else round(cell / float(column.grid)) for cell in cells]
+
+    def contributions(self, staged, asked):
+        table = self._of(staged)
+        keys = [[text(cell) for cell in table.cells[name]] for name in asked.by]
+        sums = [self._steps(staged, name) for name in asked.sums]
+        persons = (
+            {cell: code for code, cell in enumerate(sorted(set(map(key, table.cells[asked.unit]))))} if asked.unit else None
+        )
+        entries = defaultdict(lambda: [0, *[0] * (2 * len(sums))])
+        inside = 0
+        for row in range(table.n):
+            place = [
+                listed.index(column[row]) if column[row] in listed else -1
+                for listed, column in zip(asked.keys, keys, strict=True)
+            ]
+            if -1 in place:
+                continue
+            inside += 1
+            who = row if persons is None else persons[key(table.cells[asked.unit][row])]
+            cell = int(np.ravel_multi_index(place, asked.inner)) if place else 0
+            entry = entries[cell, who]
+            entry[0] += 1
+            for number, steps in enumerate(sums):
+                entry[1 + number] += steps[row] or 0
+                entry[1 + len(sums) + number] += steps[row] is not None
+        found = [(cell, who, *entry) for (cell, who), entry in sorted(entries.items())]
+        columns = np.array(found, np.int64).reshape(len(found), 3 + 2 * len(sums)).T
+        added, known = columns[3 : 3 + len(sums)], columns[3 + len(sums) :]
+        return Contributions(columns[0], columns[1], columns[2], added, known, table.n - inside)
+
+    def table_cells(self, staged, asked):
+        found = self.contributions(staged, asked)
+        size = int(np.prod(asked.shape))
+        held = [defaultdict(lambda: [0, *[0] * (2 * len(asked.sums))]) for _ in range(size)]
+        rows_of = Counter()
+        for entry in zip(
+            found.cells.tolist(),
+            found.persons.tolist(),
+            found.rows.tolist(),
+            *found.sums.tolist(),
+            *found.known.tolist(),
+            strict=True,
+        ):
+            cell, who, *figures = entry
+            rows_of[who] += figures[0]
+            place = np.unravel_index(cell, asked.inner)
+            sides = [(int(at), inner) if asked.margins else (int(at),) for at, inner in zip(place, asked.inner, strict=True)]
+            for over in product(*sides):
+                own = held[int(np.ravel_multi_index(over, asked.shape))][who]
+                for number, figure in enumerate(figures):
+                    own[number] += figure
+        many = len(asked.sums)
+
+        def by_sum(figure):
+            return np.array(
+                [[figure(list(people.values()), number) for people in held] for number in range(many)], np.int64
+            ).reshape(many, size)
+
+        largest = np.zeros((many, size, asked.largest), np.int64)
+        for number, cell in product(range(many), range(size)):
+            top = sorted((own[1 + number] for own in held[cell].values() if own[1 + many + number]), reverse=True)[
+                : asked.largest
+            ]
+            largest[number, cell, : len(top)] = top
+        several = np.array([rows_of[who] > 1 for who in found.persons.tolist()], np.bool_)
+        return TableCells(
+            np.array([sum(own[0] for own in people.values()) for people in held], np.int64),
+            np.array([len(people) for people in held], np.int64),
+            by_sum(lambda people, number: sum(own[1 + number] for own in people)),
+            largest,
+            by_sum(lambda people, number: sum(own[1 + many + number] for own in people)),
+            by_sum(lambda people, number: sum(own[1 + many + number] > 0 for own in people)),
+            found.left_out,
+            Contributions(
+                found.cells[several],
+                found.persons[several],
+                found.rows[several],
+                found.sums[:, several],
+                found.known[:, several],
+                0,
+            )
+            if asked.several and asked.unit
+            else None,
+        )
+
+    # counting
+    def _whose(self, of, unit, persons_from):
+        """The person of each row, a number for each row where they are not asked for; rows that no one leads to the source are left out."""
+        table = self._of(of)
+        if persons_from is not None:
+            person = self._of(persons_from.staged).cells[persons_from.unit]
+            return {output: key(person[source]) for source, output in self._map(persons_from.row_map)}
+        if unit is not None:
+            return dict(enumerate(map(key, table.cells[unit])))
+        return dict(enumerate(range(table.n)))
+
+    def size_histogram(self, of, columns, *, unit=None, residual=False, persons_from=None):
+        rows = self._rows(of, columns)
+        groups = defaultdict(set)
+        for row, person in self._whose(of, unit, persons_from).items():
+            groups[rows[row]].add(person)
+        lost = tuple((0, 0) for _ in columns)
+        apart = rows.count(lost) if residual and columns else 0
+        if apart:
+            groups.pop(lost, None)
+        sizes = Counter(map(len, groups.values()))
+        return SizeHistogram(
+            np.array(sorted(sizes), np.int64), np.array([sizes[size] for size in sorted(sizes)], np.int64), apart
+        )
+
+    def value_sizes(self, of, columns, *, unit=None, persons_from=None):
+        found = (self.size_histogram(of, [name], unit=unit, residual=True, persons_from=persons_from) for name in columns)
+        return tuple(SizeHistogram(one_.sizes, one_.classes) for one_ in found)
+
+    def class_table(self, of, columns):
+        return self.class_tables([of], columns)[0]
+
+    def class_tables(self, of, columns):
+        tables = list(of)
+        return tuple(self._table(columns, rows)[1] for rows in self._coded(tables, columns))
+
+    # against the source
+    def _map(self, row_map):
+        read = pq.read_table(row_map)
+        return list(zip(read.column("source_row").to_pylist(), read.column("output_row").to_pylist(), strict=True))
+
+    def _traced(self, source, released, row_map):
+        """Pairs of a source row and a released row that both are there."""
+        n, m = self._of(source).n, self._of(released).n
+        return [(ours, theirs) for ours, theirs in self._map(row_map) if ours < n and theirs < m]
+
+    def changes(self, source, released, row_map, columns):
+        found = []
+        for name in columns:
+            ours, theirs = self._of(source).cells[name], self._of(released).cells[name]
+            pairs = [(ours[row], theirs[at]) for row, at in self._traced(source, released, row_map)]
+            kinds = Counter(
+                "equal"
+                if key(before) == key(after)
+                else "nulled"
+                if after is None
+                else "invented"
+                if before is None
+                else "changed"
+                for before, after in pairs
+            )
+            found.append(ColumnChange(name, kinds["equal"], kinds["nulled"], kinds["changed"], kinds["invented"]))
+        return tuple(found)
+
+    def row_map_faults(self, source, released, row_map):
+        n, m = self._of(source).n, self._of(released).n
+        pairs = self._map(row_map)
+        ours, theirs = Counter(row for row, _ in pairs if row < n), Counter(at for _, at in pairs if at < m)
+        beyond = sum(row >= n for row, _ in pairs) + sum(at >= m for _, at in pairs)
+        twice = [sum(times > 1 for times in side.values()) for side in (ours, theirs)]
+        return RowMapFaults(beyond, twice[0], twice[1], m - len(theirs), n - len(ours))
+
+    def unsorted_rows(self, released):
+        table = self._of(released)
+        rows = list(zip(*([(cell is None, key(cell)) for cell in cells] for cells in table.cells.values()), strict=True))
+        return sum(after < before for before, after in pairwise(rows))
