@@ -234,7 +234,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
     return MicrodataPlan(
         id=release.id,
         source=source,
-        columns=tuple(_released(name, dataset.columns[name], out) for name in out.columns),
+        columns=tuple(_released(loaded, release, name, dataset.columns[name], out) for name in out.columns),
         threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
         sinks=tuple(_sinks(loaded, release)),
         unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
@@ -252,8 +252,10 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
     )
 
 
-def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
-    treatment = out.treatment(name)
+def _released(loaded: LoadedPolicy, release: MicrodataRelease, name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
+    step = next((one for one in release.transform if name in out.treatments and name in one.listed()), None)
+    treatment = None if step is None else step.planned(name, spec, loaded.roots)
+    treatment = out.treatment(name) if treatment is None else treatment
     return ReleasedColumn(name, treatment.released_type(spec.type), spec.role, treatment)
 
 

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableQuery
 
-__all__ = ["AuditEngine", "CodedColumn", "LeftRows", "PersonClasses", "SameCells", "TokenFacts", "UnitFacts"]
+__all__ = [
+    "AuditEngine",
+    "CodedColumn",
+    "LeftRows",
+    "PersonClasses",
+    "SameCells",
+    "TokenFacts",
+    "UnitFacts",
+    "ValuePairs",
+    "ValueRows",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,14 @@ class ValuePairs:
 
     source: pa.Array
     released: pa.Array
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ValueRows:
+    """Distinct values of a column as an Arrow array, and the rows of each: (m,) int64."""
+
+    values: pa.Array
     rows: NDArray[np.int64]
 
 
@@ -151,6 +169,10 @@ class AuditEngine(Engine, ExpectationEngine, AcrossEngine, AssignmentEngine, Bes
 
     def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
         """Yield the distinct pairs of a source cell and the cell that is released for it, in blocks."""
+        ...
+
+    def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:
+        """Yield the distinct values of a column, none missing, in blocks."""
         ...
 
     def unit_facts(self, source: Staged, unit: str) -> UnitFacts:

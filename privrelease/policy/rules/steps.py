@@ -32,8 +32,8 @@ def step_rules(reading: RuleContext, releases: Sequence[tuple[int, MicrodataRele
                     message = f"{step.named} cannot change {shown(name)}, which is of type {dataset.columns[name].type.value}"
                     hint = f"name a column of type {' or '.join(sorted(step.takes))}"
                     yield reading.error("P563", message, *path, step.named, hint=hint)
-                treatment = step.treatment(name)
-                if name in dataset.columns and treatment is not None and treatment.relation is CellRelation.MAPPED:
+                treatment = step.treatment(name, dataset.columns[name]) if name in dataset.columns else None
+                if treatment is not None and treatment.relation is CellRelation.MAPPED:
                     yield from _changed(reading, path, release, dataset, step, name)
 
 

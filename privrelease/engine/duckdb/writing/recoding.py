@@ -12,13 +12,14 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.errors import fault
+from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.measuring.coding import Coding, staged_rows
 from privrelease.engine.duckdb.reading.staging import MOST_CODED, StagedTable
 from privrelease.engine.duckdb.storage_types import storage_type
+from privrelease.findings import Finding, pluralise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["recode"]
 
 _BLOCK_ROWS = 122_880
+#: Rows that one message names.
+_NAMED_ROWS = 6
 
 
 def recode(
@@ -47,6 +50,7 @@ def recode(
         coded[at] = _enumeration(connection, distinct) if text and few[at] else None
         cell, name = sql.column(f"c{at}", side), coded[at]
         cells[at] = sql.cast(cell, storage_type(one.column)) if name is None else sql.cast_enum(cell, name)
+    _all_covered(connection, staged, dict(zip(places, sides, strict=True)))
     table = connection.fresh("s")
     named = [sql.aliased(cells.get(at, sql.column(f"c{at}", "s")), f"c{at}") for at in range(len(columns))]
     connection.run(sql.create_table(table, staged_rows(exp.select(*named), staged, sides)))
@@ -75,7 +79,7 @@ def _by_value(
     rows = rows.join(sql.table(given, alias="m"), on=matched, join_type="left").order_by(sql.column("rowid", "s"))
     connection.run(sql.create_table(side, rows))
     connection.unregister(given)
-    return side, made.unique()
+    return side, made.unique().drop_null()
 
 
 def _by_row(
@@ -106,10 +110,35 @@ def _one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def _given(values: Callable[[pa.Array], pa.Array], of: pa.Array) -> pa.Array:
     found = values(of)
-    if len(found) != len(of) or found.null_count:
+    if len(found) != len(of):
         message = "a transform step did not give one value for each"
         raise fault(message)
     return found
+
+
+def _all_covered(connection: Connection, staged: StagedTable, sides: Mapping[int, str]) -> None:
+    """Raise InputError D256 where a cell has a value and nothing that would be released for it: all columns at once, by rows."""
+    findings = []
+    for at, side in sides.items():
+        cell, name = sql.column(f"c{at}", "s"), staged.columns[at].name
+        lacking = exp.and_(
+            exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())),
+            exp.Is(this=sql.column(f"c{at}", side), expression=exp.null()),
+        )
+        rows = staged_rows(exp.select(sql.column("rowid", "s")), staged, [side]).where(lacking.copy())
+        first = [int(row) + 1 for (row,) in connection.rows(rows.order_by(sql.column("rowid", "s")).limit(_NAMED_ROWS))]
+        if not first:
+            continue
+        counted = exp.select(sql.count_all(), exp.Count(this=exp.Distinct(expressions=[cell])))
+        many, values = map(int, connection.row(staged_rows(counted, staged, [side]).where(lacking)))
+        listed = ", ".join(map(str, first)) + (f" and {many - len(first)} more" if many > len(first) else "")
+        message = (
+            f"column {name}: {pluralise(values, 'value has', 'values have')} no label in the hierarchy and no other released value "
+            f"({'row' if many == 1 else 'rows'} {listed})"
+        )
+        hint = "add what is lacking to the hierarchy, or say how the cells are to be read (`missing`, `aliases`)"
+        findings.append(Finding("D256", message, hint=hint, subject=name))
+    raise_all(findings)
 
 
 def _enumeration(connection: Connection, distinct: pa.Array) -> str:
