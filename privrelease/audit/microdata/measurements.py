@@ -109,7 +109,7 @@ def _traced(evidence: Evidence, engine: AuditEngine, verifiers: Verifiers) -> Ev
     evidence = with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
         if row_map is None and source is not None and main is not None:
-            evidence = replace(evidence, explained=explain(evidence, engine))
+            evidence = replace(evidence, explained=explain(evidence, engine, verifiers))
         return _with_values(evidence, engine)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]

@@ -5,12 +5,13 @@ Each distinct pair of a source cell and its released cell is judged by a questio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from privrelease.engine.protocol.base import ColumnChange
+from privrelease.engine.protocol.base import ColumnChange, Recode
 from privrelease.errors import InternalError
 from privrelease.relational.treatments import CellRelation, declaration_of
 
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
 
-__all__ = ["VERIFIERS", "OffLevel", "Verifier", "Verifiers", "off_level", "recoded_changes", "recoded_columns", "verifier_of"]
+__all__ = [
+    "VERIFIERS",
+    "OffLevel",
+    "Verifier",
+    "Verifiers",
+    "in_released_values",
+    "off_level",
+    "recoded_changes",
+    "recoded_columns",
+    "verifier_of",
+]
 
 
 class Verifier(NamedTuple):
@@ -85,6 +96,53 @@ def off_level(
             rows, values = rows + int(block.rows[wrong].sum()), values + int(wrong.sum())
         found.append(OffLevel(column.name, rows, values))
     return tuple(found)
+
+
+def in_released_values(
+    columns: Sequence[ReleasedColumn], source: Staged, released: ReleasedFile, engine: AuditEngine, verifiers: Verifiers
+) -> tuple[Staged, tuple[str, ...]]:
+    """Return the source with each value replaced by the released one that stands for it, and the names of the columns of which that is known.
+
+    A value that no released one stands for becomes one that the file does not hold, the same for all of these.
+    """
+    recodes = []
+    for column in columns:
+        if column.treatment.relation is CellRelation.MAPPED and (under := verifier_of(column, verifiers).under) is not None:
+            found = _one_array([block.values for block in engine.value_rows(released, column.name)])
+            if found is None:
+                continue
+            declared = next(one for one in source.columns if one.name == column.name)
+            stored = replace(declared, type=column.type, domain=None)
+            recodes.append(Recode(stored, partial(_under, under, declaration_of(column.treatment), found)))
+    return (engine.recode(source, recodes) if recodes else source), tuple(one.column.name for one in recodes)
+
+
+def _one_array(blocks: Sequence[Any]) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return distinct values in one array; None where the column holds none."""
+    import pyarrow as pa
+
+    return pa.concat_arrays(blocks) if blocks else None
+
+
+def _under(under: Callable[..., Any], declared: object, released: Any, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    found = under(declared, values, released)
+    return found.fill_null(_beyond(released)) if found.null_count else found
+
+
+def _beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return a value of the column's type that is none of the released ones: a longer text, or what follows the largest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = released.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.scalar(max(released.to_pylist(), key=len) + "+", kind)
+    most = pc.max(released)
+    if pa.types.is_date(kind):
+        return pc.add(most.cast(pa.date32()).cast(pa.int32()), 1).cast(pa.date32()).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return pc.add(most.cast(pa.int64()), 1).cast(kind)
+    return pc.add(most, pa.scalar(1).cast(kind)).cast(kind)
 
 
 def recoded_changes(
