@@ -122,7 +122,8 @@ class _Question:
             worst = max(worst, self._excess(names, others), key=lambda one: (one.rows, one.persons))
         most = max((one.rows for one in over), default=0)
         if worst.rows > most or (worst.persons and not any(one.persons for one in over)):
-            over.append(self._smallest(worst))
+            smallest = self._smallest(worst)
+            over += [] if smallest in over else [smallest]
         rows = max(worst.rows, *(one.rows for one in alone.values()))
         sets = [pattern.kept for pattern in patterns]
         return SourceConsistency(self.columns, left_out, recoded, tuple(over), rows, len(patterns), len(tried), nested(sets))

@@ -132,11 +132,10 @@ def _all_covered(connection: Connection, staged: StagedTable, sides: Mapping[int
         counted = exp.select(sql.count_all(), exp.Count(this=exp.Distinct(expressions=[cell])))
         many, values = map(int, connection.row(staged_rows(counted, staged, [side]).where(lacking)))
         listed = ", ".join(map(str, first)) + (f" and {many - len(first)} more" if many > len(first) else "")
-        message = (
-            f"column {name}: {pluralise(values, 'value has', 'values have')} no label in the hierarchy and no other released value "
-            f"({'row' if many == 1 else 'rows'} {listed})"
+        message = f"column {name}: {pluralise(values, 'value is', 'values are')} not covered by its transform step ({'row' if many == 1 else 'rows'} {listed})"
+        hint = (
+            "add what is lacking to the hierarchy or list of areas, or say how the cells are to be read (`missing`, `aliases`)"
         )
-        hint = "add what is lacking to the hierarchy, or say how the cells are to be read (`missing`, `aliases`)"
         findings.append(Finding("D256", message, hint=hint, subject=name))
     raise_all(findings)
 
