@@ -103,6 +103,7 @@ CODES: dict[str, str] = {
     "P577": "ends of values that are none, or that the column cannot have",
     "P578": "rounding that rounds nothing, or that would not be exact",
     "P579": "a hierarchy that lacks a value of the domain",
+    "P580": "a threat that reads missing values as anything, and knows a column whose values a step changes",
     "P601": "a quasi-identifier leaves that no protected threat knows",
     "P602": "rows of one person stay linkable",
     "P603": "missing values are read as anything",
