@@ -27,7 +27,17 @@ from privrelease.policy.language.values import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
-from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
+from privrelease.relational.schema import (
+    Column,
+    ColumnFormat,
+    ColumnType,
+    Domain,
+    FileFormat,
+    ListFile,
+    Sink,
+    SourceKind,
+    TableSource,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -246,10 +256,17 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         frontier=release.frontier,
         checks=check_plans(loaded, release),
         attacks=attacks_plan(loaded, release, source),
+        lists=tuple(ListFile(loaded.roots.inside(one, loaded.roots.folder), one) for one in _listed(release, dataset, out)),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         location=loaded.location("releases", number),
     )
+
+
+def _listed(release: MicrodataRelease, dataset: Dataset, out: Leaving) -> tuple[str, ...]:
+    """Return the files that say how released columns are written, each once."""
+    steps = ((step, name) for step in release.transform for name in step.listed() if name in out.treatments)
+    return tuple(dict.fromkeys(one for step, name in steps for one in step.files(name, dataset.columns[name])))
 
 
 def _released(loaded: LoadedPolicy, release: MicrodataRelease, name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:

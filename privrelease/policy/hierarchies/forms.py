@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import pairwise
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from privrelease.policy.hierarchies.files import Fault, listed_tree, parents_tree, small_areas
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from privrelease.policy.validation.paths import Roots
     from privrelease.relational.hierarchies import Form
 
-__all__ = ["level_count", "level_name", "level_names", "level_number", "resolve", "step_of", "written_files"]
+__all__ = ["label_counts", "level_count", "level_name", "level_names", "level_number", "resolve", "step_of", "written_files"]
 
 _NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _NAMES = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
@@ -298,6 +299,49 @@ def level_names(form: Form) -> tuple[str, ...]:
 def level_count(form: Form) -> int:
     """Return how many levels a hierarchy has above the values as they are."""
     return len(level_names(form))
+
+
+def label_counts(spec: ColumnSpec, form: Form) -> tuple[int | None, ...]:
+    """Return how many labels each level has by the policy alone, from level 0 on: as lists and domains say; None where nothing does."""
+    domain = spec.domain
+    values = None if domain is None else domain.values
+    ends = None if domain is None or domain.range is None else domain.range
+    match form:
+        case Intervals() if ends is not None:
+            low, high = (Decimal(text) for text in ends)
+            step = step_of(spec)
+            alone = None if step is None else int((high - low) // step) + 1
+            return (alone, *(_intervals_within(form, level, low, high) for level in form.levels))
+        case Intervals() | Dates():
+            return (None,) * (len(form.levels) + 1)
+        case Tree():
+            return (len(form.leaves), *(len(set(level)) for level in form.levels))
+        case Prefixes():
+            return (None if values is None else len(values), *_prefix_counts(form, values))
+
+
+def _intervals_within(form: Intervals, level: Decimal | tuple[Decimal, ...], low: Decimal, high: Decimal) -> int:
+    """Count the intervals of a level that hold some number of a range, the open ones included."""
+    below, above = form.bottom is not None and low < form.bottom, form.top is not None and high >= form.top
+    first = form.bottom if below and form.bottom is not None else low
+    if isinstance(level, tuple):
+        inner = sum(begin <= high and end > first for begin, end in pairwise(level))
+    else:
+        last = ceil(form.top / level) - 1 if above and form.top is not None else floor(high / level)
+        inner = last - floor(first / level) + 1
+    return inner + below + above
+
+
+def _prefix_counts(form: Prefixes, values: tuple[str, ...] | None) -> Iterator[int | None]:
+    starts = None if values is None else list(values)
+    if form.small is not None and starts is None:
+        starts = sorted(form.small.others)
+    for length in form.lengths:
+        small = form.small is not None and any(one[: form.lengths[0]] in form.small.small for one in values or form.small.small)
+        kept = [one for one in starts or () if form.small is None or one[: form.lengths[0]] in form.small.others]
+        yield None if starts is None else len({one[:length] for one in kept}) + small
+    if form.then is not None:
+        yield from (len(set(level)) for level in form.then.levels)
 
 
 def level_name(form: Form, level: int) -> str:
