@@ -82,6 +82,7 @@ _VERBS = (
     publication_verbs.withdraw,
     policy_verbs.diff,
     policy_verbs.show,
+    policy_verbs.hierarchy,
     policy_verbs.schema,
     policy_verbs.explain,
 )

@@ -55,7 +55,11 @@ def kept_of_policy(loaded: LoadedPolicy, plan: Plan, store: ReleaseStore) -> tup
     for written, what in _of_attacks(loaded.policy):
         with suppress(PathFault):
             found.append(Kept(Path(loaded.roots.file(written).path), what))
-    found += [Kept(one.path, f"a file of keys of release {release.id}") for release in plan.releases for one in release.lists]
+    found += [
+        Kept(one.path, f"a file of keys or of a hierarchy of release {release.id}")
+        for release in plan.releases
+        for one in release.lists
+    ]
     if plan.approvals is not None:
         found.append(Kept(plan.approvals.keys, "the file of the approvers' keys"))
     url = "" if loaded.policy.ledger is None else loaded.policy.ledger.url

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privrelease.examples.admissions import write_admissions
 from privrelease.examples.demo import ROOT, census_data
 from privrelease.examples.registry import write_example
 
@@ -75,8 +76,10 @@ def main() -> int:
         _call(Path(made), "git", "clone", "--quiet", "--shared", str(ROOT), str(copy))
         policies = copy / "policies"
         write_example(policies / "data")
+        write_admissions(policies / "data" / "admissions.csv")
         _privrelease(copy, "ledger", "init", "policies/diabetes.yaml")
         _privrelease(copy, "run", "policies/diabetes.yaml")
+        _privrelease(copy, "run", "policies/admissions.yaml")
         _privrelease(copy, "run", "policies/census.yaml", "--data-root", str(census.parent.resolve()))
         for example, run in _runs(policies / ".privrelease" / "runs"):
             target = REPORTS / example

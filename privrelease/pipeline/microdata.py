@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.relational.treatments import relation_of
+from privrelease.relational.treatments import CellRelation, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,16 +23,29 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
+    from privrelease.execute.microdata.hierarchy_levels import HierarchyLevel
     from privrelease.execute.microdata.run import ParkedRelease
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
     from privrelease.plan.microdata.frontier import Frontier, Kept
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
+    from privrelease.policy.loader import LoadedPolicy
     from privrelease.release.manifest import InputDigest, Manifest
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["audit_files", "audited_microdata", "external", "forecast", "inputs", "lossy", "made", "previous", "sweep"]
+__all__ = [
+    "audit_files",
+    "audited_microdata",
+    "external",
+    "forecast",
+    "inputs",
+    "levels_of_data",
+    "lossy",
+    "made",
+    "previous",
+    "sweep",
+]
 
 
 def audited_microdata(
@@ -247,6 +260,19 @@ def lossy(release: MicrodataPlan) -> frozenset[str]:
     return frozenset(release.quasi_identifiers)
 
 
+def levels_of_data(loaded: LoadedPolicy, dataset: str | None, column: str, world: World) -> tuple[HierarchyLevel, ...]:
+    """Count the labels of each level of a column's hierarchy in the source, and the rows of the smallest."""
+    from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.execute.common.scope import folder_of
+    from privrelease.execute.microdata.hierarchy_levels import column_source
+    from privrelease.execute.microdata.hierarchy_levels import levels_of_data as counted
+
+    readable = (folder_of(column_source(loaded, dataset, column).path),)
+    limits = EngineSettings(world.settings.memory_limit, world.settings.threads, readable=readable)
+    with world.engine(limits) as engine:
+        return counted(loaded, dataset, column, engine)
+
+
 def sweep(release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction], world: World) -> Frontier:
     """Protect the release at each risk, and measure how much information each solution keeps."""
     from privrelease.execute.common.scope import engine_settings
@@ -259,6 +285,8 @@ def sweep(release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction],
         steps = world.progress(release.id)
         makers = makers_of(steps_of(release, world.kinds))
         found = frontier(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps, makers)
+    if any(column.treatment.relation is CellRelation.MAPPED for column in release.columns):
+        return found  # what is kept of labels is not what is kept of the values that they stand for
     points = tuple(replace(point, kept=one) for point, one in zip(found.points, kept, strict=True))
     return replace(found, points=points)
 

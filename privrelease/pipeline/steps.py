@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from privrelease.policy.language.releases import DropStep, PseudonymiseStep, SuppressCells
+from privrelease.policy.language.releases import CodeStep, DropStep, GeneraliseStep, PseudonymiseStep, RoundStep, SuppressCells
+from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo
 from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class TransformStep(Generic[D]):
     """Return the released values of an Arrow array of values of the source, none of them missing; None where the engine makes them itself."""
     verify: Callable[[D, Any, Any], Any] | None = None
     """Tell of values of the source and released ones whether the second stand for the first, without what makes them."""
+    level: Callable[[D, Any], Any] | None = None
+    """Tell of released values whether they are of the planned level; None: there are no levels."""
+    under: Callable[[D, Any, Any], Any] | None = None
+    """Return, for each value of the source, the one of distinct released values that stands for it, null where none does; None: not known."""
 
 
 def _pseudonym_words(column: str, declared: Pseudonym) -> str:
@@ -49,12 +54,69 @@ def _pseudonym_words(column: str, declared: Pseudonym) -> str:
     return pseudonym_words(column, declared)
 
 
+def _label_words(column: str, declared: Generalised) -> str:
+    from privrelease.plan.explain import label_words
+
+    return label_words(column, declared)
+
+
+def _end_words(column: str, declared: Coded) -> str:
+    from privrelease.plan.explain import end_words
+
+    return end_words(column, declared)
+
+
+def _multiple_words(column: str, declared: RoundedTo) -> str:
+    from privrelease.plan.explain import multiple_words
+
+    return multiple_words(column, declared)
+
+
+def _labels(declared: Generalised, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.disclosure.hierarchies.labels import generalised
+
+    return generalised(declared, values)
+
+
+def _ends(declared: Coded, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.disclosure.hierarchies.labels import ends
+
+    return ends(declared, values)
+
+
+def _multiples(declared: RoundedTo, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.disclosure.hierarchies.labels import multiples
+
+    return multiples(declared, values)
+
+
+def _stands(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.audit.microdata.generalised.judge import stands
+
+    return stands(declared, source, released)
+
+
+def _at_level(declared: object, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.audit.microdata.generalised.judge import at_level
+
+    return at_level(declared, released)
+
+
+def _under(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.audit.microdata.generalised.judge import under
+
+    return under(declared, source, released)
+
+
 Steps = tuple[TransformStep[Any], ...]
 
 #: Every transform step; a new one adds its line here.
 STEPS: Steps = (
     TransformStep(DropStep),
     TransformStep(PseudonymiseStep, Pseudonym, _pseudonym_words),
+    TransformStep(GeneraliseStep, Generalised, _label_words, _labels, _stands, _at_level, _under),
+    TransformStep(CodeStep, Coded, _end_words, _ends, _stands, _at_level, _under),
+    TransformStep(RoundStep, RoundedTo, _multiple_words, _multiples, _stands, _at_level, _under),
     TransformStep(SuppressCells),
 )
 
@@ -74,7 +136,13 @@ def makers_of(steps: Steps = STEPS) -> Makers:
 
 def verifiers_of(steps: Steps = STEPS) -> Verifiers:
     """Return what verifies released values, for the auditor."""
-    return tuple((one.declares, one.verify) for one in steps if one.declares is not None and one.verify is not None)
+    from privrelease.audit.microdata.recoding import Verifier
+
+    return tuple(
+        Verifier(one.declares, one.verify, one.level, one.under)
+        for one in steps
+        if one.declares is not None and one.verify is not None
+    )
 
 
 def words_of(steps: Steps = STEPS) -> StepWords:

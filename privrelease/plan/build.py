@@ -27,7 +27,17 @@ from privrelease.policy.language.values import DEFAULT_LOG, IN_LEDGER
 from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
-from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Domain, FileFormat, Sink, SourceKind, TableSource
+from privrelease.relational.schema import (
+    Column,
+    ColumnFormat,
+    ColumnType,
+    Domain,
+    FileFormat,
+    ListFile,
+    Sink,
+    SourceKind,
+    TableSource,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -234,7 +244,7 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
     return MicrodataPlan(
         id=release.id,
         source=source,
-        columns=tuple(_released(name, dataset.columns[name], out) for name in out.columns),
+        columns=tuple(_released(loaded, release, name, dataset.columns[name], out) for name in out.columns),
         threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
         sinks=tuple(_sinks(loaded, release)),
         unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
@@ -246,14 +256,23 @@ def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> 
         frontier=release.frontier,
         checks=check_plans(loaded, release),
         attacks=attacks_plan(loaded, release, source),
+        lists=tuple(ListFile(loaded.roots.inside(one, loaded.roots.folder), one) for one in _listed(release, dataset, out)),
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         location=loaded.location("releases", number),
     )
 
 
-def _released(name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
-    treatment = out.treatment(name)
+def _listed(release: MicrodataRelease, dataset: Dataset, out: Leaving) -> tuple[str, ...]:
+    """Return the files that say how released columns are written, each once."""
+    steps = ((step, name) for step in release.transform for name in step.listed() if name in out.treatments)
+    return tuple(dict.fromkeys(one for step, name in steps for one in step.files(name, dataset.columns[name])))
+
+
+def _released(loaded: LoadedPolicy, release: MicrodataRelease, name: str, spec: ColumnSpec, out: Leaving) -> ReleasedColumn:
+    step = next((one for one in release.transform if name in out.treatments and name in one.listed()), None)
+    treatment = None if step is None else step.planned(name, spec, loaded.roots)
+    treatment = out.treatment(name) if treatment is None else treatment
     return ReleasedColumn(name, treatment.released_type(spec.type), spec.role, treatment)
 
 

@@ -137,7 +137,7 @@ class MicrodataPlan:
     ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
     ``rows_are_persons``: the policy says so itself (`unit: rows`).
     ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
-    ``frontier``: class sizes at which the internal report shows what the first threat would cost.
+    ``frontier``: class sizes at which the internal report shows what the first threat would cost. ``lists``: files of hierarchies.
     """
 
     id: str
@@ -156,10 +156,10 @@ class MicrodataPlan:
     attacks: AttacksPlan | None = None
     snapshot: str | None = None
     population_id: str | None = None
+    lists: tuple[ListFile, ...] = ()
     location: Location | None = None
 
     kind: ClassVar[str] = "microdata"
-    lists: ClassVar[tuple[ListFile, ...]] = ()
 
     @property
     def sources(self) -> tuple[TableSource, ...]:

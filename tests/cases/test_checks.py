@@ -126,15 +126,20 @@ def test_a_check_on_the_source_tells_counts_and_places_and_no_output_holds_a_val
 
 
 @pytest.mark.case("r02-raw-values-in-the-report")
-def test_what_the_case_asks_besides_is_refused_in_this_version_and_not_passed_over(case):
-    """Banding the salary by 50,000 needs the step generalise: the case's released bands cannot be made yet."""
-    banded = R02.replace("SEVERITY", "").replace(
-        "{drop: [mail, salary]}", "{drop: [mail]}, {generalise: salary, hierarchy: {width: 50000}}"
+def test_salaries_are_released_in_bands_and_no_output_holds_one(case):
+    expected = YAML(typ="safe").load(case.expected.read_text(encoding="utf-8"))["values"]
+    banded = R02.replace("SEVERITY", "severity: warn, ").replace(
+        "{drop: [mail, salary]}", "{drop: [mail]}, {generalise: salary}"
     )
-    case.policy(banded)
-    ran = case("validate", "policy.yaml")
-    assert ran.code == 2
-    assert "P210 the transform step generalise is not available in this version" in ran.out + ran.err
+    case.policy(banded.replace("type: integer}\nreleases", "type: integer, hierarchy: {widths: [50000]}}\nreleases"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    lines = (case.folder / "out" / "r.csv").read_text(encoding="utf-8").splitlines()[1:]
+    bands = [tuple(map(int, band.split("-"))) for band in expected["released_salary"]]
+    assert [line.split(",", 1)[1] for line in lines] == [f'"[{low}, {high + 1})"' for low, high in bands]
+    everything = case.everything_written().decode("utf-8", "replace") + ran.out + ran.err
+    for forbidden in expected["forbidden_strings"]:
+        assert str(forbidden) not in everything, forbidden
 
 
 K05 = """datasets:

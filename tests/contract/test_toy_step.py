@@ -71,7 +71,7 @@ class RoundDown(Step):
     round_down: Annotated[DeclaredColumn, Stricter.ADDED]
     to: Annotated[Count, Stricter.HIGHER, Judged(coarser)] = Field(default=10)
 
-    def treatment(self, column):
+    def treatment(self, column, spec):
         return Recoded(Multiples(int(self.to)))
 
     def faults(self, reading, path, columns):
@@ -200,7 +200,7 @@ def test_it_is_validated(policy):
     with pytest.raises(PolicyError) as caught:
         api.load(policy)
     (unknown,) = [one for one in caught.value.findings if one.severity is Severity.ERROR]
-    assert (unknown.code, unknown.hint) == ("P202", "steps: drop, pseudonymise, suppress")
+    assert (unknown.code, unknown.hint) == ("P202", "did you mean round?")
 
 
 @pytest.mark.parametrize(

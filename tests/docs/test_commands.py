@@ -91,6 +91,7 @@ def begin(folder: Path, more: str = "") -> None:
     text = re.sub(r"^ +frontier:.*\n", "", text, flags=re.MULTILINE)
     text = text.replace("population: diabetes-patients", "population: patients").replace("limit: 0.05", "limit: 1")
     text = re.sub(r"max: 0\.\d+}", "max: 1}", text)
+    text = text.replace("domain: [18, 85]}", "domain: [18, 85], hierarchy: {widths: [5, 10]}}", 1)
     (folder / "policy.yaml").write_text(text + more, encoding="utf-8")
     for copy in ("old.yaml", "policies/one.yaml", "before/policies/one.yaml"):
         (folder / copy).parent.mkdir(parents=True, exist_ok=True)

@@ -173,7 +173,8 @@ def numbers(schema: dict[str, object]) -> str | None:
     items = part.get("items")
     if isinstance(items, dict):
         one = numbers(items)
-        return None if one is None else f"list of {one.replace('number', 'numbers', 1)}"
+        several = one and (one.replace("list", "lists", 1) if one.startswith("list") else one.replace("number", "numbers", 1))
+        return several and f"list of {several}"
     low, high = part.get("minimum", part.get("exclusiveMinimum")), part.get("maximum", part.get("exclusiveMaximum"))
     if part.get("type") == "integer":
         return f"whole number from {low}" + (f" to {high}" if high < 2**63 - 1 else "")

@@ -71,7 +71,7 @@ def keyed_by_name(tree: ast.AST) -> list[int]:
 
 def asked_of_steps(tree: ast.AST) -> list[int]:
     """``isinstance`` on transform steps and matches of their classes; comparisons with the name of one that is no other word too."""
-    names = {step.named for step in STEPS} - {"drop"}
+    names = {step.named for step in STEPS} - {"drop", "code", "round"}
     classes = {step.__name__ for step in STEPS}
     asked = [one for one in calls(tree, "isinstance", "issubclass") if len(one.args) > 1]
     found = [one.lineno for one in asked if mentions(one.args[1]) & classes]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.households import Links
     from privrelease.audit.microdata.linkage import Repeats
+    from privrelease.audit.microdata.recoding import OffLevel
     from privrelease.audit.microdata.risk.class_sizes import Sizes
     from privrelease.audit.microdata.source_consistency import SourceConsistency
     from privrelease.audit.microdata.target import AuditTarget
@@ -76,6 +77,8 @@ class Evidence:
     row_map_sha256: str | None = None
     left: LeftRows | None = None
     changes: tuple[ColumnChange, ...] | None = None
+    levels: tuple[OffLevel, ...] | None = None
+    """Of columns with planned levels, rows whose released values are of another; None: no file can be read."""
     tokens: tuple[TokenFacts, ...] | None = None
     same: tuple[SameCells, ...] | None = None
     hidden: tuple[Hidden, ...] | None = None

@@ -11,7 +11,7 @@ from privrelease.audit.checks.release_files import compared, digest_of, held_in_
 from privrelease.audit.microdata.evidence import Evidence
 from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
-from privrelease.audit.microdata.recoding import VERIFIERS, recoded_changes
+from privrelease.audit.microdata.recoding import VERIFIERS, off_level, recoded_changes
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -59,6 +59,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         else repeated_identifiers(plan.source.columns, source, engine),
         row_map_sha256=digest_of(target.row_map),
         order_breaks=_order_breaks(plan, main, usable, engine),
+        levels=None if main is None else off_level(usable, main, engine, verifiers),
     )
     return with_links(_traced(_with_classes(evidence, engine), engine, verifiers), engine)
 
@@ -108,7 +109,7 @@ def _traced(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers) -
     evidence = with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
         if row_map is None and source is not None and main is not None:
-            evidence = replace(evidence, explained=explain(evidence, engine))
+            evidence = replace(evidence, explained=explain(evidence, engine, verifiers))
         return _with_values(evidence, engine)
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]

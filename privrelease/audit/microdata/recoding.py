@@ -5,11 +5,13 @@ Each distinct pair of a source cell and its released cell is judged by a questio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from privrelease.engine.protocol.base import ColumnChange
+from privrelease.engine.protocol.base import ColumnChange, Recode
 from privrelease.errors import InternalError
 from privrelease.relational.treatments import CellRelation, declaration_of
 
@@ -21,11 +23,34 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
 
-__all__ = ["VERIFIERS", "Verifiers", "recoded_changes", "recoded_columns"]
+__all__ = [
+    "VERIFIERS",
+    "OffLevel",
+    "Verifier",
+    "Verifiers",
+    "in_released_values",
+    "off_level",
+    "recoded_changes",
+    "recoded_columns",
+    "verifier_of",
+]
 
-#: What verifies released values: by the class of a map, from the map and Arrow arrays of values of the source and released ones, none missing;
-#: an Arrow array of truth values, true where the second stands for the first.
-Verifiers: TypeAlias = "tuple[tuple[type[Any], Callable[[Any, Any, Any], Any]], ...]"
+
+class Verifier(NamedTuple):
+    """What verifies the released values of a map."""
+
+    declares: type[Any]
+    """The class of the map."""
+    stands: Callable[[Any, Any, Any], Any]
+    """From the map and Arrow arrays of values of the source and released ones, none missing: true where the second stands for the first."""
+    level: Callable[[Any, Any], Any] | None = None
+    """From the map and an Arrow array of released values: true where one is of the planned level."""
+    under: Callable[[Any, Any, Any], Any] | None = None
+    """From the map, values of the source and distinct released ones: for each of the first the one of the second that stands for it, or null."""
+
+
+#: Verifiers of the maps that there are.
+Verifiers: TypeAlias = "tuple[Verifier, ...]"
 
 #: The verifiers of the steps of this package: none of them changes values but by keyed pseudonyms, which have a check of their own.
 VERIFIERS: Verifiers = ()
@@ -34,6 +59,90 @@ VERIFIERS: Verifiers = ()
 def recoded_columns(columns: Iterable[ReleasedColumn]) -> tuple[str, ...]:
     """Return the names of the columns whose released values stand for others."""
     return tuple(column.name for column in columns if column.treatment.relation is CellRelation.MAPPED)
+
+
+def verifier_of(column: ReleasedColumn, verifiers: Verifiers) -> Verifier:
+    """Return what verifies the released values of a recoded column. Raises InternalError R197 where nothing does."""
+    declared = declaration_of(column.treatment)
+    found = next((one for one in verifiers if type(declared) is one[0]), None)
+    if found is None:
+        raise InternalError(code="R197", message=f"no transform step verifies the released values of {column.name}")
+    return Verifier(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class OffLevel:
+    """Rows of a column whose released values are not of the planned level, and how many distinct values they hold."""
+
+    column: str
+    rows: int
+    values: int
+
+
+def off_level(
+    columns: Sequence[ReleasedColumn], released: ReleasedFile, engine: MeasuringEngine, verifiers: Verifiers
+) -> tuple[OffLevel, ...]:
+    """Ask of the distinct released values of each column with levels whether they are of the planned one."""
+    found = []
+    for column in columns:
+        if column.treatment.relation is not CellRelation.MAPPED:
+            continue
+        level, declared = verifier_of(column, verifiers).level, declaration_of(column.treatment)
+        if level is None:
+            continue
+        rows = values = 0
+        for block in engine.value_rows(released, column.name):
+            wrong = ~np.asarray(level(declared, block.values).fill_null(False))
+            rows, values = rows + int(block.rows[wrong].sum()), values + int(wrong.sum())
+        found.append(OffLevel(column.name, rows, values))
+    return tuple(found)
+
+
+def in_released_values(
+    columns: Sequence[ReleasedColumn], source: Staged, released: ReleasedFile, engine: MeasuringEngine, verifiers: Verifiers
+) -> tuple[Staged, tuple[str, ...]]:
+    """Return the source with each value replaced by the released one that stands for it, and the names of the columns of which that is known.
+
+    A value that no released one stands for becomes one that the file does not hold, the same for all of these.
+    """
+    recodes = []
+    for column in columns:
+        if column.treatment.relation is CellRelation.MAPPED and (under := verifier_of(column, verifiers).under) is not None:
+            found = _one_array([block.values for block in engine.value_rows(released, column.name)])
+            if found is None:
+                continue
+            declared = next(one for one in source.columns if one.name == column.name)
+            stored = replace(declared, type=column.type, domain=None)
+            recodes.append(Recode(stored, partial(_under, under, declaration_of(column.treatment), found)))
+    return (engine.recode(source, recodes) if recodes else source), tuple(one.column.name for one in recodes)
+
+
+def _one_array(blocks: Sequence[Any]) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return distinct values in one array; None where the column holds none."""
+    import pyarrow as pa
+
+    return pa.concat_arrays(blocks) if blocks else None
+
+
+def _under(under: Callable[..., Any], declared: object, released: Any, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    found = under(declared, values, released)
+    return found.fill_null(_beyond(released)) if found.null_count else found
+
+
+def _beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return a value of the column's type that is none of the released ones: a longer text, or what follows the largest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = released.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.scalar(max(released.to_pylist(), key=len) + "+", kind)
+    most = pc.max(released)
+    if pa.types.is_date(kind):
+        return pc.add(most.cast(pa.date32()).cast(pa.int32()), 1).cast(pa.date32()).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return pc.add(most.cast(pa.int64()), 1).cast(kind)
+    return pc.add(most, pa.scalar(1).cast(kind)).cast(kind)
 
 
 def recoded_changes(
@@ -54,9 +163,7 @@ def recoded_changes(
 
 def _change(column: ReleasedColumn, blocks: Iterable[ValuePairs], verifiers: Verifiers) -> ColumnChange:
     declared = declaration_of(column.treatment)
-    verify = next((one for kind, one in verifiers if type(declared) is kind), None)
-    if verify is None:
-        raise InternalError(code="R197", message=f"no transform step verifies the released values of {column.name}")
+    verify = verifier_of(column, verifiers).stands
     total = np.zeros(4, np.int64)
     for block in blocks:
         before, after = np.asarray(block.source.is_valid()), np.asarray(block.released.is_valid())

@@ -7,7 +7,8 @@ every column alone, of the columns that are never suppressed, and of every set o
 Where these sets are nested (each within the next, as with none suppressed or one column), the rows that could stand for a released row contain
 those of another, or have none in common; for such families the conditions are sufficient too: every row has a source row of its own. Else they
 are necessary only. Neither proves that no cell was changed: a row that was made to look like another one of the source, which is itself
-missing or suppressed, is explained. Source: P. Hall, On representatives of subsets, 1935.
+missing or suppressed, is explained. Labels are counted as values are: a label stands for the values of the source under it, and labels of one level
+have none in common, so that no label, and no combination of kept labels, is in more rows than the source has under it. Source: P. Hall, On representatives of subsets, 1935.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from privrelease.audit.microdata.recoding import VERIFIERS, in_released_values
 from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.recoding import Verifiers
+    from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.source_comparison import BesideEngine, ExcessRows, SourceComparison
 
 __all__ = ["MOST_PATTERNS", "ExcessCombination", "SourceConsistency", "explain", "nested"]
@@ -72,11 +76,19 @@ def nested(sets: Sequence[Sequence[str]]) -> bool:
     return all(one <= other for one, other in pairwise(ordered))
 
 
-def explain(evidence: Evidence, engine: BesideEngine) -> SourceConsistency | None:
-    """Ask the conditions of the file that is measured; None where no column of it can be compared with the source."""
+def explain(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers = VERIFIERS) -> SourceConsistency | None:
+    """Ask the conditions of the file that is measured; None where no column of it can be compared with the source.
+
+    Of columns that are written coarser, the source's values are first replaced by the released ones that stand for them.
+    """
     plan, source, main = evidence.plan, evidence.source, evidence.main
-    columns = tuple(column.name for column in evidence.usable if column.treatment.relation.own_values)
-    if source is None or main is None or not columns:
+    if source is None or main is None:
+        return None
+    source, labelled = in_released_values(evidence.usable, source, main, engine, verifiers)
+    columns = tuple(
+        column.name for column in evidence.usable if column.treatment.relation.own_values or column.name in labelled
+    )
+    if not columns:
         return None
     tokens = {column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN}
     persons = (plan.unit.column, plan.unit.column) if plan.unit is not None and plan.unit.column in tokens else None
@@ -110,7 +122,8 @@ class _Question:
             worst = max(worst, self._excess(names, others), key=lambda one: (one.rows, one.persons))
         most = max((one.rows for one in over), default=0)
         if worst.rows > most or (worst.persons and not any(one.persons for one in over)):
-            over.append(self._smallest(worst))
+            smallest = self._smallest(worst)
+            over += [] if smallest in over else [smallest]
         rows = max(worst.rows, *(one.rows for one in alone.values()))
         sets = [pattern.kept for pattern in patterns]
         return SourceConsistency(self.columns, left_out, recoded, tuple(over), rows, len(patterns), len(tried), nested(sets))

@@ -1,4 +1,4 @@
-"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its format, its codes.
+"""The verbs about a policy alone: a starter for one, its errors, what it resolves to, what changed, its hierarchies, its format, its codes.
 
 Their work is in modules of their own, imported when one is called.
 """
@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
-from privrelease.cli import options as o  # noqa: TC001 -- typer reads annotations at run time
+from privrelease.cli import options as o
 from privrelease.cli.commands.diff import DiffFormat, StopAt
 from privrelease.cli.commands.explain import ExplainFormat
 from privrelease.cli.console import Console, FailOn, Format, PlainFormat
 from privrelease.cli.exit import Ending, ended
 
-__all__ = ["diff", "explain", "init", "schema", "show", "validate"]
+__all__ = ["diff", "explain", "hierarchy", "init", "schema", "show", "validate"]
 
 
 def init(
@@ -116,6 +116,37 @@ def show(
     del resolved
     console = Console(form, -1 if quiet else 0)
     return ended(lambda: work(policy, env, data_root, console))
+
+
+def hierarchy(
+    policy: o.PolicyFile,
+    *,
+    column: Annotated[str, typer.Option("--column", metavar="NAME", help="The column.", show_default=False)],
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="Its dataset, where several have it.")
+    ] = None,
+    data: Annotated[
+        bool, typer.Option("--data", help="Read the source: labels that it has, and the smallest of each level.")
+    ] = False,
+    env: o.Environment = None,
+    data_root: o.DataRoot = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
+    form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Print the levels of a column's hierarchy with the number of labels of each; no value and no label.
+
+    Examples: `privrelease hierarchy policy.yaml --column age` · `privrelease hierarchy policy.yaml --column age --data`
+    """
+    from privrelease.cli.commands.hierarchy import Asked
+    from privrelease.cli.commands.hierarchy import hierarchy as work
+    from privrelease.pipeline.settings import Settings
+
+    console = Console(form, -1 if quiet else 0)
+    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp)
+    return ended(lambda: work(policy, settings, Asked(column, dataset, data), console))
 
 
 def schema(

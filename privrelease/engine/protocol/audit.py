@@ -38,6 +38,8 @@ __all__ = [
     "SameCells",
     "TokenFacts",
     "UnitFacts",
+    "ValuePairs",
+    "ValueRows",
 ]
 
 
@@ -90,6 +92,14 @@ class ValuePairs:
 
     source: pa.Array
     released: pa.Array
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ValueRows:
+    """Distinct values of a column as an Arrow array, and the rows of each: (m,) int64."""
+
+    values: pa.Array
     rows: NDArray[np.int64]
 
 
@@ -191,6 +201,10 @@ class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, Iden
 
     def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
         """Yield the distinct pairs of a source cell and the cell that is released for it, in blocks."""
+        ...
+
+    def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:
+        """Yield the distinct values of a column, none missing, in blocks."""
         ...
 
     def unit_facts(self, source: Staged, unit: str) -> UnitFacts:

@@ -114,7 +114,8 @@ class Parts:
 @dataclass(frozen=True, eq=False, slots=True)
 class Recode:
     """A column whose values are replaced: the ``column`` as it is then declared, and the released ``values`` of an Arrow array of values of the
-    source, none missing, one for each. Equal values have equal ones: it is asked by distinct values or by blocks of rows, as the engine sees fit.
+    source, none missing, one for each; null where nothing stands for a value, which refuses the source (D256). Equal values have equal ones: it is
+    asked by distinct values or by blocks of rows, as the engine sees fit.
     """
 
     column: Column

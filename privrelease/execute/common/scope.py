@@ -33,7 +33,7 @@ def engine_settings(
 
     For a glob that is the folder above its first pattern.
     """
-    readable = dict.fromkeys(_fixed_folder(source.path) for source in sources_of(plan))
+    readable = dict.fromkeys(folder_of(source.path) for source in sources_of(plan))
     if run is None:
         return EngineSettings(memory_limit=memory_limit, threads=threads, readable=tuple(readable))
     return EngineSettings(
@@ -45,7 +45,8 @@ def engine_settings(
     )
 
 
-def _fixed_folder(path: str) -> Path:
+def folder_of(path: str) -> Path:
+    """Return the folder of a source; of a pattern that above its first sign."""
     exact = Path(path)
     if exact.exists():
         return exact.parent

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.engine.protocol.base import Recode
 from privrelease.errors import InputError, InternalError
-from privrelease.findings import Finding
+from privrelease.findings import Finding, Location
 from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
 
 if TYPE_CHECKING:
@@ -33,12 +33,20 @@ MAKERS: Makers = ()
 
 
 def recoded(plan: MicrodataPlan, staged: Staged, engine: Engine, makers: Makers = MAKERS) -> Staged:
-    """Return the source with the values of recoded columns replaced; the source itself where no step replaces any."""
+    """Return the source with the values of recoded columns replaced; the source itself where no step replaces any.
+
+    Raises InputError (D256), with a finding for each column of which values have nothing that stands for them; never a cell.
+    """
     columns = [column for column in plan.columns if column.treatment.relation is CellRelation.MAPPED]
     if not columns:
         return staged
     recodes = [_recode(plan, column, makers) for column in columns]
-    return engine.recode(staged, recodes)
+    try:
+        return engine.recode(staged, recodes)
+    except InputError as error:
+        place = Location(plan.source.label)
+        findings = tuple(replace(one, location=place) for one in error.findings)
+        raise InputError(error.code, error.message, hint=error.hint, location=place, findings=findings) from None
 
 
 def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Recode:

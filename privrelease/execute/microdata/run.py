@@ -81,7 +81,7 @@ def run_microdata(
     environment = os.environ if environment is None else environment
     keys = pseudonym_keys(plan, environment)
     progress("digest", None)
-    inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment))
+    inputs = digest_inputs(sources_of(plan), digest_key(store.state, environment), plan.lists)
     prepared = prepare(plan, engine, progress, makers)
     protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress))
     frontier = stated(plan, prepared, progress)

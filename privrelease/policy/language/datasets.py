@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from privrelease.policy.changes import data_changes as figures
+from privrelease.policy.changes import hierarchy_changes as coarser
 from privrelease.policy.changes.directions import always, elsewhere, limit, ranked
+from privrelease.policy.language.hierarchies import HierarchySpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.keys import FREE, FREE_BELOW, OWN_COLUMNS, RECODES, DeclaredColumn, Judged, Stricter
 from privrelease.policy.language.number_values import Count, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import (
@@ -243,6 +245,8 @@ class ColumnSpec(Frozen):
         Judged(figures.links),
     ] = None
     """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, nobody's."""
+    hierarchy: Annotated[HierarchySpec | None, Judged(coarser.declared)] = None
+    """Which labels stand for which values, by level."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
     """How this column is written where it differs from the dataset's format."""
     description: Annotated[Text | None, FREE] = None

@@ -10,27 +10,29 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, held, kept_apart
+from privrelease.policy.language.generalisation import CodeStep, GeneraliseStep, RoundStep
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.steps import Step
 from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
-from privrelease.relational.schema import ColumnType  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.relational.treatments import Pseudonym
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from privrelease.findings import Finding
     from privrelease.policy.language.datasets import ColumnSpec
-    from privrelease.policy.rules.rule_context import RuleContext
     from privrelease.relational.treatments import Treatment
 
 __all__ = [
     "STEPS",
+    "CodeStep",
     "DropStep",
+    "GeneraliseStep",
     "MicrodataRelease",
     "OutputSpec",
     "PseudonymiseStep",
+    "RoundStep",
     "Step",
     "Steps",
     "SuppressCells",
@@ -38,53 +40,6 @@ __all__ = [
     "microdata_model",
     "outputs",
 ]
-
-
-class Step(Frozen):
-    """A transform step: its keys, and what whoever reads a policy asks of any step.
-
-    ``named``: the key by which the step is told from others; its value lists the columns that the step is about. ``last``: it stands after the
-    others and closes what they leave open; there is one such step at most. ``takes``: types of columns that it can change; None: any.
-    ``valued``: the key whose value is all that :meth:`compared` has of a column, where it is so.
-    """
-
-    named: ClassVar[str]
-    takes: ClassVar[frozenset[ColumnType] | None] = None
-    valued: ClassVar[str | None] = None
-    last: ClassVar[bool] = False
-
-    def listed(self) -> tuple[str, ...]:
-        """Return the columns that stand under the step's key."""
-        value = getattr(self, self.named)
-        return (value,) if isinstance(value, str) else tuple(value)
-
-    def removed(self) -> tuple[str, ...]:
-        """Return the columns that are not released."""
-        return ()
-
-    def treatment(self, column: str) -> Treatment | None:
-        """Return what becomes of a listed column; None where the step leaves its values as they are."""
-        del column
-        return None
-
-    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
-        """Yield what is wrong with the step at ``path``, by the ``columns`` of its dataset; what holds for all steps is asked elsewhere."""
-        del reading, path, columns
-        yield from ()
-
-    @classmethod
-    def compared(cls, steps: Sequence[Any]) -> object | None:
-        """Return all steps of this name in one value, so that two policies are compared; None where there is nothing to compare.
-
-        By the column that the step is about: its keys.
-        """
-        own = {field.alias or name: name for name, field in cls.model_fields.items() if name != cls.named}
-        return {column: {key: getattr(one, name) for key, name in own.items()} for one in steps for column in one.listed()}
-
-    @classmethod
-    def within(cls, below: tuple[str, ...]) -> tuple[str, ...]:
-        """Return where a name of :meth:`compared` stands in a step as it is written: the step's name, a column, a key."""
-        return below[2:] or below[:1]
 
 
 class DropStep(Step):
@@ -121,9 +76,9 @@ class PseudonymiseStep(Step):
     key: EnvironmentVariable
     """The environment variable that holds the key; without it there is no release."""
 
-    def treatment(self, column: str) -> Treatment:
+    def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
         """Return a pseudonym by the step's key."""
-        del column
+        del column, spec
         return Pseudonym(self.key)
 
     @classmethod
@@ -170,7 +125,7 @@ class SuppressCells(Step):
 Steps = tuple[type[Step], ...]
 
 #: Every transform step; a new one adds its line here and in ``pipeline.steps.STEPS``.
-STEPS: Steps = (DropStep, PseudonymiseStep, SuppressCells)
+STEPS: Steps = (DropStep, PseudonymiseStep, GeneraliseStep, CodeStep, RoundStep, SuppressCells)
 
 
 def _step_type(steps: Steps) -> Any:  # noqa: ANN401  annotations have no common type
@@ -186,7 +141,7 @@ def _step_type(steps: Steps) -> Any:  # noqa: ANN401  annotations have no common
 
 
 if TYPE_CHECKING:  # the steps that there are; at run time the tuple above decides
-    TransformStep = DropStep | PseudonymiseStep | SuppressCells
+    TransformStep = DropStep | PseudonymiseStep | GeneraliseStep | CodeStep | RoundStep | SuppressCells
 else:
     TransformStep = _step_type(STEPS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.policy.hierarchies.step_rules import hierarchy_rules
 from privrelease.policy.rules.approvals import approval_rules, waiver_rules
 from privrelease.policy.rules.attacks import attack_rules
 from privrelease.policy.rules.checks import check_rules
@@ -24,6 +25,7 @@ __all__ = ["check_meaning"]
 #: Every group of rules that all kinds of release share, each a function of a reading; those of one kind stand in ``kinds.KINDS``.
 RULES = (
     dataset_rules,
+    hierarchy_rules,
     threat_rules,
     output_rules,
     attack_rules,

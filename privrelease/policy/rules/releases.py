@@ -63,7 +63,9 @@ def _columns(reading: RuleContext, number: int, release: MicrodataRelease, datas
         (index, place, name)
         for index, step in enumerate(steps)
         for place, name in enumerate(step.listed())
-        if (treatment := step.treatment(name)) is not None and treatment.relation is CellRelation.KEYED_TOKEN
+        if name in dataset.columns
+        and (treatment := step.treatment(name, dataset.columns[name])) is not None
+        and treatment.relation is CellRelation.KEYED_TOKEN
     }
     pseudonyms = {name for _, _, name in tokens}
     for index, name in duplicates(release.columns or ()):
@@ -78,7 +80,7 @@ def _columns(reading: RuleContext, number: int, release: MicrodataRelease, datas
             yield reading.error("P407", message, *path, "columns", index, hint="remove it, or add a `pseudonymise` step for it")
     if release.columns is not None:
         for index, place, name in sorted(tokens):
-            if name in dataset.columns and name not in release.columns:
+            if name not in release.columns:
                 message = f"{shown(name)} is pseudonymised but does not leave"
                 at = (*path, "transform", index, steps[index].named, place)
                 yield reading.warning("P609", message, *at, hint="add it to `columns`, or remove the step")

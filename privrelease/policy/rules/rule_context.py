@@ -117,7 +117,12 @@ class Leaving:
 def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
     """Return what is released: the selected columns, else all; less dropped ones and direct identifiers without a pseudonym."""
     dropped = {name for step in release.transform for name in step.removed()}
-    found = {name: step.treatment(name) for step in release.transform for name in step.listed()}
+    found = {
+        name: step.treatment(name, dataset.columns[name])
+        for step in release.transform
+        for name in step.listed()
+        if name in dataset.columns
+    }
     treatments = {name: treatment for name, treatment in found.items() if treatment is not None}
     tokens = {name for name, treatment in treatments.items() if treatment.relation is CellRelation.KEYED_TOKEN}
     last = [(step, number) for number, step in enumerate(release.transform) if step.last]

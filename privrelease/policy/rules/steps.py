@@ -32,8 +32,8 @@ def step_rules(reading: RuleContext, releases: Sequence[tuple[int, MicrodataRele
                     message = f"{step.named} cannot change {shown(name)}, which is of type {dataset.columns[name].type.value}"
                     hint = f"name a column of type {' or '.join(sorted(step.takes))}"
                     yield reading.error("P563", message, *path, step.named, hint=hint)
-                treatment = step.treatment(name)
-                if name in dataset.columns and treatment is not None and treatment.relation is CellRelation.MAPPED:
+                treatment = step.treatment(name, dataset.columns[name]) if name in dataset.columns else None
+                if treatment is not None and treatment.relation is CellRelation.MAPPED:
                     yield from _changed(reading, path, release, dataset, step, name)
 
 
@@ -47,6 +47,11 @@ def _changed(
     if release.columns is not None and name not in release.columns:
         message = f"{step.named} changes {shown(name)}, which is not released"
         yield reading.warning("P562", message, *at, hint="add it to `columns`, or remove the step")
+    for threat in release.protect:
+        known = reading.policy.threats.get(threat)
+        if known is not None and known.missing == "wildcard" and name in known.knows:
+            message = f"{shown(threat)} reads missing values as anything, and {step.named} changes {shown(name)}, which it knows: released records are not compared with true values of which they hold labels"
+            yield reading.error("P580", message, *at, hint="write `missing: category` for the threat, or remove the step")
     spec = reading.policy.attacks
     if spec is not None and (spec.releases is None or release.id in spec.releases):
         message = f"attacks cannot be tried on release {release.id}: {step.named} changes {shown(name)}, and they compare values with the source's"

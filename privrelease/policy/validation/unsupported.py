@@ -28,7 +28,7 @@ class Feature:
     levels: int = 0
 
 
-_STEPS = ("generalise", "code", "microaggregate", "swap", "pram", "quantise")
+_STEPS = ("microaggregate", "swap", "pram", "quantise")
 
 UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),

@@ -13,7 +13,7 @@ import pytest
 import privrelease.engine.duckdb.reading.staging as staging
 import privrelease.engine.duckdb.writing.recoding as recoding
 from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, Recode
-from privrelease.errors import InternalError
+from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 
 N = 5_000
@@ -133,11 +133,37 @@ def test_a_file_of_no_rows_or_of_missing_cells_alone_stays_one(engine, tmp_path)
         assert written(engine, made, tmp_path) == [{"age": None}] * n
 
 
-@pytest.mark.parametrize("values", [lambda some: some[1:], lambda some: pa.nulls(len(some), pa.int64())])
-def test_a_map_that_does_not_give_one_value_for_each_is_a_fault_of_ours(engine, source, values):
+def test_a_map_that_does_not_give_one_value_for_each_is_a_fault_of_ours(engine, source):
     with pytest.raises(InternalError) as caught:
-        engine.recode(engine.stage(source[0]), (of("age", values),))
+        engine.recode(engine.stage(source[0]), (of("age", lambda some: some[1:]),))
     assert "-" not in caught.value.message
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_values_without_a_released_one_are_told_by_column_and_row_all_at_once_and_never_themselves(
+    engine, source, monkeypatch, few
+):
+    monkeypatch.setattr(staging, "MOST_CODED", 10**6 if few else 0)
+    staged = engine.stage(source[0])
+
+    def but_77(some):
+        return pc.if_else(pc.equal(some, 77), pa.scalar(None, pa.int64()), some)
+
+    def no_c(some):
+        return pc.if_else(pc.equal(some, "Ce"), pa.scalar(None, pa.string()), some)
+
+    with pytest.raises(InputError) as caught:
+        engine.recode(staged, (of("age", but_77), of("town", no_c), of("day", years)))
+    of_77 = [row for row, one in enumerate(source[1], 1) if one["age"] == 77]
+    of_c = [row for row, one in enumerate(source[1], 1) if one["town"] == "Ce"]
+    assert len(of_77) > 6
+    told = [(one.code, one.subject, one.message.split(" (rows ")[1]) for one in caught.value.findings]
+    assert told == [
+        ("D256", name, f"{', '.join(map(str, where[:6]))} and {len(where) - 6} more)")
+        for name, where in (("age", of_77), ("town", of_c))
+    ]
+    assert "77 " not in str(caught.value).replace("".join(map(str, of_77)), "")
+    assert "Ce" not in str(caught.value)
 
 
 def test_the_pairs_of_source_and_released_cells_are_counted_through_the_row_map(engine, source, tmp_path):

@@ -16,6 +16,7 @@ from tests.unit.policy.diff_keys import every_key
 from tests.unit.policy.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
 from tests.unit.policy.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS, THREATS
 from tests.unit.policy.diff_rows_figures import STATISTICS, TABLES
+from tests.unit.policy.diff_rows_hierarchies import FILES, HIERARCHIES
 from tests.unit.policy.diff_rows_words import AROUND, CONTROLS, LEGAL
 
 ROWS = [
@@ -32,6 +33,7 @@ ROWS = [
     *THREATS,
     *RELEASES,
     *STEPS,
+    *HIERARCHIES,
 ]
 
 
@@ -40,6 +42,8 @@ def loaded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("diff")
     for name, keys in (("arms", "arm\na\nb\n"), ("more", "arm\na\nb\nc\n"), ("sexes", "sex\nF\nM\n")):
         (folder / f"{name}.csv").write_text(keys, encoding="utf-8")
+    for name, lines in FILES.items():
+        (folder / name).write_text(lines, encoding="utf-8")
 
     @cache
     def load(name, text):
@@ -87,6 +91,10 @@ NEEDED = {
         ("datasets.*.columns.*.domain.values", "datasets.*.columns.*.domain.range"), "the type of the column says which it is"
     ),
     **dict.fromkeys(("threats.*.population.size", "threats.*.population.estimator"), "instead of a table or weight"),
+    **dict.fromkeys(
+        (f"datasets.*.columns.*.hierarchy.{form}" for form in ("widths", "edges", "date", "prefix", "csv", "parents")),
+        "the form of a hierarchy, which has one",
+    ),
     "releases.[]<StatisticsRelease>.queries.[].at": "a quantile needs it",
     "releases.[]<StatisticsRelease>.queries.[].bins": "a histogram needs it",
     "releases.[]<StatisticsRelease>.queries.[].keys.listed": "the short form of keys",

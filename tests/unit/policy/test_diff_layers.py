@@ -9,11 +9,12 @@ import pytest
 from privrelease.findings import Severity
 from privrelease.policy.changes.diff import environment_changes, policy_changes
 from privrelease.policy.loader import check_policy, load_policy
+from tests.unit.policy.diff_rows_hierarchies import FILES
 from tests.unit.policy.test_diff_every_key import ROWS
 
 #: One row of each section and verdict.
 SOME = list({(row.place.split(".")[0], row.effect, row.new is None): row for row in ROWS if not row.base.get("keys")}.values())
-KEYS = {"arms": "arm\na\nb\n", "more": "arm\na\nb\nc\n", "sexes": "sex\nF\nM\n"}
+KEYS = {"arms.csv": "arm\na\nb\n", "more.csv": "arm\na\nb\nc\n", "sexes.csv": "sex\nF\nM\n", **FILES}
 #: Files that an environment may read from elsewhere although nobody can tell what that means.
 POINTED = ("attacks.control", "attacks.linkability.auxiliary", "threats.j.population.table")
 
@@ -21,7 +22,7 @@ POINTED = ("attacks.control", "attacks.linkability.auxiliary", "threats.j.popula
 @pytest.fixture
 def written(tmp_path):
     for name, keys in KEYS.items():
-        (tmp_path / f"{name}.csv").write_text(keys, encoding="utf-8")
+        (tmp_path / name).write_text(keys, encoding="utf-8")
 
     def write(name, text):
         (tmp_path / name).write_text(text, encoding="utf-8")

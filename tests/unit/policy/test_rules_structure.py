@@ -136,7 +136,7 @@ RULES = [
         "a step without a key",
         ((STEP, "      - suppress"),),
         [
-            "p.yaml:26:9: P202 item 1 of transform is no transform step\nhint: steps: drop, pseudonymise, suppress",
+            "p.yaml:26:9: P202 item 1 of transform is no transform step\nhint: steps: drop, pseudonymise, generalise, code, round, suppress",
         ],
         ((STEP, "      - suppress: cells"),),
     ),

@@ -21,10 +21,10 @@ RULES = [
         (("kind: microdata", "kind: 'microdata'"),),
     ),
     Rule(
-        "generalisation",
-        ((STEP, "      - {generalise: age, hierarchy: {width: 10}}"),),
+        "microaggregation",
+        ((STEP, "      - {microaggregate: [glucose], k: 5, method: mdav}"),),
         [
-            "p.yaml:26:10: P210 the transform step generalise is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:26:10: P210 the transform step microaggregate is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
         ],
         ((STEP, "      - {drop: [glucose]}"),),
     ),

@@ -13,7 +13,16 @@ from privrelease.audit.microdata.recoding import recoded_columns
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
 
-__all__ = ["cells_lost", "missing_only_where_planned", "none_changed", "none_invented", "untraced", "within_limit"]
+__all__ = [
+    "cells_lost",
+    "levels_planned",
+    "missing_only_where_planned",
+    "none_changed",
+    "none_invented",
+    "planned_level",
+    "untraced",
+    "within_limit",
+]
 
 
 def untraced(evidence: Evidence) -> CheckOutcome:
@@ -43,6 +52,22 @@ def none_changed(evidence: Evidence) -> CheckOutcome:
         return failed(f"{what}: {_counted(changed)}", count(total), count(0))
     stands = ", or stands for it as the policy says" if recoded else ""
     return passed(f"every released value is its source's{stands}")
+
+
+def levels_planned(evidence: Evidence) -> bool:
+    """Return True if the plan writes columns coarser, by steps that have levels."""
+    return bool(recoded_columns(evidence.plan.columns)) and evidence.levels != ()
+
+
+def planned_level(evidence: Evidence) -> CheckOutcome:
+    """Every released value of a column that is written coarser is of the planned level: a label of it, an end or a multiple."""
+    if evidence.levels is None:
+        return unevaluated("no file can be read")
+    wrong = [(one.column, one.rows) for one in evidence.levels if one.rows]
+    if wrong:
+        total = sum(rows for _, rows in wrong)
+        return failed(f"cells hold a value that is not of the planned level: {_counted(wrong)}", count(total), count(0))
+    return passed("every released value of columns that are written coarser is of the planned level")
 
 
 def none_invented(evidence: Evidence) -> CheckOutcome:

@@ -114,6 +114,14 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         cells.none_changed,
     ),
     Check(
+        "A310",
+        "AUDIT-LEVEL",
+        "Labels of the planned level",
+        "write every value of the column at the level of the policy: a finer one tells more than planned, and two levels beside each other divide classes",
+        cells.planned_level,
+        asked=cells.levels_planned,
+    ),
+    Check(
         "A210",
         "AUDIT-INVENTED",
         "No value made up",

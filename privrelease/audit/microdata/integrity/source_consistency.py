@@ -23,24 +23,26 @@ def rows_explained(evidence: Evidence) -> CheckOutcome:
     if evidence.main is None or evidence.source is None:
         return unevaluated("no file can be read")
     found = evidence.explained
-    recoded = recoded_columns(evidence.usable)
+    changed = recoded_columns(evidence.usable)
+    recoded = changed if found is None else tuple(name for name in changed if name not in found.compared)
     if found is None and not recoded:
         return absent("no column of the file can be compared with the source")
     if found is not None and (found.recoded or found.over):
-        return failed("; ".join(_faults(found)), count(found.rows), count(0))
+        return failed("; ".join(_faults(found, changed)), count(found.rows), count(0))
     if found is None or recoded:
         return nothing_to_look_at(
             f"nothing tells for which values of the source those of {', '.join(recoded)} stand, without a row map"
         )
-    return _holds(found)
+    return _holds(found, changed)
 
 
-def _faults(found: SourceConsistency) -> list[str]:
+def _faults(found: SourceConsistency, labelled: tuple[str, ...]) -> list[str]:
     faults = []
     if not all(one.columns for one in found.over):
         faults.append("the file has more rows than the source")
     kinds = (
-        ("values not in the source, recoded or changed", found.recoded, "row"),
+        ("values not in the source, recoded or changed", [one for one in found.recoded if one[0] not in labelled], "row"),
+        ("values that stand for none of the source's", [one for one in found.recoded if one[0] in labelled], "row"),
         ("values in more rows than in the source, changed or repeated", _over(found, persons=False), "row"),
         ("values with more persons than in the source", _over(found, persons=True), "person"),
     )
@@ -55,8 +57,9 @@ def _over(found: SourceConsistency, *, persons: bool) -> list[tuple[str, int]]:
     return [(names, many) for names, many in where if many]
 
 
-def _holds(found: SourceConsistency) -> CheckOutcome:
-    beside = f"; not compared: {', '.join(found.left_out)}" if found.left_out else ""
+def _holds(found: SourceConsistency, labelled: tuple[str, ...]) -> CheckOutcome:
+    beside = f"; counted by what stands for the source's values: {', '.join(labelled)}" if labelled else ""
+    beside += f"; not compared: {', '.join(found.left_out)}" if found.left_out else ""
     if found.sufficient:
         return passed(
             "every row has a source row of its own with all the values it keeps; a cell that was changed to what another, missing or "

@@ -10,6 +10,7 @@ from privrelease.audit.document.frontier import frontier_facts
 from privrelease.audit.document.utility import ColumnUtility, QueryErrors, UtilityMeasures
 from privrelease.audit.document.visibility import minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
+from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.audit.microdata.utility.entropy import entropy_loss, kept
 from privrelease.audit.microdata.utility.granularity import granularity, suppressed
 from privrelease.audit.microdata.utility.number_shifts import number_shifts
@@ -60,15 +61,19 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: MeasuringEngine) 
     columns = column_counts(before, after)
     change = _change(columns, minimum)
     seed = f"{policy.policy_sha256}/{evidence.plan.id}"
+    coarser = [name for name in recoded_columns(evidence.usable) if name in evidence.before.columns]
+    # what the other columns keep is not what the file keeps
+    unmeasured = f"not measured: {', '.join(coarser)} hold values that stand for others" if coarser else None
+    lost = None if coarser else _share_lost(columns)
     return UtilityMeasures(
         basis="rows" if evidence.sound_map else "counts",
         minimum=minimum,
-        cells_lost=change.figure(_share_lost(columns), "share", why=_why(columns), least=_SHARE_STEP),
+        cells_lost=change.figure(lost, "share", why=unmeasured or _why(columns), least=_SHARE_STEP),
         rows_lost=_rows_lost(evidence.source.file_rows, evidence.main.n_rows, minimum),
-        **_losses(columns, change),
+        **_losses(columns, change, unmeasured),
         columns=tuple(_column(counts, minimum) for counts in columns),
         numbers=number_shifts(evidence, engine, minimum),
-        queries=_queries(evidence, before, after, change, seed),
+        queries=() if coarser else _queries(evidence, before, after, change, seed),
         seed=seed,
         frontier=_frontier(evidence),
     )
@@ -129,9 +134,12 @@ def information_kept(columns: Sequence[ValueCounts]) -> InformationKept:
     )
 
 
-def _losses(columns: Sequence[ValueCounts], change: Change) -> dict[str, Measured]:
+def _losses(columns: Sequence[ValueCounts], change: Change, unmeasured: str | None) -> dict[str, Measured]:
     figures: dict[str, Fraction | float | None] = asdict(information_kept(columns))
-    return {name: change.figure(value, "share", why=_why(columns)) for name, value in figures.items()}
+    return {
+        name: change.figure(None if unmeasured else value, "share", why=unmeasured or _why(columns))
+        for name, value in figures.items()
+    }
 
 
 def _rows_lost(before: int, after: int, minimum: int) -> Measured:

@@ -20,7 +20,7 @@ from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.auditing.rows import linked_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
-from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs
+from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs, value_rows
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.protocol.audit import ValuePairs
+    from privrelease.engine.protocol.audit import ValuePairs, ValueRows
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.engine.protocol.identifiers import IdentifierMatches, LinkedRows, OwnMatches
     from privrelease.relational.schema import Sink
@@ -380,6 +380,10 @@ class AuditQueries(ABC):
     def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
         """Yield the distinct pairs of a source cell and the released one."""
         return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, column)
+
+    def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:
+        """Yield the distinct values of a column with the rows of each."""
+        return value_rows(self._connection, self._opened(of), column)
 
     def unit_facts(self, source: Staged, unit: str) -> UnitFacts:
         """Count persons."""

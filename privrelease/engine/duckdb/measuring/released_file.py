@@ -19,7 +19,7 @@ from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
-from privrelease.engine.protocol.audit import ValuePairs
+from privrelease.engine.protocol.audit import ValuePairs, ValueRows
 from privrelease.engine.protocol.base import ColumnChange, RowMapFaults, SizeHistogram
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "size_histogram",
     "unsorted_rows",
     "value_pairs",
+    "value_rows",
     "value_sizes",
     "with_persons",
 ]
@@ -228,6 +229,15 @@ def value_pairs(connection: Connection, source: Opened, released: Opened, row_ma
     )
     for block in connection.side_blocks(rows.group_by(before.copy(), after.copy()), _PAIRS):
         yield ValuePairs(block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
+
+
+def value_rows(connection: Connection, of: Opened, column: str) -> Iterator[ValueRows]:
+    """Yield the distinct values of a column with the rows of each."""
+    cell = of.cell(column, "t")
+    counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())))
+    for block in connection.side_blocks(known.group_by(cell.copy()), _PAIRS):
+        yield ValueRows(block.column(0), np.asarray(block.column(1), np.int64))
 
 
 def _values_of(connection: Connection, enum: str) -> int:

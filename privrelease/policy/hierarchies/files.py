@@ -1,0 +1,255 @@
+"""Files of hierarchies: read once, checked line by line, all faults together. A message names lines, and never a cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from privrelease.policy.validation.paths import PathFault
+from privrelease.relational.hierarchies import SmallAreas, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from privrelease.policy.validation.paths import Roots
+
+__all__ = ["Fault", "line_list", "listed_tree", "parents_tree", "small_areas"]
+
+_LONGEST: Final = 64 * 2**20
+_Lines = list[tuple[int, list[str]]]
+
+
+#: Lines that one message names.
+_MOST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``path``: keys below ``hierarchy``. ``file``, ``line``: where a file is at fault, as the policy writes it."""
+
+    code: str
+    message: str
+    path: tuple[str | int, ...] = ()
+    hint: str | None = None
+    file: str | None = None
+    line: int = 0
+
+
+def line_list(lines: list[int]) -> str:
+    """Return the numbers of lines in words, the first of many.
+
+    >>> line_list([3]), line_list([3, 4]), line_list([1, 2, 3, 4, 5, 6, 7, 8])
+    ('line 3', 'lines 3 and 4', 'lines 1, 2, 3, 4, 5, 6 and 2 more')
+    """
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    if len(lines) > _MOST_LINES:
+        return f"lines {', '.join(map(str, lines[:_MOST_LINES]))} and {len(lines) - _MOST_LINES} more"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
+class _Unreadable(Exception):  # noqa: N818  becomes a fault where it is caught
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, heading: bool) -> _Lines:
+    """Return the lines of a file that are not empty, with their numbers."""
+    try:
+        path = roots.inside(written, roots.folder)
+        if path.stat().st_size > _LONGEST:
+            message = f"{written} is longer than a hierarchy of {_LONGEST // 2**20} MiB"
+            raise _Unreadable(Fault("P571", message, key, "list values in fewer bytes, or use a closed form such as `widths`"))
+        reader = csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
+        found = [(reader.line_num, line) for line in reader]
+    except PathFault as fault:
+        raise _Unreadable(Fault(fault.code, fault.message, key, fault.hint)) from None
+    except (OSError, UnicodeDecodeError, csv.Error, TypeError):
+        message = f"{written} cannot be read as a hierarchy"
+        raise _Unreadable(Fault("P571", message, key, "write a CSV file in UTF-8 next to the policy")) from None
+    found = [one for one in found[int(heading) :] if one[1]]
+    if not found:
+        raise _Unreadable(Fault("P571", f"{written} holds no line", key, "list a value and its labels in each line"))
+    return found
+
+
+def listed_tree(written: str, roots: Roots, delimiter: str, *, heading: bool) -> tuple[Tree | None, list[Fault]]:
+    """Return the tree of a file with a value and its labels in each line, or all that is wrong with it."""
+    try:
+        lines = _lines(written, roots, ("csv",), delimiter, heading=heading)
+    except _Unreadable as error:
+        return None, [error.fault]
+    depth = len(lines[0][1])
+    faults = list(_misshapen(written, lines, depth))
+    whole = [(line, cells) for line, cells in lines if len(cells) == depth and depth > 1]
+    faults += _ambiguous(written, whole)
+    if faults:
+        return None, faults
+    rows = [cells for _, cells in whole]
+    return Tree(tuple(row[0] for row in rows), tuple(tuple(row[level] for row in rows) for level in range(1, depth))), []
+
+
+def _misshapen(written: str, lines: _Lines, depth: int) -> Iterator[Fault]:
+    first, other = lines[0][0], [line for line, cells in lines if len(cells) != depth]
+    if depth < 2:
+        hint = "write a value and its labels, with the declared `delimiter` between them"
+        yield Fault("P572", f"line {first} holds a value and no label", ("csv",), hint, written, first)
+    elif other:
+        message = f"{line_list(other)} {'is' if len(other) == 1 else 'are'} of another depth than line {first}, which has {depth} cells"
+        yield Fault("P572", message, ("csv",), "write as many labels in every line", written, other[0])
+    empty = [line for line, cells in lines if not all(cells[1:])]
+    if empty:
+        message = f"{line_list(empty)}: a label is empty, which would read as missing"
+        yield Fault("P572", message, ("csv",), "give every label a name", written, empty[0])
+
+
+def _ambiguous(written: str, lines: _Lines) -> Iterator[Fault]:
+    """Yield values at two places, labels with two parents, and texts that are a value or label of others too."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    chains: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for line, cells in lines:
+        places[cells[0]].append(line)
+        chains[cells[0]].add(tuple(cells[1:]))
+    for value, where in places.items():
+        if len(where) > 1:
+            apart = "has different labels in" if len(chains[value]) > 1 else "is listed twice, in"
+            yield Fault("P573", f"one value {apart} {line_list(where)}", ("csv",), "keep one line", written, where[0])
+    depth = len(lines[0][1]) if lines else 0
+    for level in range(1, depth - 1):
+        parents: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for line, cells in lines:
+            parents[cells[level]].setdefault(cells[level + 1], line)
+        for found in parents.values():
+            if len(found) > 1:
+                where = sorted(found.values())
+                message = f"one label of level {level} has {len(found)} labels at level {level + 1}, in {line_list(where)}"
+                yield Fault("P573", message, ("csv",), "give it one, or give the labels different names", written, where[0])
+    yield from _texts_of_two(written, lines, depth)
+
+
+def _texts_of_two(written: str, lines: _Lines, depth: int) -> Iterator[Fault]:
+    """Yield texts that stand for some values at one place of the tree and for others at another place."""
+    leaves = {cells[0]: (line, cells) for line, cells in lines}
+    wrong: set[int] = set()
+    for level in range(1, depth):
+        for line, cells in lines:
+            own = leaves.get(cells[level])
+            if own is not None and own[1][level] != cells[level]:
+                wrong.add(line)
+    if wrong:
+        where = sorted(wrong)
+        message = f"{line_list(where)}: a label is also a value, which has another label"
+        yield Fault("P573", message, ("csv",), "give the label a name that no value has", written, where[0])
+    levels: defaultdict[str, set[int]] = defaultdict(set)
+    for _, cells in lines:
+        for level in range(1, depth):
+            levels[cells[level]].add(level)
+    several = {text: sorted(found) for text, found in levels.items() if len(found) > 1}
+    apart = sorted(
+        {
+            line
+            for line, cells in lines
+            for level in range(1, depth - 1)
+            for text in (cells[level],)
+            if text in several and any(cells[above] != text for above in several[text] if above > level)
+        }
+    )
+    if apart:
+        message = f"{line_list(apart)}: a label is also that of another level, for other values"
+        yield Fault("P573", message, ("csv",), "give labels of different levels different names", written, apart[0])
+
+
+def parents_tree(
+    written: str, roots: Roots, delimiter: str, key: tuple[str, ...], *, heading: bool
+) -> tuple[Tree | None, list[Fault]]:
+    """Return the tree of a file with a child and its parent in each line, or all that is wrong with it."""
+    try:
+        lines = _lines(written, roots, key, delimiter, heading=heading)
+    except _Unreadable as error:
+        return None, [error.fault]
+    faults = []
+    odd = [line for line, cells in lines if len(cells) != 2 or not all(cells)]
+    if odd:
+        message = f"{line_list(odd)}: not a child and its parent"
+        faults.append(Fault("P572", message, key, f"write two cells with {delimiter} between them", written, odd[0]))
+    pairs = [(line, cells[0], cells[1]) for line, cells in lines if len(cells) == 2 and all(cells)]
+    faults += _twice(written, [(line, child) for line, child, _ in pairs], "one child has several lines", key)
+    parent = {child: above for _, child, above in pairs}
+    line_of = {child: line for line, child, _ in pairs}
+    ring = [line_of[one] for one in parent if _in_ring(one, parent)]
+    if ring:
+        message = f"{line_list(ring)}: a name is above itself"
+        return None, [*faults, Fault("P573", message, key, "end at a name without a parent", written, ring[0])]
+    inner = set(parent.values())
+    chains = {leaf: _chain(leaf, parent) for leaf in parent if leaf not in inner}
+    depth = len(next(iter(chains.values()), ()))
+    other = [line_of[leaf] for leaf, chain in chains.items() if len(chain) != depth]
+    if other:
+        message = f"{line_list(other)}: a value has another number of levels above it than the first, which has {depth}"
+        faults.append(Fault("P572", message, key, "give every value as many levels", written, other[0]))
+    if faults:
+        return None, faults
+    return Tree(tuple(chains), tuple(zip(*chains.values(), strict=True))), []
+
+
+def _twice(written: str, lines: Sequence[tuple[int, str]], what: str, key: tuple[str, ...]) -> list[Fault]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for line, name in lines:
+        places[name].append(line)
+    several = [where for where in places.values() if len(where) > 1]
+    return [Fault("P573", f"{what}: {line_list(where)}", key, "keep one", written, where[0]) for where in several]
+
+
+def _chain(leaf: str, parent: dict[str, str]) -> tuple[str, ...]:
+    """Return the names above a leaf, the nearest first; there is no ring."""
+    chain = []
+    while leaf in parent:
+        leaf = parent[leaf]
+        chain.append(leaf)
+    return tuple(chain)
+
+
+def _in_ring(name: str, parent: dict[str, str]) -> bool:
+    slow = fast = name
+    while fast in parent and parent[fast] in parent:
+        slow, fast = parent[slow], parent[parent[fast]]
+        if slow == fast:
+            return True
+    return False
+
+
+def small_areas(
+    written: str, roots: Roots, above: int, label: str, lengths: Sequence[int], fill: str
+) -> tuple[SmallAreas | None, list[Fault]]:
+    """Return which areas of a file are small, or all that is wrong with it."""
+    key = ("small", "file")
+    try:
+        lines = _lines(written, roots, key, ",", heading=True)
+    except _Unreadable as error:
+        return None, [error.fault]
+    length, faults = lengths[0], []
+    odd = [line for line, cells in lines if len(cells) < 2 or not (cells[1].isascii() and cells[1].isdecimal())]
+    if odd:
+        message = f"{line_list(odd)}: not an area and its number of persons"
+        faults.append(Fault("P572", message, key, "write the area, a comma and a whole number", written, odd[0]))
+    other = [line for line, cells in lines if len(cells[0]) != length]
+    if other:
+        message = f"{line_list(other)}: the area does not have the {length} characters of the first prefix"
+        faults.append(Fault("P572", message, key, "list areas by the first prefix", written, other[0]))
+    faults += _twice(written, [(line, cells[0]) for line, cells in lines], "one area has several lines", key)
+    if faults:
+        return None, faults
+    persons = {cells[0]: int(cells[1]) for _, cells in lines}
+    small = frozenset(area for area, many in persons.items() if many <= above)
+    others = frozenset(persons) - small
+    line_of = {cells[0]: line for line, cells in lines}
+    clash = [line_of[area] for area in others for kept in lengths if area[:kept] + fill == label]
+    if clash:
+        message = f"{line_list(sorted(set(clash)))}: the label of small areas is that of an area which is not small"
+        faults.append(Fault("P573", message, ("small", "label"), "give small areas another label", written, min(clash)))
+        return None, faults
+    return SmallAreas(small, others, label), []
