@@ -112,7 +112,8 @@ def _compositions(found: HouseholdCounts) -> Compositions:
     with np.errstate(divide="ignore"):
         hidden = np.bincount(found.kind, found.members * np.log1p(-1.0 / found.crowd))
     sizes = ClassSizes.from_arrays(found.sizes, found.classes)
-    return Compositions(sizes, found.largest, float(-np.expm1(hidden.min())))
+    alone = ClassSizes.from_arrays(found.alone_sizes, found.alone_classes)
+    return Compositions(sizes, found.largest, float(-np.expm1(hidden.min())), alone)
 
 
 def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:

@@ -131,7 +131,8 @@ class HouseholdCounts:
 
     ``sizes``, ``classes``: numbers of households with the same composition, and how many compositions have so many. ``largest``: members of the
     largest household, 0 where there is none. ``kind``, ``crowd``, ``members``: for each different make-up, (r,) each, how many ``members`` have
-    values that ``crowd`` persons have: the fewest, of a member with several values.
+    values that ``crowd`` persons have: the fewest, of a member with several values. ``alone_sizes``, ``alone_classes``: the same of persons in rows
+    without a household, by their own values among these rows; empty where no row has a household.
     """
 
     sizes: NDArray[np.int64]
@@ -140,6 +141,8 @@ class HouseholdCounts:
     kind: NDArray[np.int64]
     crowd: NDArray[np.int64]
     members: NDArray[np.int64]
+    alone_sizes: NDArray[np.int64]
+    alone_classes: NDArray[np.int64]
 
 
 class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, IdentifierEngine, Protocol):

@@ -210,10 +210,14 @@ class PlainAudit:
         crowd = defaultdict(set)
         for row, who in person.items():
             crowd[rows[row]].add(who)
-        members = defaultdict(lambda: defaultdict(list))
+        members, others = defaultdict(lambda: defaultdict(list)), defaultdict(list)
         for row, who in person.items():
             if table.cells[household][row] is not None:
                 members[table.cells[household][row]][who].append(rows[row])
+            else:
+                others[who].append(rows[row])
+        alike = Counter(tuple(sorted(own if knows_rows else set(own))) for own in others.values()) if members else Counter()
+        alone = Counter(alike.values())
         found, made_up = Counter(), set()
         for people in members.values():
             signs = sorted(tuple(sorted(own if knows_rows else set(own))) for own in people.values())
@@ -223,9 +227,9 @@ class PlainAudit:
         listed = [(kind, *item) for kind, one_ in enumerate(made_up) for item in Counter(one_).items()]
         kind, of_crowd, times = np.array(listed, np.int64).reshape(len(listed), 3).T
         classes = np.array([sizes[size] for size in sorted(sizes)], np.int64)
-        return HouseholdCounts(
-            np.array(sorted(sizes), np.int64), classes, max(map(len, members.values()), default=0), kind, of_crowd, times
-        )
+        largest = max(map(len, members.values()), default=0)
+        by_size = np.array(sorted(alone.items()), np.int64).reshape(len(alone), 2).T
+        return HouseholdCounts(np.array(sorted(sizes), np.int64), classes, largest, kind, of_crowd, times, *by_size)
 
     # without a row map
     def beside_source(self, source, released, columns, persons=None):

@@ -208,7 +208,12 @@ def households(rows, person, names, *, knows_rows):
     found = {house: sorted((kept(one) for one in people.values()), key=str) for house, people in members.items()}
     sizes = Counter(Counter(map(str, found.values())).values())
     crowds = {house: tuple(sorted(min(crowd[v] for v in one) for one in people)) for house, people in found.items()}
-    return sizes, max(map(len, found.values()), default=0), set(crowds.values())
+    others = {}
+    for row, one, value in zip(rows, person, values, strict=True):
+        if row["id"] is None and members:
+            others.setdefault(one, []).append(value)
+    alone = Counter(Counter(str(kept(one)) for one in others.values()).values())
+    return sizes, max(map(len, found.values()), default=0), set(crowds.values()), alone
 
 
 @pytest.mark.parametrize("knows_rows", [False, True])
@@ -233,7 +238,8 @@ def test_households_are_counted_by_the_values_of_their_members(bench, n, names, 
         (other, whose, {"persons_from": PersonsFrom(staged, row_map, "who")}),
     ):
         found = bench.engine.household_counts(of, "id", names, knows_rows=knows_rows, **more)
-        sizes, largest, crowds = households(rows, persons, names, knows_rows=knows_rows)
+        sizes, largest, crowds, alone = households(rows, persons, names, knows_rows=knows_rows)
+        assert dict(zip(found.alone_sizes.tolist(), found.alone_classes.tolist(), strict=True)) == alone
         assert dict(zip(found.sizes.tolist(), found.classes.tolist(), strict=True)) == sizes
         assert found.largest == largest
         kinds = {}

@@ -56,7 +56,8 @@ def household_counts(
         signs = kept(
             _grouped(_alias(members, "m"), ["h", "s"], [sql.aliased(sql.count_all(), "k"), sql.aliased(_least("f"), "f")])
         )
-        return _counted(connection, signs)
+        others = _members(rows, tuples, names, by_person=person is not None, knows_rows=knows_rows, numbered=False)
+        return _counted(connection, signs, kept(others))
     finally:
         for name in made:
             connection.drop("TABLE", name)
@@ -84,14 +85,17 @@ def _crowd(by_person: bool) -> Expr:
     return exp.Add(this=exp.Count(this=exp.Distinct(expressions=[person.copy()])), expression=exp.Max(this=without))
 
 
-def _members(rows: exp.Table, tuples: exp.Table, names: Sequence[str], *, by_person: bool, knows_rows: bool) -> exp.Query:
+def _members(
+    rows: exp.Table, tuples: exp.Table, names: Sequence[str], *, by_person: bool, knows_rows: bool, numbered: bool = True
+) -> exp.Query:
     """Select a row for each member of each household: ``s``, equal for members with the same values, and ``f``, the persons who have the rarest of
-    them.
+    them. Not ``numbered``: for each person in rows without a household.
     """
     on = sql.all_of([exp.NullSafeEQ(this=sql.column(name, "t"), expression=sql.column(name, "v")) for name in names])
     code = sql.column("rowid", "v")
     joined = exp.Select().from_(_alias(rows, "t")).join(_alias(tuples, "v"), on=on)
-    joined = joined.where(exp.Not(this=exp.Is(this=sql.column("h", "t"), expression=exp.null())))
+    without = exp.Is(this=sql.column("h", "t"), expression=exp.null())
+    joined = joined.where(exp.Not(this=without) if numbered else without)
     if not by_person:
         return joined.select(sql.column("h", "t"), sql.aliased(code, "s"), sql.column("f", "v"))
     listed = sql.call("list", code if knows_rows else exp.Distinct(expressions=[code]))
@@ -100,8 +104,10 @@ def _members(rows: exp.Table, tuples: exp.Table, names: Sequence[str], *, by_per
     return joined.select(household, *figures).group_by(household.copy(), person)
 
 
-def _counted(connection: Connection, signs: exp.Table) -> HouseholdCounts:
-    """Count households by their signs: ``signs`` has a row for each household and sign, with the members ``k`` of it."""
+def _counted(connection: Connection, signs: exp.Table, others: exp.Table) -> HouseholdCounts:
+    """Count households by their signs: ``signs`` has a row for each household and sign, with the members ``k`` of it; ``others`` one for each person
+    without a household, with the sign.
+    """
 
     def in_order(name: str, key: str) -> Expr:
         ordered = exp.Order(this=sql.column(name), expressions=[exp.Ordered(this=sql.column(key))])
@@ -123,6 +129,10 @@ def _counted(connection: Connection, signs: exp.Table) -> HouseholdCounts:
     lists = connection.arrow(
         exp.select(sql.column("f"), sql.aliased(sql.column("k"), "k")).distinct().from_(alike.subquery("alike"))
     )
+    alike_alone = _grouped(others, ["s"], [sql.aliased(sql.count_all(), "n")])
+    by_size = _grouped(alike_alone.subquery("alone"), ["n"], [sql.aliased(sql.count_all(), "j")])
+    alone = connection.arrays(by_size.order_by(sql.column("n")))
+    there = slice(None) if len(found["n"]) else slice(0)
     crowd, times = (lists.column(name).combine_chunks() for name in ("f", "k"))
     return HouseholdCounts(
         np.asarray(found["n"], np.int64),
@@ -131,4 +141,6 @@ def _counted(connection: Connection, signs: exp.Table) -> HouseholdCounts:
         np.repeat(np.arange(len(crowd)), np.asarray(crowd.value_lengths())),
         np.asarray(crowd.flatten(), np.int64),
         np.asarray(times.flatten().cast("int64"), np.int64),
+        np.asarray(alone["n"], np.int64)[there],
+        np.asarray(alone["j"], np.int64)[there],
     )

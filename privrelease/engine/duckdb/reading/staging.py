@@ -241,8 +241,11 @@ def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: l
     written = [(i, one.zeros) for i, one in enumerate(conversions) if one.zeros is not None]
     if not written:
         return []
-    counts = [sql.count_all(where=zeros.copy()) for _, zeros in written]
-    cells = connection.row(exp.select(*counts).from_(_present(raw, conversions, [i for i, _ in written])))
+    cells: list[int] = []
+    for low in range(0, len(written), _COUNTED_TOGETHER):
+        some = written[low : low + _COUNTED_TOGETHER]
+        counts = [sql.count_all(where=zeros.copy()) for _, zeros in some]
+        cells += connection.row(exp.select(*counts).from_(_present(raw, conversions, [i for i, _ in some])))
     return [
         Finding(
             "D251",
@@ -262,7 +265,10 @@ def _no_numbers(connection: Connection, source: TableSource, raw: Raw, conversio
     said = [(i, one.no_number) for i, one in enumerate(conversions) if one.no_number is not None]
     if not said:
         return []
-    cells = connection.row(exp.select(*(sql.count_all(where=test.copy()) for _, test in said)).from_(raw.rows.copy()))
+    cells: list[int] = []
+    for low in range(0, len(said), _COUNTED_TOGETHER):
+        counts = [sql.count_all(where=test.copy()) for _, test in said[low : low + _COUNTED_TOGETHER]]
+        cells += connection.row(exp.select(*counts).from_(raw.rows.copy()))
     return [
         Finding(
             "D270",
