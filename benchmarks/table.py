@@ -14,6 +14,7 @@ SCRIPTS = (
     "utility.py",
     "frontier.py",
     "whole_runs.py",
+    "large_runs.py",
     "attacks.py",
     "noise.py",
     "statistics_scan.py",

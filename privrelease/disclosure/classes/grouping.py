@@ -110,9 +110,15 @@ def group_rows(codes: NDArray[np.int32]) -> Grouping:
     ([1, 0, 1], [6, 12])
     """
     words = packed_words(codes)
+    starts = np.ones(len(codes), np.bool_)
+    if len(words) == 1 and bool(np.all(words[0, 1:] >= words[0, :-1])):  # sorted already: nothing is put in order
+        np.not_equal(words[0, 1:], words[0, :-1], out=starts[1:])
+        del words
+        group = np.cumsum(starts, dtype=np.intp)
+        group -= 1
+        return Grouping(group, np.flatnonzero(starts))
     order = row_order(words)
     in_order = words[:, order]
-    starts = np.ones(len(codes), np.bool_)
     if len(codes):
         starts[1:] = np.any(in_order[:, 1:] != in_order[:, :-1], axis=0)
     group = np.empty(len(codes), np.intp)

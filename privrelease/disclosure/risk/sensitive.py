@@ -48,13 +48,20 @@ class SensitiveCounts:
         if len({array.shape for array in arrays}) != 1 or any(array.size and array.min() < 0 for array in arrays):
             msg = "classes, values and counts are three arrays of one length, none negative"
             raise ValueError(msg)
-        groups, values, counts = (array[arrays[2] > 0] for array in arrays)
+        if bool(np.all(arrays[2] > 0)):  # as it is of a class table: no copy
+            groups, values, counts = arrays
+        else:
+            groups, values, counts = (array[arrays[2] > 0] for array in arrays)
         total = int(groups.max(initial=-1)) + 1
         if n_classes is not None and total > n_classes:
             msg = "a class lies outside the number of classes"
             raise ValueError(msg)
         span = int(values.max(initial=0)) + 1
-        keys, where = np.unique(groups * span + values, return_inverse=True)
+        keys = groups * span
+        keys += values
+        if bool(np.all(keys[1:] > keys[:-1])):  # distinct and in order already
+            return cls(groups, values, counts, total if n_classes is None else n_classes)
+        keys, where = np.unique(keys, return_inverse=True)
         sums = np.zeros(len(keys), np.int64)
         np.add.at(sums, where, counts)
         return cls(keys // span, keys % span, sums, total if n_classes is None else n_classes)
@@ -64,6 +71,8 @@ class SensitiveCounts:
         if missing == "value":
             return self
         kept = self.value > 0
+        if bool(kept.all()):
+            return self
         return SensitiveCounts(self.group[kept], self.value[kept], self.count[kept], self.n_classes)
 
     @property

@@ -60,8 +60,7 @@ def t_closeness(counts: SensitiveCounts, distance: ClosenessDistance, missing: M
     (Fraction(1, 4), Fraction(1, 4))
     """
     seen = counts.seen(missing)
-    _, rank = np.unique(seen.value, return_inverse=True)
-    n_values = int(rank.max(initial=-1)) + 1
+    rank, n_values = _ranked(seen.value)
     totals, everything = seen.totals, int(seen.count.sum())
     safe = everything * everything * max(n_values, 1) < 2**62
     if not safe:  # sums pass 64 bits: Python integers are slower and never wrap
@@ -71,6 +70,16 @@ def t_closeness(counts: SensitiveCounts, distance: ClosenessDistance, missing: M
     if distance == "equal":
         return _equal(seen.group, rank, count, totals, overall, everything)
     return _ordered(seen.group, rank, count, totals, overall, everything)
+
+
+def _ranked(values: NDArray[np.int64]) -> tuple[NDArray[np.intp], int]:
+    """Number the distinct ``values`` in ascending order: the number of each, and how many there are. Codes close to each other need no sort."""
+    top = int(values.max(initial=-1))
+    if top >= 2 * len(values) + 1024:
+        known, rank = np.unique(values, return_inverse=True)
+        return rank.reshape(-1), len(known)
+    used = np.bincount(values, minlength=1) > 0
+    return (np.cumsum(used) - 1)[values], int(np.count_nonzero(used))
 
 
 def _add(size: int, where: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -88,8 +97,13 @@ def _equal(
     everything: int,
 ) -> TCloseness:
     """Σ |f_i N - g_i n| over 2 n N; values that a class lacks are in N n, less those that it has."""
-    expected = overall[rank] * totals[group]
-    present = _add(len(totals), group, np.abs(count * everything - expected) - expected)
+    expected = overall[rank]
+    expected *= totals[group]
+    apart = count * everything
+    apart -= expected
+    np.abs(apart, out=apart)
+    apart -= expected
+    present = _add(len(totals), group, apart)
     return TCloseness(np.where(totals > 0, present + totals * everything, 0), 2 * totals * everything)
 
 

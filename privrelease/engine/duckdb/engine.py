@@ -22,9 +22,9 @@ from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
 from privrelease.engine.duckdb.writing import recoding
 from privrelease.engine.duckdb.writing import sinks as writing
-from privrelease.engine.protocol.base import Offer
+from privrelease.engine.protocol.base import Offer, ReleasedFile
 from privrelease.errors import InputError, InternalError
-from privrelease.relational.schema import SourceKind
+from privrelease.relational.schema import ColumnType, SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         OutputTable,
         PersonsFrom,
         Recode,
-        ReleasedFile,
         RowClasses,
         RowMapFaults,
         SizeHistogram,
@@ -204,7 +203,9 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     ) -> tuple[SizeHistogram, ...]:
         """Return the histogram of each column alone."""
         persons = self._persons(persons_from)
-        return measuring.value_sizes(self._connection, self._opened(of), columns, unit=unit, persons=persons)
+        kinds = dict(of.columns) if isinstance(of, ReleasedFile) else {column.name: column.type for column in of.columns}
+        numbers = frozenset(name for name, kind in kinds.items() if kind is ColumnType.NUMBER)
+        return measuring.value_sizes(self._connection, self._opened(of), columns, unit=unit, persons=persons, numbers=numbers)
 
     def class_table(self, of: Staged | ReleasedFile, columns: Sequence[str]) -> ClassTable:
         """Return the class table by a GROUP BY."""

@@ -61,13 +61,19 @@ def sensitive_counts(
     >>> counts.n_classes, counts.value.tolist(), counts.count.tolist()
     (1, [0, 2], [2, 1])
     """
-    keys = table.codes[:, list(column_indices(table, columns))]
+    chosen = column_indices(table, columns)
+    first = chosen == tuple(range(len(chosen)))
+    keys = table.codes[:, : len(chosen)] if first else table.codes[:, list(chosen)]  # a view where it can be one
     value = table.codes[:, column_indices(table, [sensitive])[0]].astype(np.int64)
     if places is not None:
         value = places[value]
+    counts = table.counts
     kept = ~is_residual(keys) if lost and columns else np.ones(len(keys), np.bool_)
-    grouping = group_rows(np.ascontiguousarray(keys[kept]))
-    return SensitiveCounts.of(grouping.group.astype(np.int64), value[kept], table.counts[kept], grouping.n_groups)
+    if not kept.all():  # else no copy of what may be as long as the rows
+        keys, value, counts = keys[kept], value[kept], counts[kept]
+    grouping = group_rows(keys)
+    del keys, kept
+    return SensitiveCounts.of(grouping.group.astype(np.int64, copy=False), value, counts, grouping.n_groups)
 
 
 def _classes(

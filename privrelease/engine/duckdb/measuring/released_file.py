@@ -120,9 +120,15 @@ def size_histogram(
 
 
 def value_sizes(
-    connection: Connection, of: Opened, columns: Sequence[str], *, unit: str | None, persons: Persons | None
+    connection: Connection,
+    of: Opened,
+    columns: Sequence[str],
+    *,
+    unit: str | None,
+    persons: Persons | None,
+    numbers: frozenset[str],
 ) -> tuple[SizeHistogram, ...]:
-    """Return the histogram of each column alone, many columns of few rows by one query; see :class:`privrelease.engine.protocol.base.Engine`."""
+    """Return the histogram of each column alone, many columns of few rows by one query, ``numbers`` among them; see :class:`privrelease.engine.protocol.base.Engine`."""
     at_once = max(_CELLS_AT_ONCE // max(of.n_rows, 1), 1)
     found: list[SizeHistogram] = []
     for low in range(0, len(columns), at_once):
@@ -130,17 +136,26 @@ def value_sizes(
         if len(some) == 1:
             found.append(size_histogram(connection, of, some, unit=unit, residual=True, persons=persons))
         else:
-            found += _value_sizes(connection, of, some, unit, persons)
+            found += _value_sizes(connection, of, some, unit, persons, numbers)
     return tuple(found)
 
 
 def _value_sizes(
-    connection: Connection, of: Opened, columns: Sequence[str], unit: str | None, persons: Persons | None
+    connection: Connection,
+    of: Opened,
+    columns: Sequence[str],
+    unit: str | None,
+    persons: Persons | None,
+    numbers: frozenset[str],
 ) -> list[SizeHistogram]:
     base, person = with_persons(of, persons)
     person = of.key(unit, "t") if unit is not None else person
     places = sql.call("list_value", *map(sql.integer, range(len(columns))))
-    cells = sql.call("list_value", *(sql.cast(of.key(name, "t"), "VARCHAR") for name in columns))
+    keys_of = (
+        exp.paren(exp.Add(this=of.key(name, "t"), expression=sql.integer(0))) if name in numbers else of.key(name, "t")
+        for name in columns
+    )  # as texts, -0.0 and 0.0 would be two values
+    cells = sql.call("list_value", *(sql.cast(one, "VARCHAR") for one in keys_of))
     named = [sql.aliased(sql.call("unnest", places), "place"), sql.aliased(sql.call("unnest", cells), "cell")]
     rows = base.select(*named, *([] if person is None else [sql.aliased(person, "person")]))
     keys = [sql.column("place"), sql.column("cell")]
