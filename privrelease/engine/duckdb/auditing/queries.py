@@ -24,7 +24,7 @@ from privrelease.engine.duckdb.measuring.released_file import joined, value_pair
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -61,12 +61,13 @@ def _text(cell: Expr) -> Expr:
     return sql.cast(cell, "VARCHAR")
 
 
-def held(connection: Connection, released: Opened, source: Opened) -> Opened:
+def held(connection: Connection, released: Opened, source: Opened, recoded: Collection[str] = ()) -> Opened:
     """Copy a released file into memory, texts as codes of the source's enumerations where that loses none: asked many questions, read once.
 
     A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text.
     """
-    alike = {name: source.enums[name] for name in released.names if name in source.enums and name not in released.enums}
+    texts = [name for name in released.names if name in source.enums and name not in released.enums and name not in recoded]
+    alike = {name: source.enums[name] for name in texts}
     given = dict(zip(alike, _counts(connection, released, alike), strict=True))
     while True:
         copy = _copied(connection, released, alike)
@@ -317,10 +318,10 @@ class AuditQueries(ABC):
     def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
         return None if of is None else self._opened(of)
 
-    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
+    def hold(self, released: ReleasedFile, source: Staged, recoded: Collection[str] = ()) -> ReleasedFile:
         """Copy a released file into memory, to be asked many questions."""
         copy = replace(released, handle=f"{released.handle}-held")
-        self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source))
+        self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source), recoded)
         return copy
 
     def leftovers(self, sink: Sink) -> tuple[str, ...]:
@@ -377,9 +378,11 @@ class AuditQueries(ABC):
         """Compare a pseudonym column with its source."""
         return token_facts(self._connection, self._opened(source), self._opened(released), row_map, column)
 
-    def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
+    def value_pairs(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> Iterator[ValuePairs]:
         """Yield the distinct pairs of a source cell and the released one."""
-        return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, column)
+        return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, columns)
 
     def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:
         """Yield the distinct values of a column with the rows of each."""
