@@ -250,10 +250,11 @@ def value_pairs(
 
 def value_rows(connection: Connection, of: Opened, column: str) -> Iterator[ValueRows]:
     """Yield the distinct values of a column with the rows of each."""
-    cell = of.cell(column, "t")
+    cell = of.key(column, "t")
     counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
-    known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())))
-    for block in connection.side_blocks(known.group_by(cell.copy()), _PAIRS):
+    known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))).group_by(cell.copy())
+    value = sql.cast(sql.column("v"), "VARCHAR") if column in of.texts else sql.column("v")
+    for block in connection.side_blocks(exp.select(value, sql.column("n")).from_(known.subquery("c")), _PAIRS):
         yield ValueRows(block.column(0), np.asarray(block.column(1), np.int64))
 
 
