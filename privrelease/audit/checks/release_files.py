@@ -10,7 +10,7 @@ from privrelease.errors import PrivreleaseError
 from privrelease.release.digests import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from privrelease.engine.protocol.audit import MeasuringEngine
@@ -47,16 +47,18 @@ def opened(engine: MeasuringEngine, sink: Sink, columns: Sequence[Column], *, ma
         return FileEvidence(sink, digest, size, None, _unreadable(error), why=_why(error))
 
 
-def held_in_memory(engine: MeasuringEngine, files: tuple[FileEvidence, ...], source: Staged) -> tuple[FileEvidence, ...]:
+def held_in_memory(
+    engine: MeasuringEngine, files: tuple[FileEvidence, ...], source: Staged, recoded: Collection[str] = ()
+) -> tuple[FileEvidence, ...]:
     """Hold the first readable file, of which most is asked, in memory; a file may prove unreadable only then."""
     for place, file in enumerate(files):
         if file.released is None:
             continue
         try:
-            held = replace(file, released=engine.hold(file.released, source))
+            held = replace(file, released=engine.hold(file.released, source, recoded))
         except PrivreleaseError as error:
             refused = replace(file, released=None, refused=_unreadable(error), why=_why(error))
-            return held_in_memory(engine, (*files[:place], refused, *files[place + 1 :]), source)
+            return held_in_memory(engine, (*files[:place], refused, *files[place + 1 :]), source, recoded)
         return (*files[:place], held, *files[place + 1 :])
     return files
 

@@ -11,7 +11,7 @@ from privrelease.audit.checks.release_files import compared, digest_of, held_in_
 from privrelease.audit.microdata.evidence import Evidence
 from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
-from privrelease.audit.microdata.recoding import VERIFIERS, off_level, recoded_changes
+from privrelease.audit.microdata.recoding import VERIFIERS, off_level, recoded_changes, recoded_columns
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -42,7 +42,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
     if source is None and not target.without_source:
         source = engine.stage(plan.source)
     if source is not None:
-        files = held_in_memory(engine, files, source)
+        files = held_in_memory(engine, files, source, recoded_columns(plan.columns))
     main = next((file.released for file in files if file.released is not None), None)
     usable = _usable(plan, main)
     unit = plan.unit.column if plan.unit is not None else None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
@@ -154,23 +156,19 @@ def recoded_changes(
     verifiers: Verifiers = VERIFIERS,
 ) -> tuple[ColumnChange, ...]:
     """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's."""
-    return tuple(
-        _change(column, engine.value_pairs(source, released, row_map, column.name), verifiers)
-        for column in columns
-        if column.treatment.relation is CellRelation.MAPPED
-    )
+    planned = {column.name: column for column in columns if column.treatment.relation is CellRelation.MAPPED}
+    totals = {name: np.zeros(4, np.int64) for name in planned}
+    stands = {name: partial(verifier_of(one, verifiers).stands, declaration_of(one.treatment)) for name, one in planned.items()}
+    for block in engine.value_pairs(source, released, row_map, tuple(planned)) if planned else ():
+        totals[block.column] += _judged(block, stands[block.column])
+    return tuple(ColumnChange(name, *map(int, total)) for name, total in totals.items())
 
 
-def _change(column: ReleasedColumn, blocks: Iterable[ValuePairs], verifiers: Verifiers) -> ColumnChange:
-    declared = declaration_of(column.treatment)
-    verify = verifier_of(column, verifiers).stands
-    total = np.zeros(4, np.int64)
-    for block in blocks:
-        before, after = np.asarray(block.source.is_valid()), np.asarray(block.released.is_valid())
-        both = before & after
-        stands = np.zeros(len(both), np.bool_)
-        stands[both] = np.asarray(verify(declared, block.source.filter(both), block.released.filter(both)).fill_null(False))
-        parts = (stands | ~(before | after), before & ~after, both & ~stands, after & ~before)
-        total += [int(block.rows[part].sum()) for part in parts]
-    equal, nulled, changed, invented = map(int, total)
-    return ColumnChange(column.name, equal, nulled, changed, invented)
+def _judged(block: ValuePairs, verify: Callable[[Any, Any], Any]) -> NDArray[np.int64]:
+    """Count the rows of pairs that stand, whose released cell is missing, that do not stand, and that were made up."""
+    before, after = np.asarray(block.source.is_valid()), np.asarray(block.released.is_valid())
+    both = before & after
+    stands = np.zeros(len(both), np.bool_)
+    stands[both] = np.asarray(verify(block.source.filter(both), block.released.filter(both)).fill_null(False))
+    parts = (stands | ~(before | after), before & ~after, both & ~stands, after & ~before)
+    return np.array([int(block.rows[part].sum()) for part in parts], np.int64)

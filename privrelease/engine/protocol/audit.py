@@ -17,7 +17,7 @@ from privrelease.engine.protocol.release_pairs import AcrossEngine
 from privrelease.engine.protocol.source_comparison import BesideEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -88,8 +88,9 @@ class TokenFacts:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ValuePairs:
-    """Distinct pairs of a cell of the source and the released one, as Arrow arrays, and the rows of each: (m,) int64. Missing is null."""
+    """Distinct pairs of a cell of the source and the released one of a ``column``, as Arrow arrays, and the rows of each: (m,) int64. Missing is null."""
 
+    column: str
     source: pa.Array
     released: pa.Array
     rows: NDArray[np.int64]
@@ -176,8 +177,11 @@ class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, Iden
         """Return the number of rows that come before a row they should follow (column by column, NULLs last); 0 where sorted."""
         ...
 
-    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
-        """Read a released file once into memory, for many questions; no cell is lost or changed by it."""
+    def hold(self, released: ReleasedFile, source: Staged, recoded: Collection[str] = ()) -> ReleasedFile:
+        """Read a released file once into memory, for many questions; no cell is lost or changed by it.
+
+        ``recoded``: columns whose values are not those of the source, so that they are not stored by its values.
+        """
         ...
 
     def leftovers(self, sink: Sink) -> tuple[str, ...]:
@@ -202,8 +206,10 @@ class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, Iden
         """Compare a pseudonym column with its source."""
         ...
 
-    def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
-        """Yield the distinct pairs of a source cell and the cell that is released for it, in blocks."""
+    def value_pairs(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> Iterator[ValuePairs]:
+        """Yield the distinct pairs of a source cell and the cell that is released for it, of each column, in blocks."""
         ...
 
     def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:

@@ -143,7 +143,8 @@ class PlainEngine(PlainAudit, PlainRecords):
         table = Table({name: [one(cell) for cell in found] for name, found in cells.items()}, types, n)
         return ReleasedFile(self._named(table), tuple(types.items()), n)
 
-    def hold(self, released, source):
+    def hold(self, released, source, recoded=()):
+        del recoded
         return replace(released, handle=self._named(self._of(released)))
 
     # making

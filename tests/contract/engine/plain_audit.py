@@ -21,6 +21,7 @@ from privrelease.engine.protocol.audit import (
     TokenFacts,
     UnitFacts,
     ValuePairs,
+    ValueRows,
 )
 from privrelease.engine.protocol.source_comparison import ExcessRows, Pattern, SourceComparison
 from privrelease.relational.schema import SinkKind
@@ -128,12 +129,18 @@ class PlainAudit:
             sum(unkeyed(*pair) for pair in pairs),
         )
 
-    def value_pairs(self, source, released, row_map, column):
-        ours, theirs = self._of(source).cells[column], self._of(released).cells[column]
-        times = Counter((ours[row], theirs[at]) for row, at in self._traced(source, released, row_map))
+    def value_pairs(self, source, released, row_map, columns):
+        for column in columns:
+            ours, theirs = self._of(source).cells[column], self._of(released).cells[column]
+            times = Counter((ours[row], theirs[at]) for row, at in self._traced(source, released, row_map))
+            if times:
+                before, after = (pa.array([pair[side] for pair in times]) for side in (0, 1))
+                yield ValuePairs(column, before, after, np.array(list(times.values()), np.int64))
+
+    def value_rows(self, of, column):
+        times = Counter(cell for cell in self._of(of).cells[column] if cell is not None)
         if times:
-            before, after = (pa.array([pair[side] for pair in times]) for side in (0, 1))
-            yield ValuePairs(before, after, np.array(list(times.values()), np.int64))
+            yield ValueRows(pa.array(list(times)), np.array(list(times.values()), np.int64))
 
     def unit_facts(self, source, unit):
         cells = self._of(source).cells[unit]

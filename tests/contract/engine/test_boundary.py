@@ -154,7 +154,8 @@ def measured(told, staged, first, second, map_):
     assert found[0].links == staged.n_rows
     told.ask("linked_rows", staged, copy, found[0], ["a", "n"], shuffles=2, seed=1)
     told.ask("own_identifiers", staged, [("who", "a")], FORMS)
-    told.ask("value_pairs", staged, first, map_, "n")
+    told.ask("value_pairs", staged, first, map_, ["n"])
+    told.ask("value_rows", first, "n")
     told.ask("value_sizes", staged, known)
     told.ask("value_sizes", first, known, persons_from=PersonsFrom(staged, map_, "who"))
     recoded(told, staged)

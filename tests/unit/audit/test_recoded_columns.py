@@ -40,11 +40,11 @@ class Pairs:
 
     def __init__(self, *blocks):
         self.blocks = [
-            ValuePairs(pa.array(a, pa.int64()), pa.array(b, pa.int64()), np.array(n, np.int64)) for a, b, n in blocks
+            ValuePairs("age", pa.array(a, pa.int64()), pa.array(b, pa.int64()), np.array(n, np.int64)) for a, b, n in blocks
         ]
 
-    def value_pairs(self, source, released, row_map, column):
-        assert column == "age"
+    def value_pairs(self, source, released, row_map, columns):
+        assert columns == ("age",)
         yield from self.blocks
 
 

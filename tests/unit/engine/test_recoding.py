@@ -177,7 +177,7 @@ def test_the_pairs_of_source_and_released_cells_are_counted_through_the_row_map(
         pair = row["age"], by_hand(row)["age"]
         expected[pair] = expected.get(pair, 0) + 1
     found = {}
-    for block in engine.value_pairs(staged, released, tmp_path / f"{made.handle}-map.parquet", "age"):
+    for block in engine.value_pairs(staged, released, tmp_path / f"{made.handle}-map.parquet", ["age"]):
         found |= dict(
             zip(zip(block.source.to_pylist(), block.released.to_pylist(), strict=True), block.rows.tolist(), strict=True)
         )

@@ -21,10 +21,12 @@ from privrelease.engine.duckdb.auditing.rows import linked_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
 from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs, value_rows
+from privrelease.engine.duckdb.reading.staging import MOST_CODED
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -61,21 +63,41 @@ def _text(cell: Expr) -> Expr:
     return sql.cast(cell, "VARCHAR")
 
 
-def held(connection: Connection, released: Opened, source: Opened) -> Opened:
+def held(connection: Connection, released: Opened, source: Opened, recoded: Collection[str] = ()) -> Opened:
     """Copy a released file into memory, texts as codes of the source's enumerations where that loses none: asked many questions, read once.
 
-    A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text.
+    A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text. Texts of ``recoded``
+    columns, which are few labels as a rule, are codes of an enumeration of their own.
     """
-    alike = {name: source.enums[name] for name in released.names if name in source.enums and name not in released.enums}
+    own = {name: made for name in recoded if (made := _enumeration(connection, released, name)) is not None}
+    texts = [name for name in released.names if name in source.enums and name not in released.enums and name not in recoded]
+    alike = {name: source.enums[name] for name in texts}
     given = dict(zip(alike, _counts(connection, released, alike), strict=True))
     while True:
-        copy = _copied(connection, released, alike)
+        copy = _copied(connection, released, {**alike, **own})
         kept = dict(zip(alike, _counts(connection, copy, alike), strict=True))
         lossy = [name for name in alike if kept[name] != given[name]]
         if not lossy:
             return copy
         connection.drop("TABLE", copy.rows("t", False).name)
         alike = {name: enum for name, enum in alike.items() if name not in lossy}
+
+
+def _enumeration(connection: Connection, of: Opened, name: str) -> str | None:
+    """Make an enumeration of the texts of a column; None where there are too many, or one that no enumeration holds."""
+    values, made = connection.fresh("d"), connection.fresh("e")
+    cell = of.key(name, "t")
+    there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
+    connection.run(
+        sql.create_table(values, exp.select(sql.aliased(cell, "v")).distinct().from_(of.rows("t", False)).where(there))
+    )
+    odd = sql.count_all(where=sql.call("contains", sql.column("v"), sql.call("chr", sql.integer(0))))
+    many, unheld = map(int, connection.row(exp.select(sql.count_all(), odd).from_(sql.table(values))))
+    fits = 0 < many <= MOST_CODED and not unheld
+    if fits:
+        connection.run(sql.create_enum(made, exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v"))))
+    connection.drop("TABLE", values)
+    return made if fits else None
 
 
 def _counts(connection: Connection, of: Opened, names: Iterable[str]) -> list[int]:
@@ -101,6 +123,11 @@ def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) 
         released.n_rows,
         {**released.enums, **enums},
     )
+
+
+def _texts(released: ReleasedFile, names: Collection[str]) -> tuple[str, ...]:
+    texts = {ColumnType.STRING, ColumnType.CATEGORY}
+    return tuple(name for name, kind in released.columns if name in names and kind in texts)
 
 
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
@@ -317,10 +344,12 @@ class AuditQueries(ABC):
     def _side(self, of: Staged | ReleasedFile | None) -> Opened | None:
         return None if of is None else self._opened(of)
 
-    def hold(self, released: ReleasedFile, source: Staged) -> ReleasedFile:
+    def hold(self, released: ReleasedFile, source: Staged, recoded: Collection[str] = ()) -> ReleasedFile:
         """Copy a released file into memory, to be asked many questions."""
         copy = replace(released, handle=f"{released.handle}-held")
-        self._released[copy.handle] = held(self._connection, self._opened(released), self._opened(source))
+        self._released[copy.handle] = held(
+            self._connection, self._opened(released), self._opened(source), _texts(released, recoded)
+        )
         return copy
 
     def leftovers(self, sink: Sink) -> tuple[str, ...]:
@@ -377,9 +406,11 @@ class AuditQueries(ABC):
         """Compare a pseudonym column with its source."""
         return token_facts(self._connection, self._opened(source), self._opened(released), row_map, column)
 
-    def value_pairs(self, source: Staged, released: ReleasedFile, row_map: Path, column: str) -> Iterator[ValuePairs]:
+    def value_pairs(
+        self, source: Staged, released: ReleasedFile, row_map: Path, columns: Sequence[str]
+    ) -> Iterator[ValuePairs]:
         """Yield the distinct pairs of a source cell and the released one."""
-        return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, column)
+        return value_pairs(self._connection, self._opened(source), self._opened(released), row_map, columns)
 
     def value_rows(self, of: Staged | ReleasedFile, column: str) -> Iterator[ValueRows]:
         """Yield the distinct values of a column with the rows of each."""

@@ -54,6 +54,8 @@ _AT_ONCE = 64
 _CELLS_AT_ONCE = 500_000
 #: Pairs of a block.
 _PAIRS = 1 << 17
+#: Columns whose cells are led together in one table.
+_PAIRED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,22 +238,38 @@ def changes(
     return tuple(found[name] for name in columns)
 
 
-def value_pairs(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> Iterator[ValuePairs]:
-    """Yield the distinct (source cell, released cell) pairs of a column, each with its rows."""
-    before, after = source.cell(column, "s"), released.cell(column, "t")
-    rows = joined(released, row_map, source).select(
-        sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")
-    )
-    for block in connection.side_blocks(rows.group_by(before.copy(), after.copy()), _PAIRS):
-        yield ValuePairs(block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
+def value_pairs(
+    connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
+) -> Iterator[ValuePairs]:
+    """Yield the distinct (source cell, released cell) pairs of each column with the rows of each; rows are led together once for several."""
+    for low in range(0, len(columns), _PAIRED):
+        some = columns[low : low + _PAIRED]
+        cells = [
+            sql.aliased(of.key(name, alias), f"{alias}{place}")
+            for place, name in enumerate(some)
+            for of, alias in ((source, "s"), (released, "t"))
+        ]
+        both = connection.fresh("pairs")
+        connection.run(sql.create_table(both, joined(released, row_map, source).select(*cells)))
+        for place, name in enumerate(some):
+            keys = [sql.column(f"{alias}{place}", "p") for alias in "st"]
+            counted = exp.select(*keys, sql.aliased(sql.count_all(), "n")).from_(sql.table(both, alias="p")).group_by(*keys)
+            shown = [
+                sql.cast(sql.column(f"{alias}{place}"), "VARCHAR") if name in of.texts else sql.column(f"{alias}{place}")
+                for of, alias in ((source, "s"), (released, "t"))
+            ]
+            for block in connection.side_blocks(exp.select(*shown, sql.column("n")).from_(counted.subquery("c")), _PAIRS):
+                yield ValuePairs(name, block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
+        connection.drop("TABLE", both)
 
 
 def value_rows(connection: Connection, of: Opened, column: str) -> Iterator[ValueRows]:
     """Yield the distinct values of a column with the rows of each."""
-    cell = of.cell(column, "t")
+    cell = of.key(column, "t")
     counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
-    known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())))
-    for block in connection.side_blocks(known.group_by(cell.copy()), _PAIRS):
+    known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))).group_by(cell.copy())
+    value = sql.cast(sql.column("v"), "VARCHAR") if column in of.texts else sql.column("v")
+    for block in connection.side_blocks(exp.select(value, sql.column("n")).from_(known.subquery("c")), _PAIRS):
         yield ValueRows(block.column(0), np.asarray(block.column(1), np.int64))
 
 
