@@ -20,22 +20,39 @@ __all__ = ["diff", "explain", "hierarchy", "init", "schema", "show", "validate"]
 
 
 def init(
-    data_file: Annotated[Path, typer.Argument(metavar="DATA_FILE", help="A CSV or Parquet file.", show_default=False)],
+    data_file: Annotated[
+        Path, typer.Argument(metavar="DATA_FILE", help="A CSV, Parquet, DuckDB or SQLite file.", show_default=False)
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = Path("policy.yaml"),
     *,
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", metavar="SIGN", help='Between cells of a text file, e.g. ";" or tab.')
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Of a text file, e.g. latin-1. Default: what can be proven, else it is asked for.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="Of a database; needed where it has several.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Read the names of columns alone: nothing is counted or proposed.")
+    ] = False,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Write a commented starter policy from the header of a data file; what each column is remains for a person to decide.
+    """Write a commented starter policy from a data file, with counts and proposals; what each column is remains for a person to decide.
 
     Example: `privrelease init data/patients.csv -o policy.yaml`
     """
+    from privrelease.cli.commands.init import Asked
     from privrelease.cli.commands.init import init as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(data_file, output, console, delimiter))
+    return ended(lambda: work(data_file, output, console, Asked(delimiter, encoding, table, quick)))
 
 
 def validate(
