@@ -63,9 +63,7 @@ def validate(
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
     ] = None,
-    only_policies: Annotated[
-        bool, typer.Option("--only-policies", help="Pass over named files that are no release policies, as in folders.")
-    ] = False,
+    only_policies: o.OnlyPolicies = False,
     form: o.FormatOption = Format.TEXT,
     fail_on: o.FailOnOption = FailOn.ERROR,
     quiet: o.Quiet = False,
@@ -99,6 +97,7 @@ def diff(
     ],
     *,
     env: o.Environment = None,
+    only_policies: o.OnlyPolicies = False,
     form: Annotated[DiffFormat, typer.Option("--format", help="Form of what goes to stdout.")] = DiffFormat.TEXT,
     fail_on: Annotated[
         StopAt, typer.Option("--fail-on", help="What makes the exit code 1; breaking stops at what weakens, too.")
@@ -110,7 +109,7 @@ def diff(
     """
     from privrelease.cli.commands.diff import diff as work
 
-    return ended(lambda: work(old, new, env, form, fail_on, Console()))
+    return ended(lambda: work(old, new, env, form, fail_on, Console(), only_policies=only_policies))
 
 
 def show(
