@@ -20,6 +20,7 @@ __all__ = [
     "KeyFile",
     "KeyVariable",
     "MemoryLimit",
+    "OnlyPolicies",
     "PlainFormatOption",
     "PolicyFile",
     "PolicyFiles",
@@ -42,6 +43,9 @@ PolicyFiles = Annotated[
         help="Policy files, folders of them, or - for the text on stdin; in a folder other files are passed over.",
         show_default=False,
     ),
+]
+OnlyPolicies = Annotated[
+    bool, typer.Option("--only-policies", help="Pass over named files that are no release policies, as in folders.")
 ]
 Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Overlay this environment of the policy.")]
 DataRoot = Annotated[

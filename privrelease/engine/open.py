@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import EngineSettings
-    from privrelease.relational.schema import ColumnType, FileFormat
+    from privrelease.relational.profile import FileProfile
+    from privrelease.relational.schema import ColumnType, FileFormat, SourceKind
 
-__all__ = ["offered", "open_engine", "read_header"]
+__all__ = ["columns_of_table", "likely_encodings", "offered", "open_engine", "profile_file", "read_header", "tables_of"]
 
 
 def offered() -> frozenset[Offer]:
@@ -37,3 +38,31 @@ def read_header(path: Path, format_: FileFormat | None = None) -> tuple[tuple[st
     from privrelease.engine.duckdb.reading import header
 
     return header.read_header(path, format_)
+
+
+def profile_file(path: Path, kind: SourceKind, format_: FileFormat, table: str | None = None) -> FileProfile:
+    """Return counts over the first rows of a data file, and never a cell. Raises InputError where it cannot be read as the format says."""
+    from privrelease.engine.duckdb.reading import profile
+
+    return profile.profile_file(path, kind, format_, table)
+
+
+def tables_of(path: Path, kind: SourceKind) -> tuple[str, ...]:
+    """Return the names of the tables and views of a database file. Raises InputError (D103)."""
+    from privrelease.engine.duckdb.reading import profile
+
+    return profile.tables_of(path, kind)
+
+
+def columns_of_table(path: Path, kind: SourceKind, table: str) -> tuple[tuple[str, ColumnType | None], ...]:
+    """Return name and declared type of every column of a table, in order. Raises InputError (D103, D116)."""
+    from privrelease.engine.duckdb.reading import profile
+
+    return profile.columns_of_table(path, kind, table)
+
+
+def likely_encodings(path: Path) -> tuple[str, ...]:
+    """Return the encodings that a text file may have: one where it can be proven, else the likely ones, the likeliest first."""
+    from privrelease.engine.duckdb.reading import profile
+
+    return profile.likely_encodings(path)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["Work", "prepare", "require_logged", "run", "tidy"]
+__all__ = ["DRY_RUN_SUBJECT", "Work", "prepare", "require_logged", "run", "tidy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +179,8 @@ def _rehearsed(work: Work, release: ReleasePlan, store: Rehearsal) -> ReleaseRes
     return ReleaseResult(release.id, "rehearsed", reason, None, audit, files, would=would)
 
 
+#: What the note of a dry run is about.
+DRY_RUN_SUBJECT: Final = "dry-run"
 _WOULD: Final = {
     "published": "it would be published",
     "parked": "it would be parked for a person",
@@ -189,6 +191,7 @@ _DRY: Final = FindingRecord(
     message="this is the report of a dry run: nothing was published, parked or charged, and the files were removed",
     severity="info",
     hint="run without --dry-run to release",
+    subject=DRY_RUN_SUBJECT,
     visibility=Visibility.PUBLIC,
 )
 

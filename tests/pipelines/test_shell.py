@@ -35,8 +35,7 @@ def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(r
     assert comment in repository.summary
     assert str(repository.runner) not in comment
     found = [json.loads(path.read_text()) for path in sorted((repository.folder / "review" / "sarif").iterdir())]
-    assert len(found) == 3
-    assert len({log["runs"][0]["automationDetails"]["id"] for log in found}) == 3
+    assert [log["runs"][0]["automationDetails"]["id"] for log in found] == ["privrelease/validate/policies/"]
     places = [
         one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for log in found for one in log["runs"][0]["results"]
     ]
@@ -59,9 +58,28 @@ def test_a_pull_request_that_weakens_a_policy_stops_where_that_is_asked_for(repo
     base = repository.commit(one=policies.failing)
     repository.commit(one=policies.passing)
     values = {"github.event.pull_request.base.sha": base}
-    assert repository.github("review", values).codes == {"validate": 0, "diff": 0}
+    assert repository.github("review", values, STOP_AT="never").codes == {"validate": 0, "diff": 0}
     repository.git("worktree", "remove", "--force", str(repository.runner / "base"))
-    assert repository.github("review", values, STOP_AT="weaker").codes == {"validate": 0, "diff": 1}
+    # it is the default
+    assert repository.github("review", values).codes == {"validate": 0, "diff": 1}
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_a_parked_release_hides_no_failed_one_and_a_published_one_is_not_denied(repository, policies, service):
+    """Case w08: of several policies the worst by the ranking of `run` decides, not the largest number."""
+    waiting = (
+        policies.passing.replace("id: made-up", "id: waiting").replace("out/r.csv", "out/w.csv") + "legal: {profile: gdpr}\n"
+    )
+    failing = policies.failing.replace("releases:\n", "  u: {dataset: d, knows: [g], highest_risk: 0.9}\nreleases:\n")
+    failing += "  - {id: s, kind: microdata, from: d, protect: [u], output: {path: out/s.csv}}\n"
+    repository.commit(a=failing, b=waiting, c=policies.passing.replace("id: made-up", "id: third").replace("out/r", "out/c"))
+    job = repository.github("release", policies.secrets) if service == "github" else repository.gitlab("privrelease-release")
+    said = repository.summary if service == "github" else job.said
+    assert job.code == 1
+    assert "a check failed, the report says why: r quarantined, s published (exit 1)" in said
+    assert sorted(path.name for path in (repository.folder / "policies" / "out").glob("*.csv")) == ["c.csv", "s.csv"]
+    assert "an approval or a review is missing: r parked (exit 5)" in said
+    assert "released (exit 0)" in said
 
 
 @pytest.mark.case("c01-exit-status")
@@ -80,7 +98,7 @@ def test_a_release_job_tells_pass_fail_nothing_checked_and_bad_policy_apart(repo
         line.removeprefix("**").split("**: ") for line in repository.summary.splitlines() if line.startswith("**policies/")
     )
     assert said["policies/passes.yaml"] == "released (exit 0)"
-    assert said["policies/fails.yaml"].endswith("nothing was released, the report says why (exit 1)")
+    assert said["policies/fails.yaml"] == "a check failed, the report says why: r quarantined (exit 1)"
     assert said["policies/nothing.yaml"].endswith(("(exit 1)", "(exit 2)"))
     assert said["policies/unknown.yaml"] == "the policy cannot be used (exit 2)"
     assert "gg" in job.said

@@ -12,6 +12,8 @@ import pytest
 from privrelease.audit.all_checks import ALL_CHECKS
 from privrelease.cli.commands.explain import codes_page
 from privrelease.cli.main import main
+from privrelease.policy.language.releases import STEPS
+from privrelease.policy.validation.unsupported import _STEPS as UNSUPPORTED_STEPS
 from privrelease.texts.codes import FAMILIES, code_of, every_code, nearest_codes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +77,19 @@ def test_the_catalogue_names_the_checks_of_the_auditor():
 def test_docs_codes_is_what_the_command_writes():
     page = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
     assert page == codes_page(CODES), "run: privrelease explain --format markdown > docs/codes.md"
+
+
+def test_no_remedy_weakens_the_attacker_or_names_a_step_that_does_not_exist():
+    """A remedy is followed without a second thought: one that made the attacker know less would make the policy pass by saying less."""
+    steps = {step.named for step in STEPS}
+    missing = re.compile(r"\b(" + "|".join(sorted(set(UNSUPPORTED_STEPS) - steps)) + r")\b|know less|fewer columns in `knows`")
+    texts = [text for code in CODES for text in (code.cause, code.remedy)]
+    for path in sorted((ROOT / "privrelease").rglob("*.py")):
+        if path.name != "unsupported.py":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            texts += [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    assert missing.search("know less in the threats, or microaggregate") is not None
+    assert [text for text in texts if missing.search(text)] == []
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,16 @@ class StopAt(StrEnum):
     BREAKING = "breaking"
 
 
-def diff(old: Path, named: Sequence[Path], environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
+def diff(
+    old: Path,
+    named: Sequence[Path],
+    environment: str | None,
+    form: DiffFormat,
+    stop: StopAt,
+    console: Console,
+    *,
+    only_policies: bool = False,
+) -> Ending:
     """Compare two policies, or two audits (``audit.json`` or folders of runs). ``old`` may be a folder of policies: the one of the same id.
 
     Several new policies, or a folder of them, are compared with a folder, each with its own; a policy that the folder has no longer is listed.
@@ -52,7 +61,7 @@ def diff(old: Path, named: Sequence[Path], environment: str | None, form: DiffFo
     """
     from privrelease.pipeline.policy_before import holds_policies, policies_gone
 
-    if len(named) == 1 and not holds_policies(named[0]):
+    if len(named) == 1 and not only_policies and not holds_policies(named[0]):
         return _diff(old, named[0], environment, form, stop, console)
     if not old.is_dir():
         raise UsageError(
@@ -60,14 +69,15 @@ def diff(old: Path, named: Sequence[Path], environment: str | None, form: DiffFo
             message=f"several policies are compared with a folder, and {old} is none",
             hint="name the folder that holds the policies as they were",
         )
-    inputs = policy_inputs(named, console)
+    inputs = policy_inputs(named, console, only_policies=only_policies)
     if form is DiffFormat.JSON:
         console = replace(console, form=PlainFormat.JSON)
-    heading = {DiffFormat.MARKDOWN: "### `{path}`\n", DiffFormat.TEXT: "== {path}"}.get(form, "")
+    heading = {DiffFormat.MARKDOWN: "### `{path}`\n\n", DiffFormat.TEXT: "== {path}"}.get(form, "")
     ending = for_each(inputs, lambda one, kept: _diff(old, one.path, environment, form, stop, kept), console, heading=heading)
     for gone in policies_gone(old, [one.path for one in inputs], [path for path in named if path.is_dir()]):
         if heading:
-            console.data(f"\n{heading.format(path=gone)}\nNo policy has this id or path any more.")
+            console.data("\n" + heading.format(path=gone))
+            console.data("No policy has this id or path any more.")
     return ending
 
 
@@ -178,6 +188,7 @@ def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -
             from privrelease.report.forms.markdown import render_results_markdown
             from privrelease.report.forms.results import results_of_policy
 
+            console.data("It cannot be compared: the policy, or what it was, is not valid.\n\n")
             console.data(render_results_markdown(results_of_policy(findings)))
         raise
 

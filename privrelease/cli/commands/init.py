@@ -1,12 +1,14 @@
-"""``privrelease init``: a commented starter policy from the header of a data file."""
+"""``privrelease init``: a commented starter policy from the columns of a data file, and from counts over its rows."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
-from privrelease.errors import InputError, UsageError
+from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.relational.schema import SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,41 +16,65 @@ if TYPE_CHECKING:
 
     from privrelease.cli.console import Console
 
-__all__ = ["init"]
+__all__ = ["Asked", "init"]
 
-_ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt", ".parquet", ".pq")
-
-
+_KINDS = {
+    (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt"): SourceKind.CSV,
+    (".parquet", ".pq"): SourceKind.PARQUET,
+    (".duckdb", ".db"): SourceKind.DUCKDB,
+    (".sqlite", ".sqlite3"): SourceKind.SQLITE,
+}
+_HINT = "name a csv, parquet, duckdb or sqlite file"
 _OTHER_DELIMITERS = {";": '";"', "|": '"|"', "\t": "tab"}
 
 
-def init(data_file: Path, output: Path, console: Console, delimiter: str | None = None) -> Ending:
-    """Write the starter, never over a file that exists. Reads names and declared types of columns, no row."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options of ``init``: how the data file is written, and the table of a database."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    table: str | None = None
+    quick: bool = False
+
+
+def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Ending:
+    """Write the starter, never over a file that exists. Reads names and types of columns, and counts over rows unless that is to be ``quick``."""
     from privrelease.cli.output_files import Writer
-    from privrelease.engine.open import read_header
+    from privrelease.engine.open import columns_of_table, profile_file, read_header
     from privrelease.policy.output.starter import starter_policy
     from privrelease.relational.schema import FileFormat
 
     if os.path.lexists(output):
         raise _taken(output)
     if not data_file.is_file():
-        raise InputError(code="C111", message=f"{data_file} is no file", hint="name a csv or parquet file")
-    if not data_file.name.lower().endswith(_ENDINGS):
-        raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint="name a csv or parquet file")
-    written = _delimiter(delimiter)
+        raise InputError(code="C111", message=f"{data_file} is no file", hint=_HINT)
+    kind = next((kind for ends, kind in _KINDS.items() if data_file.name.lower().endswith(ends)), None)
+    if kind is None:
+        raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint=_HINT)
+    written = _delimiter(asked.delimiter)
     writer = Writer()
     writer.check(output)
-    columns = read_header(data_file, None if written is None else FileFormat(delimiter=written))
+    table = _table(data_file, kind, asked.table)
+    encoding = _encoding(data_file, asked.encoding, written, console) if kind is SourceKind.CSV else None
+    form = FileFormat(delimiter=written or ",", encoding=encoding or "utf-8")
+    columns = read_header(data_file, form) if table is None else columns_of_table(data_file, kind, table)
     names = [name for name, _ in columns]
-    if written is None and (found := _hidden(names)) is not None:
+    if written is None and kind is SourceKind.CSV and (found := _hidden(names)) is not None:
         raise InputError(
             code="C114",
             message=f"{data_file.name} has one column only if cells end at a comma; another delimiter stands in its first line",
             hint=f"name the delimiter: privrelease init {data_file} --delimiter {found}",
         )
+    profile = None
+    if not asked.quick and not _alike(names):
+        try:
+            profile = profile_file(data_file, kind, form, table)
+        except PrivreleaseError as error:
+            console.say(f"warning: rows could not be counted, so nothing is proposed: {error}")
     source = os.path.relpath(data_file.resolve(), output.resolve().parent)
-    types = {name: kind for name, kind in columns if kind is not None}
-    text = starter_policy(names, source, types=types, delimiter=written)
+    types = {name: declared for name, declared in columns if declared is not None}
+    text = starter_policy(names, source, types=types, table=table, delimiter=written, encoding=encoding, profile=profile)
     writer.write(output, text.encode())
     columns_said = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
     console.log(f"wrote {output} with {columns_said}; every role in it is open")
@@ -58,6 +84,51 @@ def init(data_file: Path, output: Path, console: Console, delimiter: str | None 
         )
     console.log(f"next: decide each role, then `privrelease validate {output}`")
     return Ending(0, f"{output} is a starting point; nothing in it was judged")
+
+
+def _encoding(data_file: Path, asked: str | None, delimiter: str | None, console: Console) -> str | None:
+    """Return the encoding to write down, None for UTF-8. Raises InputError (C170) where none is named and none can be proven."""
+    from privrelease.engine.open import likely_encodings, read_header
+    from privrelease.relational.schema import FileFormat
+
+    if asked is not None:
+        return asked
+    likely = likely_encodings(data_file)
+    if len(likely) > 1:
+        names = [name for name, _ in read_header(data_file, FileFormat(delimiter=delimiter or ",", encoding=likely[0]))]
+        sign = None if delimiter is not None else _hidden(names)
+        more = f" --delimiter {sign}" if sign is not None else ""
+        raise InputError(
+            code="C170",
+            message=f"{data_file.name} is not UTF-8, and which other encoding it is cannot be proven",
+            hint=f"name it: --encoding {likely[0]}{more}; else {' or '.join(likely[1:])} is likely",
+        )
+    if likely[0] == "utf-8":
+        return None
+    console.log(f"{data_file.name} begins with the mark of {likely[0]}")
+    return likely[0]
+
+
+def _table(data_file: Path, kind: SourceKind, asked: str | None) -> str | None:
+    """Return the table of a database file, None for a file without tables. Raises UsageError (C171) where it is not clear."""
+    from privrelease.engine.open import tables_of
+
+    if kind not in {SourceKind.DUCKDB, SourceKind.SQLITE}:
+        if asked is not None:
+            raise UsageError(code="C171", message=f"{data_file.name} has no tables", hint="leave out --table")
+        return None
+    known = tables_of(data_file, kind)
+    if asked in known or (asked is None and len(known) == 1):
+        return asked or known[0]
+    listed = ", ".join(known[:_MOST_TABLES]) + (f" and {len(known) - _MOST_TABLES} more" if len(known) > _MOST_TABLES else "")
+    raise UsageError(
+        code="C171",
+        message=f"{data_file.name} has {'no table ' + asked if asked else f'{len(known)} tables'}",
+        hint=f"name one with --table: {listed}" if known else "name a database with a table",
+    )
+
+
+_MOST_TABLES = 10
 
 
 def _delimiter(asked: str | None) -> str | None:

@@ -74,7 +74,11 @@ def run(
     if len(endings) == 1:
         return replace(endings[0], said="")
     bad = ", ".join(f"{one.release} ({MEANINGS[ending.code]})" for one, ending in told if ending.code)
-    return Ending(worst([ending.code for ending in endings]), bad or f"{len(endings)} releases")
+    said = bad or f"{len(endings)} releases"
+    return Ending(
+        worst([ending.code for ending in endings]),
+        f"dry run, nothing was published, parked or charged; {said}" if dry else said,
+    )
 
 
 def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:
@@ -118,7 +122,7 @@ def _tell_stopped(result: ReleaseResult, ending: Ending, console: Console) -> No
 def _tell_audited(result: ReleaseResult, audit: AuditResult, console: Console) -> None:
     from privrelease.report.forms.text import render_text
 
-    report_findings(audit.findings, console)
+    report_findings(audit.findings, console, but={pipeline.DRY_RUN_SUBJECT})
     if not console.text:
         return
     console.data(render_text(audit))

@@ -20,22 +20,39 @@ __all__ = ["diff", "explain", "hierarchy", "init", "schema", "show", "validate"]
 
 
 def init(
-    data_file: Annotated[Path, typer.Argument(metavar="DATA_FILE", help="A CSV or Parquet file.", show_default=False)],
+    data_file: Annotated[
+        Path, typer.Argument(metavar="DATA_FILE", help="A CSV, Parquet, DuckDB or SQLite file.", show_default=False)
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = Path("policy.yaml"),
     *,
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", metavar="SIGN", help='Between cells of a text file, e.g. ";" or tab.')
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Of a text file, e.g. latin-1. Default: what can be proven, else it is asked for.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="Of a database; needed where it has several.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Read the names of columns alone: nothing is counted or proposed.")
+    ] = False,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Write a commented starter policy from the header of a data file; what each column is remains for a person to decide.
+    """Write a commented starter policy from a data file, with counts and proposals; what each column is remains for a person to decide.
 
     Example: `privrelease init data/patients.csv -o policy.yaml`
     """
+    from privrelease.cli.commands.init import Asked
     from privrelease.cli.commands.init import init as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(data_file, output, console, delimiter))
+    return ended(lambda: work(data_file, output, console, Asked(delimiter, encoding, table, quick)))
 
 
 def validate(
@@ -46,9 +63,7 @@ def validate(
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
     ] = None,
-    only_policies: Annotated[
-        bool, typer.Option("--only-policies", help="Pass over named files that are no release policies, as in folders.")
-    ] = False,
+    only_policies: o.OnlyPolicies = False,
     form: o.FormatOption = Format.TEXT,
     fail_on: o.FailOnOption = FailOn.ERROR,
     quiet: o.Quiet = False,
@@ -82,6 +97,7 @@ def diff(
     ],
     *,
     env: o.Environment = None,
+    only_policies: o.OnlyPolicies = False,
     form: Annotated[DiffFormat, typer.Option("--format", help="Form of what goes to stdout.")] = DiffFormat.TEXT,
     fail_on: Annotated[
         StopAt, typer.Option("--fail-on", help="What makes the exit code 1; breaking stops at what weakens, too.")
@@ -93,7 +109,7 @@ def diff(
     """
     from privrelease.cli.commands.diff import diff as work
 
-    return ended(lambda: work(old, new, env, form, fail_on, Console()))
+    return ended(lambda: work(old, new, env, form, fail_on, Console(), only_policies=only_policies))
 
 
 def show(

@@ -135,7 +135,8 @@ def person_sizes(unit: UnitPlan, source: TableSource, engine: Engine, staged: St
         raise InputError(
             code="D602",
             message=f"{over} of {pluralise(number, 'person')} {'has' if over == 1 else 'have'} more than max_rows = {pluralise(unit.max_rows, 'row')} (the most is {most})",
-            hint="raise `max_rows` in `unit`, or bring each person's rows down to it in the source",
+            hint="raise `max_rows` in `unit`, or bring each person's rows down to it in the source. It bounds statistics, while rows and tables refuse "
+            "persons with more rows: for a lower bound in statistics alone, declare a second dataset over the same file",
             location=source.location,
         )
     return number, most

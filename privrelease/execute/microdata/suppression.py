@@ -260,6 +260,6 @@ def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: in
         "R170",
         f"{total} of {cells_total} cells are lost, {total - allowed} more than the limit of {float(step.limit):.6g} allows; most: {named}",
         location=step.location,
-        hint="generalise the columns that cost most, leave one out, or raise `limit` or a threshold",
+        hint=f"generalise {costly[0][0]}, which costs most (`generalise`), leave it out, or raise `limit`",
         subject=f"releases.{plan.id}",
     )

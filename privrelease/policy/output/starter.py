@@ -7,10 +7,12 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from privrelease.policy.output.dump import yaml_text
+from privrelease.relational.profile import proposal, unit_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from privrelease.relational.profile import FileProfile
     from privrelease.relational.schema import ColumnType
 
 __all__ = ["starter_policy"]
@@ -37,7 +39,11 @@ datasets:
       #       sensitive    must not become known about a person (diagnosis, income)
       #       insensitive  none of these
       # type: string, category, integer, number, date, datetime or boolean
-"""
+{proposals}"""
+
+_PROPOSALS = """\
+      # {rows} show (counts alone, no value). Proposals, not decisions:
+{lines}{unit}"""
 
 _TAIL = """
 threats:
@@ -75,26 +81,61 @@ def starter_policy(
     types: Mapping[str, ColumnType] | None = None,
     table: str | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    profile: FileProfile | None = None,
 ) -> str:
     """Return a commented policy for a file with the columns ``header``; every role is open, no column is called safe.
 
     ``source_path``: as the policy shall write it. ``types``: declared types where the file has them (Parquet, databases); a column
     without one is a ``string``, which keeps every cell as it is written. ``table``: of a database file.
-    ``delimiter``: of a text file, where it is to be written down.
+    ``delimiter``, ``encoding``: of a text file, where they are to be written down. ``profile``: counts from which roles, types and units are
+    proposed in comments.
     """
     name = PurePath(source_path).name
     stem = _name(name.split(".")[0])
     suffix = PurePath(source_path).suffix.lower()
     output = f"out/{stem}{suffix if suffix in {'.csv', '.parquet', '.duckdb'} else '.csv'}"
     named = "" if table is None else f"    table: {yaml_text(table)}\n"
+    form = []
     if delimiter is not None:
         sign = '"\\t"' if delimiter == "\t" else f'"{delimiter}"' if delimiter != "\\" else "'\\'"
-        named += f"    format: {{delimiter: {sign}}}\n"
+        form.append(f"delimiter: {sign}")
+    if encoding is not None:
+        form.append(f"encoding: {yaml_text(encoding)}")
+    if form:
+        named += f"    format: {{{', '.join(form)}}}\n"
     head = _HEAD.format(
-        id=stem, title=yaml_text(f"Release of {name}"), dataset=stem, source=yaml_text(source_path), table=named
+        id=stem,
+        title=yaml_text(f"Release of {name}"),
+        dataset=stem,
+        source=yaml_text(source_path),
+        table=named,
+        proposals="" if profile is None else _proposals(profile),
     )
     columns = "".join(_column(column, (types or {}).get(column)) for column in header)
     return head + columns + _TAIL.format(dataset=stem, output=output)
+
+
+def _proposals(profile: FileProfile) -> str:
+    """Write what a file's profile proposes as comments, a line for each column."""
+    which = "All" if profile.whole else "The first"
+    rows = f"What {which.lower()} {profile.rows:,} rows"
+    found = [(yaml_text(one.name), f"{one.distinct:,} of {one.filled:,}", *proposal(one)) for one in profile.columns]
+    widths = [max((len(row[place]) for row in found), default=0) for place in range(3)]
+    heads = ("column", "distinct", "proposal")
+    widths = [max(width, len(head)) for width, head in zip(widths, heads, strict=True)]
+    lines = [
+        "      #   "
+        + "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3])).rstrip()
+        + "\n"
+        for row in ((*heads, "because of"), *found)
+    ]
+    units = ", or ".join(f"{{column: {yaml_text(name)}, max_rows: {most}}}" for name, most in unit_candidates(profile)[:_UNITS])
+    unit = f"      # Who is protected may be named by: unit: {units}\n" if units else ""
+    return _PROPOSALS.format(rows=rows, lines="".join(lines), unit=unit)
+
+
+_UNITS = 3
 
 
 def _column(name: str, declared: ColumnType | None) -> str:

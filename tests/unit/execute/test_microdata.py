@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 from dataclasses import replace
 from fractions import Fraction
@@ -120,6 +121,7 @@ def test_an_exceeded_limit_says_by_how_much_and_which_columns_cost_most(desk):
     parked = desk.run(plan)
     (finding,) = parked.findings
     assert finding.code == "R170"
+    assert re.fullmatch(r"generalise \w+, which costs most \(`generalise`\), leave it out, or raise `limit`", finding.hint)
     assert finding.message == "4 of 12 cells are lost, 3 more than the limit of 0.1 allows; most: region 2, sex 2"
     assert desk.store.record(parked.run.id).state is RunState.PARKED
     met = desk.plan(plan.source, threats=plan.threats, suppress=SuppressStep(limit=Fraction(4, 12)))

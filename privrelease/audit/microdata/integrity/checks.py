@@ -147,7 +147,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "A212",
         "AUDIT-LIMIT",
         "Lost cells within the limit",
-        "allow more (`limit`), know less in the threats, or release fewer columns",
+        "generalise (`generalise`) or leave out the column that lost most cells, or allow more (`limit`)",
         cells.within_limit,
     ),
     Check("A213", "AUDIT-CLAIMS", "Counts as stated", FAULT, rows.claims_agree),

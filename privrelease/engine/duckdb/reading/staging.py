@@ -37,7 +37,10 @@ _FURTHER = {
     _OUTSIDE: (
         "D209",
         "is outside the declared domain",
-        "add the value to `domain`, correct the source, or write `outside: drop` to leave such rows out",
+        (
+            "add the value to `domain`, correct the source, or write `outside: drop` to leave such rows out. A domain bounds statistics, while rows and "
+            "tables refuse values outside it: for a narrower one in statistics alone, declare a second dataset over the same file"
+        ),
     ),
     _NUL: ("D113", "holds a NUL character", "remove it in the source: a CSV file cannot carry it"),
 }

@@ -1,0 +1,203 @@
+"""Counts over the first rows of a data file, for a person who writes a policy: no cell of it leaves the engine."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
+
+from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.connection import Connection
+from privrelease.engine.duckdb.reading.csv_source import read_csv
+from privrelease.engine.duckdb.reading.header import declared_type, read_header
+from privrelease.engine.duckdb.reading.parquet_source import read_parquet
+from privrelease.engine.duckdb.reading.table_source import attach, read_duckdb, read_sqlite, table_columns
+from privrelease.engine.duckdb.reading.text_files import _opened
+from privrelease.engine.protocol.base import EngineSettings
+from privrelease.errors import InputError
+from privrelease.relational.profile import DATES, DATETIMES, ColumnProfile, FileProfile
+from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, SourceKind, TableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from privrelease.engine.duckdb.reading.raw_source import Raw
+
+__all__ = ["columns_of_table", "likely_encodings", "profile_file", "tables_of"]
+
+_ROWS: Final = 200_000
+_READERS: Final = {
+    SourceKind.CSV: read_csv,
+    SourceKind.PARQUET: read_parquet,
+    SourceKind.DUCKDB: read_duckdb,
+    SourceKind.SQLITE: read_sqlite,
+}
+_FORMS: Final = {
+    "integer": r"[+-]?[0-9]+",
+    "zeros": r"[+-]?0[0-9]+([.,][0-9]+)?",
+    "number": r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?",
+    "comma": r"[+-]?[0-9]+(,[0-9]+)?",
+    "boolean": r"true|false",
+}
+_MARKS: Final = ("na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "unknown")
+_BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BLOCK: Final = 4 << 20
+
+
+def likely_encodings(path: Path) -> tuple[str, ...]:
+    """Return the encodings that a text file may have: one where it can be proven (a byte order mark, valid UTF-8), else the likely ones, first
+    the likeliest. Raises InputError D103 for a damaged file.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    high = nul = False
+    proven = True
+    with _opened(path, path.name) as stream:
+        block = stream.read(_BLOCK)
+        for mark, name in _BOMS:
+            if block.startswith(mark):
+                return (name,)
+        while True:
+            if proven:
+                try:
+                    decoder.decode(block, final=not block)
+                except UnicodeDecodeError:
+                    proven = False
+            nul = nul or b"\0" in block
+            high = high or any(byte in block for byte in _WINDOWS)
+            if not block:
+                break
+            block = stream.read(_BLOCK)
+    if proven and not nul:
+        return ("utf-8",)
+    if nul:
+        return ("utf-16", "utf-16-le", "utf-16-be")
+    return ("cp1252", "cp1250", "mac-roman") if high else ("latin-1", "iso-8859-15", "cp1252")
+
+
+#: Bytes that are control characters in Latin alphabets of ISO 8859 and letters or signs in those of Windows.
+_WINDOWS: Final = tuple(bytes([number]) for number in range(0x80, 0xA0))
+
+
+def tables_of(path: Path, kind: SourceKind) -> tuple[str, ...]:
+    """Return the names of the tables and views of a database file, sorted. Raises InputError D103 where it is none."""
+    if kind is SourceKind.SQLITE:
+        try:
+            with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+                listed = exp.select(sql.column("name")).from_(sql.table("sqlite_master"))
+                wanted = sql.one_of(sql.column("type"), ("table", "view"))
+                found = [str(row[0]) for row in database.execute(listed.where(wanted).sql(dialect="sqlite"))]
+        except sqlite3.Error:
+            raise _no_database(path) from None
+        return tuple(sorted(name for name in found if not name.startswith("sqlite_")))
+    connection = Connection(EngineSettings(threads=1, readable=(path.resolve().parent,)))
+    try:
+        catalogue = attach(connection, path.resolve())
+        if catalogue is None:
+            raise _no_database(path)
+        own = exp.EQ(this=sql.column("database_name"), expression=sql.text(catalogue))
+        names = [
+            str(row[0])
+            for function, name in (("duckdb_tables", "table_name"), ("duckdb_views", "view_name"))
+            for row in connection.rows(
+                exp.select(sql.column(name))
+                .from_(sql.scan(function, []))
+                .where(exp.and_(own, exp.EQ(this=sql.column("schema_name"), expression=sql.text("main"))))
+            )
+        ]
+    finally:
+        connection.close()
+    return tuple(sorted(name for name in names if not name.startswith(("duckdb_", "pragma_", "sqlite_"))))
+
+
+def _no_database(path: Path) -> InputError:
+    return InputError(
+        code="D103", message=f"{path.name} is not a database that can be opened", hint="the name's ending says what a file is"
+    )
+
+
+def columns_of_table(path: Path, kind: SourceKind, table: str) -> tuple[tuple[str, ColumnType | None], ...]:
+    """Return name and declared type of every column of a table, in order. Raises InputError D103, D116."""
+    found: list[tuple[str, str]] | None
+    if kind is SourceKind.SQLITE:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            listed = exp.select(sql.column("name"), sql.column("type")).from_(sql.scan("pragma_table_info", [sql.text(table)]))
+            found = [(str(name), str(physical).upper()) for name, physical in database.execute(listed.sql(dialect="sqlite"))]
+    else:
+        connection = Connection(EngineSettings(threads=1, readable=(path.resolve().parent,)))
+        try:
+            catalogue = attach(connection, path.resolve())
+            if catalogue is None:
+                raise _no_database(path)
+            found = table_columns(connection, catalogue, table)
+        finally:
+            connection.close()
+    if not found:
+        raise InputError(code="D116", message=f"{path.name} has no table {table}", hint="check --table; the schema is main")
+    return tuple((name, declared_type(physical)) for name, physical in found)
+
+
+def profile_file(path: Path, kind: SourceKind, format_: FileFormat, table: str | None = None) -> FileProfile:
+    """Return counts over the first rows of a file. Raises InputError where it cannot be read as the format says (D1xx)."""
+    columns = read_header(path, format_) if table is None else columns_of_table(path, kind, table)
+    settings = EngineSettings(readable=(path.resolve().parent,))
+    connection = Connection(settings)
+    try:
+        texts = tuple(Column(name, ColumnType.STRING, Role.INSENSITIVE) for name, _ in columns)
+        source = TableSource("profile", kind, str(path.resolve()), path.name, texts, table, format_)
+        raw = _READERS[kind](connection, source)
+        first = connection.fresh("first")
+        cells = [sql.aliased(sql.cast(cell.copy(), "TEXT"), f"c{place}") for place, cell in enumerate(raw.cells)]
+        connection.run(sql.create_table(first, exp.select(*cells).from_(raw.rows.copy()).limit(_ROWS)))
+        whole = _n_rows(connection, raw) <= _ROWS
+        (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(first)))
+        found = tuple(_profile(connection, first, place, name, kind_) for place, (name, kind_) in enumerate(columns))
+        if raw.close is not None:
+            raw.close()
+        return FileProfile(found, int(rows), whole)
+    finally:
+        connection.close()
+
+
+def _n_rows(connection: Connection, raw: Raw) -> int:
+    return int(connection.row(exp.select(sql.count_all()).from_(raw.rows.copy()))[0])
+
+
+def _profile(connection: Connection, table: str, place: int, name: str, declared: ColumnType | None) -> ColumnProfile:
+    cell = sql.column(f"c{place}")
+    trimmed = sql.call("trim", cell)
+    empty = exp.or_(exp.Is(this=cell.copy(), expression=exp.Null()), exp.EQ(this=trimmed.copy(), expression=sql.text("")))
+    mark = exp.and_(exp.not_(empty.copy()), sql.one_of(sql.call("lower", trimmed.copy()), _MARKS))
+    filled = exp.and_(exp.not_(empty.copy()), exp.not_(mark.copy()))
+    tests: list[tuple[str, exp.Expr]] = [
+        (form, sql.call("regexp_full_match", trimmed.copy(), sql.text(pattern))) for form, pattern in _FORMS.items()
+    ]
+    tests += [(form, _parses(trimmed, form)) for form in (*DATES, *DATETIMES)]
+    figures = [sql.count_all(where=filled.copy()), sql.count_all(where=mark)]
+    figures += [sql.count_all(where=exp.and_(filled.copy(), test)) for _, test in tests]
+    n_filled, n_marks, *fits = connection.row(exp.select(*figures).from_(sql.table(table)))
+    distinct, most = _frequencies(connection, table, cell, filled)
+    counted = {form: int(number) for (form, _), number in zip(tests, fits, strict=True)}
+    return ColumnProfile(name, int(n_filled), int(n_marks), distinct, most, counted, declared)
+
+
+def _parses(cell: exp.Expr, form: str) -> exp.Expr:
+    """Test whether a cell is a date of a form: of its very length, since the parser takes fewer digits too."""
+    digits = form.replace("%Y", "0000")
+    for part in ("%d", "%m", "%H", "%M", "%S"):
+        digits = digits.replace(part, "00")
+    long = exp.EQ(this=sql.call("length", cell.copy()), expression=sql.integer(len(digits)))
+    parsed = exp.not_(exp.Is(this=sql.call("try_strptime", cell.copy(), sql.text(form)), expression=exp.Null()))
+    return exp.and_(long, parsed)
+
+
+def _frequencies(connection: Connection, table: str, cell: exp.Expr, filled: exp.Expr) -> tuple[int, int]:
+    """Return how many values a column has, and the rows of the most frequent."""
+    sizes: Sequence[exp.Expr] = [sql.aliased(sql.count_all(), "n")]
+    groups = exp.select(*sizes).from_(sql.table(table)).where(filled.copy()).group_by(cell.copy()).subquery("sizes")
+    most = sql.call("coalesce", exp.Max(this=sql.column("n")), sql.integer(0))
+    distinct, greatest = connection.row(exp.select(sql.count_all(), most).from_(groups))
+    return int(distinct), int(greatest)
