@@ -145,11 +145,11 @@ def test_a_policy_is_refused_by_name_where_the_engine_lacks_what_it_asks_for(ask
     release = next(one for one in asking[1].releases if one.id == "r")
     with pytest.raises(PolicyError, match="which the engine lacks"):
         audit(release, asking[1], AuditedFiles((tmp_path / "data.csv",)), world)
-    ended = validate(tmp_path / "p.yaml", None, None, None, FailOn.ERROR, Console(), world)
+    ended = validate([tmp_path / "p.yaml"], None, None, None, FailOn.ERROR, Console(), world=world)
     assert ended.code == 2
     shown = capsys.readouterr().out
     assert all(one in shown for one in said)
-    assert validate(tmp_path / "p.yaml", None, None, None, FailOn.ERROR, Console()).code == 0
+    assert validate([tmp_path / "p.yaml"], None, None, None, FailOn.ERROR, Console()).code == 0
 
 
 def test_nothing_is_asked_of_an_engine_by_a_policy_without_attacks_and_expectations(plan):

@@ -71,6 +71,30 @@ RULES = [
         (("checks:", TABLE + "checks:"),),
     ),
     Rule(
+        "dominance of values that may be negative",
+        (
+            ("checks:", TABLE.replace("{min_count: 10}", "{min_count: 10, p_percent: 0.1}") + "checks:"),
+            ("[50, 400]", "[-50, 400]"),
+        ),
+        [
+            "p.yaml:32:37: P600 `p_percent` is no rule for glucose, whose values may be negative: they cancel out, and the largest are no share of the sum\nhint: leave `p_percent` out, so that `min_count` alone protects the sum; or count persons here and publish the sum in a release with `kind: statistics`"
+        ],
+        (("checks:", TABLE + "checks:"), ("[50, 400]", "[-50, 400]")),
+    ),
+    Rule(
+        "one recipient under two ids",
+        (
+            (
+                "checks:",
+                "legal: {recipients: [{id: lab, name: The Lab}, {id: other, name: ' the  lab'}]}\nchecks:",
+            ),
+        ),
+        [
+            "p.yaml:28:66: P608 has the name of the recipient lab: releases to both would count as releases to two recipients\nhint: give it the first one's id in `recipients`; where they are two, write names that tell them apart"
+        ],
+        (("checks:", "legal: {recipients: [{id: lab, name: The Lab}, {id: other, name: Another Lab}]}\nchecks:"),),
+    ),
+    Rule(
         "two tables of one dataset under different rules",
         (("checks:", TABLE + TABLE.replace("admissions", "others").replace("10}", "11}") + "checks:"),),
         [
