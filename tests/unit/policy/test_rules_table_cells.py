@@ -90,7 +90,7 @@ RULES = [
             ),
         ),
         [
-            "p.yaml:28:66: P608 has the name of the recipient lab: releases to both would count as releases to two recipients\nhint: give it the first one's id in `recipients`; where they are two, write names that tell them apart"
+            "p.yaml:28:66: P608 has the name of the recipient lab: releases to both would count as releases to two recipients\nhint: give it the first one's id in `recipients`; where they are two, write names that differ"
         ],
         (("checks:", "legal: {recipients: [{id: lab, name: The Lab}, {id: other, name: Another Lab}]}\nchecks:"),),
     ),
