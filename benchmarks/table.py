@@ -16,6 +16,7 @@ SCRIPTS = (
     "whole_runs.py",
     "large_runs.py",
     "attacks.py",
+    "generalisation.py",
     "noise.py",
     "statistics_scan.py",
     "joints.py",

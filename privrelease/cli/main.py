@@ -83,6 +83,7 @@ _VERBS = (
     policy_verbs.diff,
     policy_verbs.show,
     policy_verbs.hierarchy,
+    policy_verbs.fmt,
     policy_verbs.schema,
     policy_verbs.explain,
 )

@@ -224,16 +224,16 @@ def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: st
     """Put together what came of rows beside tables, or of a table beside rows. ``what``: the release that is audited, in words."""
     looked, remaining, faults = [], [], []
     for one, verdict in judged:
-        note = "" if verdict.agree else _OTHER_STATE if verdict.agree is False else _NOT_READ
+        note = verdict.unjudged or ("" if verdict.agree else _OTHER_STATE if verdict.agree is False else _NOT_READ)
         seen: Literal["combined", "unreadable"] = "unreadable" if verdict.agree is None else "combined"
         looked.append(ComparedRelease(release=one.name, run=one.run, looked=seen, note=note))
         faults += [f"with {one.name}: {fault}" for fault in verdict.faults]
         if note:
             remaining.append(f"What {one.name} and {what} disclose about suppressed cells together: {note}.")
     names = [one.name for one, verdict in judged if verdict.agree]
-    checks = (
-        (earlier_check(_ROWS, faults, f"no suppressed cell follows from rows and cells of {named(names)}"),) if names else ()
-    )
+    unjudged = "; ".join(f"with {one.name}: {verdict.unjudged}" for one, verdict in judged if verdict.unjudged)
+    fine = f"no suppressed cell follows from rows and cells of {named(names)}"
+    checks = (earlier_check(_ROWS, faults, fine, unjudged=unjudged),) if names or unjudged else ()
     return PreviousReleaseFindings(tuple(looked), checks, tuple(remaining))
 
 

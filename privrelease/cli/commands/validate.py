@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from privrelease.cli.ci_output import for_pipeline
@@ -10,12 +11,12 @@ from privrelease.cli.console import FailOn
 from privrelease.cli.exit import Ending
 from privrelease.cli.findings_output import finding_value
 from privrelease.cli.policy_inputs import are_many, common_name, policy_inputs
-from privrelease.errors import UsageError
+from privrelease.errors import InputError, UsageError
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.policy.rules.required_legal_fields import missing_legal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
@@ -94,12 +95,39 @@ def _check(
     from privrelease.policy.loader import check_policy
 
     loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content)
+    if loaded is not None:
+        findings = (*findings, *_outside(loaded))
     if loaded is not None and not any(finding.severity is Severity.ERROR for finding in findings):
         findings = (*findings, *_not_offered(loaded, world))
     if profile is None:
         return _Checked(given.path, loaded, findings, None)
     missing = () if loaded is None else missing_legal(loaded.policy, profile)
     return _Checked(given.path, loaded, (*findings, *_lacking(loaded, missing, findings)), missing)
+
+
+def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
+    """Warn of what a run would meet outside the policy's text: approvers who cannot sign, and waivers that have expired."""
+    if loaded.policy.approvals is not None:
+        from privrelease.pipeline.publishing import approvers_of
+        from privrelease.plan.build import build_plan
+
+        approvals = build_plan(loaded).approvals
+        assert approvals is not None
+        try:
+            approvers_of(approvals)
+        except InputError as error:
+            place = (
+                error.location if error.location is not None and error.location.line else loaded.location("approvals", "keys")
+            )
+            yield Finding(error.code, error.message, Severity.WARN, place, error.hint, subject="approvals.keys")
+    today = datetime.now(UTC).date()
+    for number, waiver in enumerate(loaded.policy.waivers):
+        if waiver.expires < today:
+            message = f"the waiver of {waiver.check} expired on {waiver.expires} and does not count"
+            place = loaded.location("waivers", number, "expires")
+            yield Finding(
+                "P611", message, Severity.WARN, place, "remove it, or have it approved again", subject=f"waivers.{number}"
+            )
 
 
 def _print(one: _Checked, profile: Profile | None, console: Console, *, named: bool) -> None:

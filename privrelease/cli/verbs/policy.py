@@ -191,3 +191,20 @@ def explain(
     from privrelease.cli.commands.explain import explain as work
 
     return ended(lambda: work(codes or (), form, Console()))
+
+
+def fmt(
+    policies: o.PolicyFiles,
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a policy would change.")] = False,
+    only_policies: o.OnlyPolicies = False,
+    quiet: o.Quiet = False,
+) -> Ending:
+    """Write policies in canonical layout: sections in the order of the language, comments kept, and the meaning unchanged.
+
+    Examples: `privrelease fmt policy.yaml` · `privrelease fmt policies`
+    """
+    from privrelease.cli.commands.fmt import fmt as work
+
+    console = Console(verbosity=-1 if quiet else 0)
+    return ended(lambda: work(policies, console, check=check, only_policies=only_policies))

@@ -9,6 +9,7 @@ from privrelease.policy.rules.expectations import is_standard
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.relational.schema import ColumnType
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,8 +123,24 @@ def _order(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> 
     spec = None if dataset is None or check.column is None else dataset.columns.get(check.column)
     if spec is None or "distance" not in kind.takes:
         return
+    assert release is not None
+    assert dataset is not None
+    rows = reading.kind(release).rows
+    out = None if rows is None else rows(release, dataset)
+    treatment = None if out is None else out.treatment(check.column or "")
     listed = spec.domain is not None and spec.domain.values is not None
-    if check.distance == "ordered" and spec.type in {ColumnType.CATEGORY, ColumnType.STRING} and not listed:
+    if (
+        treatment is not None
+        and treatment.relation is CellRelation.MAPPED
+        and treatment.released_type(spec.type) is ColumnType.CATEGORY
+    ):
+        if check.distance == "ordered":
+            message = (
+                f"{shown(check.column or '')} is released as labels, whose alphabet is not the order of what they stand for"
+            )
+            hint = "write `distance: equal`, or let the step write a number (`write: low`)"
+            yield reading.error("P540", message, "checks", number, "distance", hint=hint)
+    elif check.distance == "ordered" and spec.type in {ColumnType.CATEGORY, ColumnType.STRING} and not listed:
         message = f"{shown(check.column or '')} has no declared order: the alphabet is not one"
         hint = "write `domain: [lowest, …, highest]` at the column, or `distance: equal`"
         yield reading.error("P540", message, "checks", number, "distance", hint=hint)

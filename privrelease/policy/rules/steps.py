@@ -64,6 +64,8 @@ def _as_it_is(reading: RuleContext, release: MicrodataRelease, dataset: Dataset,
     """Say as what else the column is read."""
     if dataset.columns[name].role is Role.DIRECT:
         yield "a direct identifier"
+    if dataset.columns[name].links == "household":
+        yield "the number of a household"
     if dataset.person is not None and dataset.person.column == name:
         yield "the unit"
     for threat in (reading.policy.threats[one] for one in release.protect if one in reading.policy.threats):

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
 from privrelease.engine.protocol.attacks import Drawn
@@ -226,18 +225,10 @@ def tables(told, staged):
     told.ask("aggregates", staged, Bounding("who", 10**6, 7), [Aggregate(measures, (ColumnKey("a", ("v0", "v1")),))])
 
 
-@pytest.fixture
-def sizes(bench):
-    return [crossed(bench, n) for n in (1_000, 10_000)]
-
-
-def test_every_method_is_asked(sizes):
+def test_every_method_is_asked_and_what_crosses_does_not_grow_with_the_rows(bench):
+    few, many = (crossed(bench, n) for n in (1_000, 10_000))
     methods = {name for name in dir(AuditEngine) if not name.startswith("_") and name not in {"libraries", "offers"}}
-    assert {name.partition(" ")[0] for name in sizes[0]} == methods
-
-
-def test_what_crosses_does_not_grow_with_the_rows(sizes):
-    few, many = sizes
+    assert {name.partition(" ")[0] for name in few} == methods
     grown = {name for name in few if many[name] > few[name]}
     assert grown <= BY_PERSON
     assert grown == BY_PERSON  # what no longer grows is taken off the list

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.risk.declared_order import positions
+from privrelease.audit.microdata.risk.declared_order import ComparedBy, compared_by, positions
 from privrelease.audit.microdata.risk.diversity import sensitive_counts
 from privrelease.disclosure.risk.t_closeness import t_closeness
 from privrelease.engine.duckdb import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings
+from privrelease.plan.model import CheckPlan, ReleasedColumn
+from privrelease.relational.hierarchies import Generalised, Intervals
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
+from privrelease.relational.treatments import Recoded
 
 WORDS = ("mild", "Severe", "äußerst", "none", "é", "Z", "zz")
 
@@ -86,3 +91,23 @@ def test_a_table_of_another_coding_is_not_put_in_order(tmp_path):
     table = ClassTable(("v",), np.array([[1], [2]], np.int32), np.array([3, 1]))
     assert positions(Counted(), None, table, "v", ("b", "a")) is None  # a has code 1 and one row, the table gives it three
     assert positions(Counted(), None, table, "v", ("a", "b")).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("write", "named", "expected"),
+    [
+        ("label", None, ComparedBy("equal")),
+        ("label", "equal", ComparedBy("equal")),
+        ("label", "ordered", ComparedBy("ordered", measurable=False)),  # "[100, 110)" comes before "[20, 30)" in the alphabet
+        ("low", None, ComparedBy("ordered")),
+        ("low", "ordered", ComparedBy("ordered")),
+    ],
+)
+def test_labels_of_numbers_are_compared_by_equality_alone(write, named, expected):
+    declared = Column("pay", ColumnType.INTEGER, Role.SENSITIVE)
+    treatment = Recoded(Generalised(Intervals((Decimal(10),)), 1, write))
+    released = ReleasedColumn("pay", treatment.released_type(declared.type), Role.SENSITIVE, treatment)
+    source = TableSource("d", SourceKind.CSV, "a", "a", (declared,))
+    evidence = SimpleNamespace(plan=SimpleNamespace(source=source, columns=(released,)))
+    check = CheckPlan("C", "t_closeness", options=() if named is None else (("distance", named),))
+    assert compared_by(evidence, check, "pay") == expected

@@ -381,3 +381,27 @@ def test_two_who_approve_at_the_same_moment_do_not_call_each_others_report_alter
     said = office.approve(run, "ann", "dpo")
     assert (said.code, others) == (0, ["bob", 0]), said.err
     assert office.publish(run).code == 0
+
+
+def test_validate_says_what_a_run_would_meet_outside_the_policy(office):
+    desk = office.desk
+    assert desk("validate", "policy.yaml").err == "exit 0: the policy is valid\n"
+    (desk.folder / "approvers.yaml").unlink()
+    waived = (
+        POLICY
+        + APPROVALS
+        + (
+            "checks: [{id: C-1, release: r, expect: dropped_rows, max: 0.5}]\n"
+            "waivers: [{check: C-1, release: r, reason: made up, owner: eve, approved_by: ann, expires: 2020-01-01}]\n"
+        )
+    )
+    desk.policy(waived)
+    said = desk("validate", "policy.yaml", "--format", "json")
+    assert said.code == 0
+    found = [(one["code"], one["severity"], one["line"] > 0) for one in said.json["findings"]]
+    assert ("R150", "warn", True) in found
+    assert ("P611", "warn", True) in found
+    assert desk("validate", "policy.yaml", "--fail-on", "warn").code == 1
+    office.list(office.person("ann", ["dpo"]))
+    desk.policy(POLICY + APPROVALS)
+    assert "R152 warn: nobody can sign for the required role steward" in desk("validate", "policy.yaml").out

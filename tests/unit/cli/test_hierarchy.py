@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from tests.unit.cli.conftest import POLICY
+from tests.unit.cli.conftest import POLICY, POLICY_HEAD
 
 DATA = "id,area,job,pay\n" + "".join(f"{n},zaunkoenig-{n % 7},pip-{n % 3},{n * 11}\n" for n in range(40))
 TREE = "".join(f"zaunkoenig-{n};{'quod' if n < 3 else 'yttrium'};all\n" for n in range(7))
@@ -65,6 +65,40 @@ def test_a_column_without_a_hierarchy_is_told_with_those_that_have_one(hand):
         "C134 there is not a column job with a hierarchy\nhint: name the dataset with --dataset; with a hierarchy: area of d, pay of d"
         in said.err
     )
+
+
+BOTH = (
+    POLICY_HEAD
+    + """\
+    population: made
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      age: {role: quasi, type: integer, domain: [20, 39], hierarchy: {widths: [10]}}
+      town: {role: quasi, type: category, domain: [A, B]}
+tables: {min_count: 5}
+threats:
+  T: {dataset: d, knows: [age, town], highest_risk: 0.2}
+releases:
+  - {id: rows, kind: microdata, from: d, protect: [T], transform: [{generalise: age}, {suppress: cells}], output: out/rows.csv}
+  - {id: table, kind: table, from: d, by: [age], measures: [{count: true}], output: out/table.csv}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "check"), [("rows", "table", "AUDIT-EARLIER-ROWS"), ("table", "rows", "AUDIT-EARLIER-INTERSECT")]
+)
+def test_labels_beside_a_table_are_left_to_a_person_whichever_is_first(desk, first, second, check):
+    """A label counts persons of several cells together, and all of these cells but the suppressed one may be printed."""
+    desk.data("id,age,town\n" + "".join(f"{n},{20 + n % 3},{'AB'[n % 2]}\n" for n in range(60)) + "60,25,A\n61,25,A\n")
+    desk.policy(BOTH)
+    assert desk.run("--release", first).code == 0
+    said = desk.run("--release", second)
+    assert said.code == 5
+    assert f"{check} " in said.out + said.err
+    assert "what recoded values (age) tell" in said.out + said.err
+    assert not (desk.folder / "out" / f"{second}.csv").exists()
 
 
 def test_a_value_without_a_label_stops_it(hand):

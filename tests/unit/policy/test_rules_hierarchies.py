@@ -261,3 +261,29 @@ def test_an_environment_may_raise_a_level_and_nothing_else(folder, base, overlay
         if "P504" in line
     ]
     assert (words is None and not told) or any(words in line for line in told), told
+
+
+def test_a_household_is_read_as_it_is(found):
+    told = found(("town: {role: quasi,", "town: {role: quasi, links: household,"))
+    assert any("P560 town is the number of a household, which is read as it is in the source" in line[0] for line in told), told
+
+
+def test_labels_have_no_order_by_which_distributions_are_compared(found):
+    check = "\nchecks:\n  - {id: C, release: rows, expect: t_closeness, threat: T, column: pay, max: 0.5DISTANCE}\n"
+    known, output = "knows: [age, pay, born, zip, town]", "    output: out/rows.csv\n"
+    for step, distance, faults in (
+        (
+            STEP,
+            ", distance: ordered",
+            ["P540 pay is released as labels, whose alphabet is not the order of what they stand for"],
+        ),
+        (STEP, ", distance: equal", []),
+        (STEP, "", []),
+        ("{generalise: pay, write: low}", ", distance: ordered", []),
+    ):
+        told = found(
+            (known, "knows: [age, born, zip, town]"),
+            (STEP, step),
+            (output, output.rstrip() + check.replace("DISTANCE", distance)),
+        )
+        assert [line[0].split(" ", 1)[1] for line in told if "P540" in line[0]] == faults

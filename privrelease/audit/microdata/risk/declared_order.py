@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.relational.schema import ColumnType
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,10 +51,16 @@ class ComparedBy:
 
 
 def compared_by(evidence: Evidence, check: CheckPlan, column: str) -> ComparedBy:
-    """Return the distance of a check: the one that it names, else `ordered` for values with an order of their own."""
+    """Return the distance of a check: the one that it names, else `ordered` for values with an order of their own.
+
+    Labels that stand for numbers are texts, whose order is that of their letters: only `equal` is measured of them.
+    """
     declared = evidence.plan.source.column(column)
     own = declared.type in _ORDERED
     named = dict(check.options).get("distance")
+    released = next((one for one in evidence.plan.columns if one.name == column), None)
+    if released is not None and released.treatment.relation is CellRelation.MAPPED and released.type not in _ORDERED:
+        return ComparedBy("ordered", measurable=False) if named == "ordered" else ComparedBy("equal")
     if named == "equal" or (named is None and not own):
         return ComparedBy("equal")
     if own or declared.type is ColumnType.BOOLEAN:

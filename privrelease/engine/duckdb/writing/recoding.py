@@ -82,9 +82,10 @@ def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values:
     cell, coded = sql.column(f"c{ordinal}", "s"), staged.coded[ordinal]
     shown = cell if coded is None else sql.cast(cell, "VARCHAR")
     place = _place(connection, staged, ordinal)
-    asked = exp.select(sql.aliased(shown.copy(), "v"), sql.aliased(place or exp.null(), "p")).distinct()
     there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
-    block = connection.arrow(asked.from_(sql.table(staged.table, alias="s")).where(there))
+    few = exp.select(cell.copy()).distinct().from_(sql.table(staged.table, alias="s")).where(there)
+    asked = exp.select(sql.aliased(shown.copy(), "v"), sql.aliased(place or exp.null(), "p"))
+    block = connection.arrow(asked.from_(few.subquery("s")))
     of = _one_array(block.column(0))
     made = _given(values, of)
     distinct, lacking = made.unique().drop_null(), bool(made.null_count)

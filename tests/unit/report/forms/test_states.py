@@ -68,8 +68,8 @@ def in_words(holds, does_not, unassessed, unasked):
     return "; ".join(parts) + ")"
 
 
-def test_there_are_ten():
-    assert len(RELEASES) == 10
+def test_there_are_ten_at_least():
+    assert len(RELEASES) >= 10
 
 
 @pytest.mark.parametrize("edition", Edition)
