@@ -283,7 +283,7 @@ def _release_of(planned: Plan, files: tuple[Path, ...]) -> str:
 
 
 def _unnamed(ids: tuple[str, ...]) -> UsageError:
-    return UsageError(code="C103", message="which release is meant cannot be told", hint=f"name one: release='{ids[0]}'")
+    return UsageError(code="C103", message="which release is meant cannot be determined", hint=f"name one: release='{ids[0]}'")
 
 
 def _audited(result: RunResult | ReleaseResult | AuditResult, release: str | None) -> AuditResult:

@@ -132,7 +132,7 @@ POLICY_CHECK: Final[Check[Any]] = Check(
     "A301",
     "",
     "a check of the policy does not hold",
-    "change what leaves until it holds; where it can be answered for, a waiver lets one check of one release pass until a day",
+    "change what is released until it holds; where someone can answer for it, a waiver lets one check of one release pass until a day",
     _unknown,
     unmade=("A302", NOT_MADE_HINT),
 )

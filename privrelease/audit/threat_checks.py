@@ -57,7 +57,7 @@ def _stands_in(result: ThreatResult) -> str:
 
 
 _PROTECT: Final = (
-    "suppress cells over the columns that the threat knows (`protect`), or leave a column out that tells persons apart"
+    "suppress cells over the columns that the threat knows (`protect`), or leave out a column that distinguishes persons"
 )
 
 _ASSESS: Final = (
@@ -73,7 +73,7 @@ THREAT_CHECKS: tuple[Check[LimitOfThreat], ...] = (
         "A103",
         "records_at_risk",
         "more records at risk than the limit",
-        "protect the threat (`protect`), so that fewer records are in small classes, or leave a column out that tells persons apart",
+        "protect the threat (`protect`), so that fewer records are in small classes, or leave out a column that distinguishes persons",
         _held,
     ),
     Check(
@@ -145,7 +145,7 @@ def _about(plan: ThreatPlan, code: str, hint: str, message: str, severity: Liter
 def _population_short(plan: ThreatPlan, classes: int) -> FindingRecord:
     message = (
         f"the population of threat {plan.name} has fewer persons than the file in {classes} classes: "
-        "the file is no sample of it; those classes count as in the file"
+        "the file is not a sample of it; those classes count as in the file"
     )
     return _about(plan, "A108", kind_of("A108").hint, message, "warn")
 

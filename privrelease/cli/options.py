@@ -60,7 +60,7 @@ DataRoot = Annotated[
 ]
 State = Annotated[
     Path | None,
-    typer.Option("--state", metavar="FOLDER", help="State folder. Default: .privrelease beside the policy."),
+    typer.Option("--state", metavar="FOLDER", help="State folder. Default: .privrelease next to the policy."),
 ]
 Releases = Annotated[
     list[str] | None, typer.Option("--release", metavar="ID", help="Only this release; may be given several times.")
@@ -107,5 +107,7 @@ def checked_memory(text: str) -> str:
     '4GiB'
     """
     if not _SIZE.match(text.strip()):
-        raise UsageError(code="C102", message="--memory-limit is no size", hint="write a number and a unit, e.g. 800MB or 4GiB")
+        raise UsageError(
+            code="C102", message="--memory-limit is not a size", hint="write a number and a unit, e.g. 800MB or 4GiB"
+        )
     return text.strip()

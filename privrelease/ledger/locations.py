@@ -144,7 +144,7 @@ def _place(url: str, folder: Path, shown: str | None) -> Place:
         return Place(shown or _without_secrets(url), url=url)
     raise BudgetError(
         code="L106",
-        message=f"{shown or 'ledger.url'} is no URL of a ledger",
+        message=f"{shown or 'ledger.url'} is not the URL of a ledger",
         hint="write sqlite:///FILE, postgresql://USER@HOST/DATABASE, or the name of an environment variable that holds it",
     )
 
@@ -194,7 +194,7 @@ def _said(place: Place, error: Any) -> BudgetError:  # noqa: ANN401 -- drivers s
             code="L107", message=f"the ledger at {place.shown} cannot be opened", hint="check the path, its owner and its mode"
         )
     if place.is_sqlite or state.startswith(("42", "XX")):
-        return BudgetError(code="L103", message=f"what is at {place.shown} is no ledger, or a damaged one", hint=_RESTORE)
+        return BudgetError(code="L103", message=f"what is at {place.shown} is not a ledger, or it is damaged", hint=_RESTORE)
     return BudgetError(
         code="L107",
         message=f"the ledger at {place.shown} cannot be reached" + (f" (SQLSTATE {state})" if state else ""),

@@ -78,7 +78,7 @@ def check_anchors(book: Book, anchors: Iterable[Anchor], shown: str = "this plac
                 code="L112",
                 message=f"run {anchor.run} charged population {anchor.population} to ledger {anchor.head.ledger[:12]}, and at {shown} is "
                 f"ledger {book.identity[:12]}",
-                hint="set `ledger.url` to the ledger that was charged: another one is no fresh budget",
+                hint="set `ledger.url` to the ledger that was charged: another one does not have a fresh budget",
             )
         if anchor.head.sequence >= len(book.entries):
             raise BudgetError(
@@ -91,7 +91,7 @@ def check_anchors(book: Book, anchors: Iterable[Anchor], shown: str = "this plac
             raise BudgetError(
                 code="L111",
                 message=f"entry {anchor.head.sequence} of the ledger at {shown} is not the one that run {anchor.run} was charged in",
-                hint="restore the ledger that the run used: this copy has gone another way",
+                hint="restore the ledger that the run used: this copy has diverged",
             )
 
 

@@ -69,5 +69,5 @@ def too_much(
         code="L120",
         message=f"the privacy budget of {whose} does not cover release {release}: it asks for {budget_words(asked)}; of {stricter} cap, "
         f"{budget_words(cap)}, there are epsilon {left.epsilon} and delta {left.delta} left",
-        hint=f"spent by: {who or 'nobody yet'}{more}. What would fit: {fits}. Where the dataset names a `snapshot`, answers already stored for it and the same policy stay free",
+        hint=f"spent by: {who or 'no one yet'}{more}. What would fit: {fits}. Where the dataset names a `snapshot`, answers already stored for it and the same policy stay free",
     )

@@ -108,7 +108,7 @@ class Book:
             raise BudgetError(
                 code="L114",
                 message=f"the ledger has no budget for population {population}",
-                hint=f"it has: {known}. `privrelease ledger init POLICY` adds a population once; another name is no fresh budget",
+                hint=f"it has: {known}. `privrelease ledger init POLICY` adds a population once; another name does not give a fresh budget",
             )
         return self.populations[population]
 
@@ -248,7 +248,7 @@ class Book:
             raise BudgetError(
                 code="L115",
                 message=f"dataset {claim.dataset} belongs to population {at_home}, and the policy says {claim.population}",
-                hint=f"write `population: {at_home}`: another name is no fresh budget",
+                hint=f"write `population: {at_home}`: another name does not give a fresh budget",
             )
 
     def _check_content(self, claim: Claim) -> None:
@@ -324,7 +324,7 @@ class Book:
             msg = "does not follow the entry before it"
             raise ValueError(msg)
         if (entry.kind == "ledger") != (entry.sequence == 0):
-            msg = "is no first entry" if entry.sequence == 0 else "is a second first entry"
+            msg = "is not a first entry" if entry.sequence == 0 else "is a second first entry"
             raise ValueError(msg)
         if self.entries and entry.at < self.entries[-1].at:
             msg = "is older than the entry before it"

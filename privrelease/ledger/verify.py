@@ -81,7 +81,7 @@ def _chain(texts: Sequence[tuple[int, str, str]]) -> Iterator[Finding]:
         try:
             entry = Entry.read(text)
         except ValueError:
-            yield _problem(f"entry {number} is no entry")
+            yield _problem(f"entry {number} is not an entry")
         else:
             if entry.sequence != number:
                 yield _problem(f"entry {number} was moved: it was written as entry {entry.sequence}")

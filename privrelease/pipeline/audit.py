@@ -65,7 +65,7 @@ def sinks_of(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
     sinks = []
     for file in files:
         if not file.is_file():
-            raise InputError(code="C113", message=f"{file} is no file", hint="check the path after --file")
+            raise InputError(code="C113", message=f"{file} is not a file", hint="check the path after --file")
         kind = kinds.get(file.suffix.lower())
         if kind is None:
             raise UsageError(

@@ -78,7 +78,7 @@ def comparable_audit(path: Path) -> AuditResult:
     except (ValueError, ArithmeticError):  # of the section's model, or of an invalid figure: neither is repeated
         raise InputError(
             code="C302",
-            message="this is no audit of a known version: a section or figure cannot be read",
+            message="this is not an audit of a known version: a section or figure cannot be read",
             hint="name the audit.json as it was written",
             location=Location(str(file)),
         ) from None

@@ -318,7 +318,7 @@ def _counterpart(plan: Plan, release: ReleasePlan) -> ReleasePlan:
         return alike[0]
     raise UsageError(
         code="C141",
-        message=f"which release of {plan.policy_path.name} an earlier file is of cannot be told",
+        message=f"which release of {plan.policy_path.name} an earlier file is of cannot be determined",
         hint="name its run, or a policy with one release of that kind",
     )
 
@@ -335,7 +335,7 @@ def _of_name(name: str, asked: _Asked) -> EarlierRelease:
         if current is None:
             raise UsageError(
                 code="C140",
-                message=f"{name} is no file, folder or run, and no release of that name is published",
+                message=f"{name} is not a file, folder or run, and no release of that name is published",
                 hint="name an earlier release as a file, the folder of its run, its run, or its id once it is published",
             ) from None
         run = current
@@ -353,7 +353,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     if len(manifests) != 1:
         raise UsageError(
             code="C140",
-            message=f"{folder} is no run, and holds {'no manifest' if not manifests else 'several manifests'}",
+            message=f"{folder} is not a run, and holds {'no manifest' if not manifests else 'several manifests'}",
             hint="name a file in it",
         )
     manifest = Manifest.load(manifests[0])

@@ -63,7 +63,7 @@ class Settings:
         if self.temp is None:
             return settings
         if not self.temp.is_dir():
-            raise UsageError(code="C104", message="--temp is no folder", hint="make it first")
+            raise UsageError(code="C104", message="--temp is not a folder", hint="make it first")
         return replace(settings, temp_folder=self.temp.resolve())
 
 

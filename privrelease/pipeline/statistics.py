@@ -165,7 +165,7 @@ def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTa
     except PrivreleaseError as error:
         if error.code in _UNBELIEVABLE:
             return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
-        world.log(f"the ledger is not at hand: {error}")
+        world.log(f"the ledger is not available: {error}")
         return target
     return replace(target, charges=charges_of(book, target.manifest))
 

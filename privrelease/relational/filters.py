@@ -107,7 +107,7 @@ def parse_filter(text: str, columns: Mapping[str, ColumnType]) -> Filter:
     Both(left=Comparison(column='age', operator='>=', value=18), right=Among(column='sex', values=('F', 'M')))
     >>> parse_filter("age > (SELECT 1)", {"age": ColumnType.INTEGER})
     Traceback (most recent call last):
-    privrelease.relational.filters.FilterFault: a filter compares columns with literals, and Subquery is no literal
+    privrelease.relational.filters.FilterFault: a filter compares columns with literals, and Subquery is not a literal
     """
     from sqlglot import exp, parse
     from sqlglot.errors import SqlglotError
@@ -215,15 +215,15 @@ class _Parser:
         from sqlglot import exp
 
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-            _refuse(f"a filter compares columns with literals, and {type(node).__name__} is no column")
+            _refuse(f"a filter compares columns with literals, and {type(node).__name__} is not a column")
         if {name for name, value in node.args.items() if value} - {"this"}:
             _refuse("a column of a filter has no table before it", "write the column's name alone, in double quotes if need be")
         name = str(node.this.this)
         if name not in self._columns:
             known = ", ".join(list(self._columns)[:12])
             _refuse(
-                f"the filter names {name[:40]!r}, which is no declared column",
-                f"declared: {known}; texts stand in single quotes",
+                f"the filter names {name[:40]!r}, which is not a declared column",
+                f"declared: {known}; texts are written in single quotes",
             )
         return name
 
@@ -241,7 +241,7 @@ class _Parser:
                 _refuse(f"{column} is of type {kind.value}, not boolean", f"write a {kind.value}")
             return bool(node.this)
         if not isinstance(node, exp.Literal):
-            _refuse(f"a filter compares columns with literals, and {type(node).__name__} is no literal")
+            _refuse(f"a filter compares columns with literals, and {type(node).__name__} is not a literal")
         return _typed(column, kind, sign + str(node.this), is_text=bool(node.is_string))
 
 

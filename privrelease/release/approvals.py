@@ -129,7 +129,7 @@ def approve(
     """
     approver = approver_with(key.public, approvers)
     if approver is None:
-        raise _refused(message="the key is no approver's", hint="list its public key in the file of approvers' keys")
+        raise _refused(message="the key is not an approver's", hint="list its public key in the file of approvers' keys")
     if role not in approver.roles:
         raise _refused(
             message=f"{approver.name} does not sign for {role}", hint=f"roles of this key: {', '.join(approver.roles)}"
@@ -201,7 +201,7 @@ def signed_by(run: RunFolder, keys: Sequence[VerifyingKey]) -> Signatures:
             payload, claimed = unverified(envelope, PAYLOAD_TYPE)
             approval = Approval.model_validate_json(payload)
         except (OSError, InputError, ValidationError):
-            altered.append(_no_signature(path.name, "is no signed approval, or was changed"))
+            altered.append(_no_signature(path.name, "is not a signed approval, or was changed"))
             continue
         try:
             signers = opened(envelope, PAYLOAD_TYPE, keys)[1]

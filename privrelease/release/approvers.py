@@ -96,7 +96,7 @@ def load_approvers(path: Path, label: str) -> tuple[Approver, ...]:
 def _no_list(place: Location | None, label: str, *, message: str) -> InputError:
     hint = "write `approvers: [{name: …, roles: [dpo], key: …}]`, with the PEM that `privrelease keygen` made"
     return InputError(
-        code="R150", message=f"this is no list of approvers: {message}", hint=hint, location=place or Location(label)
+        code="R150", message=f"this is not a list of approvers: {message}", hint=hint, location=place or Location(label)
     )
 
 
@@ -116,7 +116,7 @@ def require_approvers(required: Sequence[str], approvers: Sequence[Approver], to
     if lacking:
         raise InputError(
             code="R152",
-            message=f"nobody can sign for the required role {', '.join(lacking)}",
+            message=f"no one can sign for the required role {', '.join(lacking)}",
             hint="list an approver with a valid key for it",
             location=Location(label),
         )

@@ -126,7 +126,7 @@ class _Saved(Document):
             places = ", ".join(sorted({".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}))
             raise InputError(
                 code="R125",
-                message=f"{path.name} is no such manifest ({places})",
+                message=f"{path.name} is not such a manifest ({places})",
                 hint="was it changed by hand, or written by a newer version?",
             ) from None
 

@@ -185,7 +185,7 @@ def keep_copy(place: Path, kept: Path) -> Path | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(found.st_mode):
-        raise InputError(code="R112", message=f"the output path {place.name} is no regular file", hint="name a file")
+        raise InputError(code="R112", message=f"the output path {place.name} is not a regular file", hint="name a file")
     real = place.resolve()
     try:
         os.link(real, kept)

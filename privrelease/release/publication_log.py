@@ -260,7 +260,7 @@ class FileLog:
         if os.path.lexists(self.path) and not stat.S_ISREG(self.path.lstat().st_mode):
             raise InputError(
                 code="R195",
-                message=f"the log of publications {self.shown} is no regular file",
+                message=f"the log of publications {self.shown} is not a regular file",
                 hint="name another file in `publications`",
             )
 

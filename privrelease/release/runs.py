@@ -243,7 +243,7 @@ class RunFolder:
                 content = (self.internal / "state.json").read_bytes()
             except FileNotFoundError:
                 raise InputError(
-                    code="R123", message=f"{self.id} is no run", hint="see `privrelease list` for the runs"
+                    code="R123", message=f"{self.id} is not a run", hint="see `privrelease list` for the runs"
                 ) from None
         try:
             return RunRecord.model_validate_json(content)
@@ -285,7 +285,7 @@ class RunFolder:
     def beside(self) -> dict[str, str]:
         """Digest what is in ``outgoing`` except the data and the manifest, as it is now; no plain file: an empty digest."""
         known = {self.manifest_path, *self.data}
-        with os_errors("reading what leaves beside the data"):
+        with os_errors("reading what is published next to the data"):
             return {
                 path.name: sha256_of(path) if path.is_file() and not path.is_symlink() else ""
                 for path in sorted(self.outgoing.iterdir())

@@ -69,7 +69,7 @@ class VerifyingKey:
             key = None
         if not isinstance(key, Ed25519PublicKey):
             raise InputError(
-                code="R140", message="this is no public Ed25519 key in PEM form", hint="make one with `privrelease keygen`"
+                code="R140", message="this is not a public Ed25519 key in PEM form", hint="make one with `privrelease keygen`"
             )
         return cls(key)
 
@@ -207,7 +207,7 @@ def _parts(envelope: bytes, payload_type: str) -> tuple[bytes, list[tuple[str, b
         kind = document["payloadType"]
         signatures = [(str(entry.get("keyid") or ""), _base64(entry["sig"])) for entry in document["signatures"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(code="R145", message="this is no DSSE envelope", hint="was the file cut off or changed?") from None
+        raise InputError(code="R145", message="this is not a DSSE envelope", hint="was the file cut off or changed?") from None
     if kind != payload_type:
         raise InputError(
             code="R145", message="the envelope holds another type of document", hint=f"one of type {payload_type} is needed"

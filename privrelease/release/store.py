@@ -2,7 +2,7 @@
 
 ::
 
-    <state>/                      0711  default: .privrelease beside the policy; its own .gitignore keeps it out of git
+    <state>/                      0711  default: .privrelease next to the policy; its own .gitignore keeps it out of git
       lock                              held while anything below changes hands
       digest.key                  0600
       runs/<run>/outgoing         0700  data, recipient's manifest and report; opened to the user's umask by publication
@@ -296,7 +296,7 @@ class ReleaseStore:
         if (path / "internal").is_dir():
             raise InputError(
                 code="R226",
-                message=f"{name} is no run of the state folder {self.state.name}",
+                message=f"{name} is not a run of the state folder {self.state.name}",
                 hint="name the state folder of that run with --state",
             )
         return self.folder(name)

@@ -43,7 +43,7 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
         found.append(_altered("R162", run.audit.name, "the audit that was decided upon"))
     if decided is not None and decided.beside is not None and run.beside() != decided.beside:
         found.append(
-            _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file stands beside it")
+            _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file is next to it")
         )
     if decided is not None and decided.pages and not _shows_decided(run):
         found.append(_altered("R168", f"internal/{run.report.name}", "the report that was decided upon"))

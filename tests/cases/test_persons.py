@@ -28,7 +28,7 @@ ROWS = (SOURCE, "source: input.csv\n    unit: rows")
 def test_a_direct_identifier_that_repeats_stops_a_run_and_names_both_ways_out(case):
     ran = case("run", edited(case, "p.yaml"))
     assert ran.code == 3
-    assert "D250 10 values of the direct identifier pid stand in several rows" in ran.err
+    assert "D250 10 values of the direct identifier pid occur in several rows" in ran.err
     assert "`unit: {column: pid}`" in ran.err
     assert "`unit: rows`" in ran.err
     assert not (case.folder / "out").exists()

@@ -105,7 +105,12 @@ BAD = [
         "DP105 the queries ask for more epsilon",
         "raise the budget's epsilon",
     ),
-    ("a key outside its domain", ("by: [area]", "by: [area], keys: {area: [east]}"), "P704 east is no key of area", "domain"),
+    (
+        "a key outside its domain",
+        ("by: [area]", "by: [area], keys: {area: [east]}"),
+        "P704 east is not a key of area",
+        "domain",
+    ),
     ("a unit that repeats with no maximum", (", max_rows: 1", ""), "DP121 the unit has no max_rows", "max_rows: 1"),
     ("a filter of an undeclared column", ("area = 'north'", "town = 'north'"), "P702", "town"),
     ("a filter that holds SQL", ("area = 'north'", "area = 'north'; DROP TABLE d"), "P702", ""),

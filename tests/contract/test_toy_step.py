@@ -129,7 +129,7 @@ releases:
       - {suppress: cells}
     output: out/rows.csv
 """
-#: Age and town; with ages rounded down to tens every pair stands twice at least, so that no cell need be suppressed.
+#: Age and town; with ages rounded down to tens every pair appears twice at least, so that no cell need be suppressed.
 PEOPLE = [
     (34, "A"),
     (31, "A"),

@@ -159,4 +159,4 @@ def test_a_leaf_and_a_label_that_the_source_has_nothing_under_fail(adult):
     found = checks(api.audit(loaded, arx_file(adult, SECOND, "spoilt", spoil), release="rows"))
     assert found["AUDIT-LEVEL"].outcome.value == "fail"
     assert found["AUDIT-EXPLAINED"].outcome.value == "fail"
-    assert "values that stand for none of the source's, in: age (1 row), race (1 row)" in found["AUDIT-EXPLAINED"].message
+    assert "values that represent none of the source's, in: age (1 row), race (1 row)" in found["AUDIT-EXPLAINED"].message

@@ -18,8 +18,10 @@ class FindingKind(NamedTuple):
 
 
 OTHER_FINDINGS: Final = (
-    FindingKind("A105", "a threat has nothing to measure", "k is undefined without records in classes, which is no pass"),
-    FindingKind("A107", "nothing was checked", "name the threats that the release must stand (`protect`), or write a check"),
+    FindingKind("A105", "a threat has nothing to measure", "k is undefined without records in classes, which does not pass"),
+    FindingKind(
+        "A107", "nothing was checked", "name the threats that the release must withstand (`protect`), or write a check"
+    ),
     FindingKind(
         "A108",
         "a population has fewer persons than the file",
@@ -32,7 +34,7 @@ OTHER_FINDINGS: Final = (
     ),
     FindingKind(POLICY_CHECK.code, POLICY_CHECK.title, POLICY_CHECK.hint),
     FindingKind("A302", "a check of the policy could not be made", NOT_MADE_HINT),
-    FindingKind("A303", "a waiver does not count", "remove it, or have it approved anew by somebody else than its owner"),
+    FindingKind("A303", "a waiver does not count", "remove it, or have it approved again by someone other than its owner"),
     FindingKind("A501", "rows outside a domain were left out", "widen the domain if those rows belong to the release"),
 )
 

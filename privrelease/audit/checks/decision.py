@@ -24,7 +24,7 @@ __all__ = ["REMAINING", "decide"]
 #: What no audit of a file can settle.
 REMAINING = (
     "Whether the threats named in the policy are those that exist: an attacker who knows other columns was not measured.",
-    "Whether other releases or outside data, combined with this one, tell more.",
+    "Whether other releases or outside data, combined with this one, disclose more.",
     "Whether what a class has in common (sensitive values shared by all its members) harms its members.",
     "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
 )

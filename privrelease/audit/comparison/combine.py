@@ -43,7 +43,7 @@ _NOT_READ: Final = "a file cannot be read, or too many rows show too little"
 NO_COLUMN: Final = "it has no column of this release"
 
 _NOT_HELD: Final = (
-    "where nobody who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
+    "where no one who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
     "say so: `recipients_hold_previous: false`"
 )
 _RESTORE: Final = "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release"
@@ -88,7 +88,7 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
     Check(
         "A281",
         "AUDIT-EARLIER-INTERSECT",
-        "Classes stay large beside earlier releases",
+        "Classes stay large together with earlier releases",
         f"use another key for the pseudonym or drop the columns that link both, or keep the rules of the earlier release; {_NOT_HELD}",
         _compared,
     ),
@@ -116,7 +116,7 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
     Check(
         "A285",
         "AUDIT-EARLIER-REPEATED",
-        "The same question is not asked anew",
+        "The same question is not asked again",
         "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
         _compared,
     ),
@@ -169,7 +169,10 @@ def together(
     )
     blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
     unlooked = () if not blind else (earlier_check(_LOOKED, blind, ""),)
-    rest = [f"What {one.name} tells beside this release: it could not be looked at, {one.why}." for one in earlier.unlooked]
+    rest = [
+        f"What {one.name} discloses together with this release: it could not be looked at, {one.why}."
+        for one in earlier.unlooked
+    ]
     for one in earlier.unknown:
         every = (*every, ComparedRelease(release=one.name, run=one.run, looked=_looked(one), note="" if one.same else one.why))
         rest += _left_to_a_person(one)
@@ -177,7 +180,7 @@ def together(
     unknown = (earlier_check(_KNOWN, missing, ""),) if missing else ()
     if earlier.left:
         rest.append(
-            f"What {pluralise(earlier.left, 'older release', 'older releases')} beside this one: only the newest of different content were combined."
+            f"What {pluralise(earlier.left, 'older release', 'older releases')} together with this one: only the newest of different content were combined."
         )
     return PreviousReleaseFindings(every, (*checks, *unlooked, *unknown), (*remaining, *rest), earlier.left)
 
@@ -190,7 +193,7 @@ def _left_to_a_person(one: UnreadableRelease) -> list[str]:
     if one.same:
         return []
     if one.held:
-        return [f"What {one.name} tells beside this release: {one.why}."]
+        return [f"What {one.name} discloses together with this release: {one.why}."]
     return [f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and {one.why}."]
 
 
@@ -206,13 +209,13 @@ def named(names: Sequence[str]) -> str:
 def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str]] | None:
     """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
     if one.apart:
-        why = f"Whether nobody gets both {one.name} and this release: the policy says so (recipients), and they were not combined."
+        why = f"Whether no one gets both {one.name} and this release: the policy says so (recipients), and they were not combined."
         return ComparedRelease(release=one.name, run=one.run, looked="not_held", note="other recipients"), [why]
     if not one.held:
         why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."
         return ComparedRelease(release=one.name, run=one.run, looked="not_held"), [why]
     if one.kind != kind:
-        why = f"What {one.name} tells beside this release: releases of different kinds were not compared."
+        why = f"What {one.name} discloses together with this release: releases of different kinds were not compared."
         return ComparedRelease(release=one.name, run=one.run, looked="other_kind"), [why]
     return None
 
@@ -226,7 +229,7 @@ def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: st
         looked.append(ComparedRelease(release=one.name, run=one.run, looked=seen, note=note))
         faults += [f"with {one.name}: {fault}" for fault in verdict.faults]
         if note:
-            remaining.append(f"What {one.name} and {what} tell of suppressed cells together: {note}.")
+            remaining.append(f"What {one.name} and {what} disclose about suppressed cells together: {note}.")
     names = [one.name for one, verdict in judged if verdict.agree]
     unjudged = "; ".join(f"with {one.name}: {verdict.unjudged}" for one, verdict in judged if verdict.unjudged)
     fine = f"no suppressed cell follows from rows and cells of {named(names)}"

@@ -79,7 +79,7 @@ def repeats_of(
 
 
 def repeated_identifiers(columns: Sequence[Column], source: Staged, engine: MeasuringEngine) -> tuple[tuple[str, int], ...]:
-    """Return the direct identifiers of which values stand in several rows of the source, and how many do; a missing value is no repeat."""
+    """Return the direct identifiers of which values occur in several rows of the source, and how many do; a missing value is no repeat."""
     found = []
     for column in columns:
         if column.role is Role.DIRECT:

@@ -143,7 +143,7 @@ def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found
     return [f"with {names} together, {fault}" for fault in joined.faults]
 
 
-_RECODED = "what recoded values ({}) tell beside those of another release was not compared"
+_RECODED = "what recoded values ({}) disclose together with those of another release was not compared"
 
 
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: MeasuringEngine) -> _Found:
@@ -155,7 +155,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
     if recoded:
         note = _RECODED.format(", ".join(recoded))
-        why = f"What {one.name} tells beside this release: {note}."
+        why = f"What {one.name} discloses together with this release: {note}."
         beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
         return _Found(beside, remaining=[why], unjudged=f"with {one.name}: {note}")
     try:
@@ -166,7 +166,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     except PrivreleaseError as error:
         if error.code == "D120":
             raise
-        why = f"What {one.name} tells beside this release: its file could not be read ({error.code})."
+        why = f"What {one.name} discloses together with this release: its file could not be read ({error.code})."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
 
 
@@ -188,7 +188,7 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
     return _Found(beside, intersect=[f"with {of.name}, {fault}" for fault in joined.faults], opened=one, unjudged=households)
 
 
-_HOUSEHOLDS = "with {}: what both tell of the members of one household ({}) was not judged together"
+_HOUSEHOLDS = "with {}: what both disclose about the members of one household ({}) was not judged together"
 
 
 def _households(evidence: Evidence, one: EarlierRelease, shared: Collection[str]) -> str:
@@ -202,7 +202,7 @@ def _combined(
 ) -> _Found:
     types = dict(first.columns)
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
-        why = f"What {one.name} tells beside this release: {NO_COLUMN}, so nothing was compared."
+        why = f"What {one.name} discloses together with this release: {NO_COLUMN}, so nothing was compared."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
     tokens = {
         column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN
@@ -212,7 +212,7 @@ def _combined(
     links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
         what = "no column is written alike in both, so no record was linked" if first.n_rows else "its file holds no row"
-        why = f"What {one.name} tells beside this release: {what}."
+        why = f"What {one.name} discloses together with this release: {what}."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
     found = _Found(

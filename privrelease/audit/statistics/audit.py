@@ -57,7 +57,7 @@ REMAINING: Final = (
 )
 
 
-_NO_LEDGER: Final = "the ledger was not at hand"
+_NO_LEDGER: Final = "the ledger was not available"
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,12 +337,12 @@ STATISTICS_CHECKS: tuple[Check[_Evidence], ...] = (
         f"all outputs of a release hold the same figures: {AGAIN}",
         fault(_same),
     ),
-    Check("A234", "AUDIT-DP-ORDER", "Figures stand in the order of the policy", FAULT, fault(_order)),
+    Check("A234", "AUDIT-DP-ORDER", "Figures are in the order of the policy", FAULT, fault(_order)),
     Check(
         "A235",
         "AUDIT-DP-GROUPS",
         "Every declared group is there, and no other",
-        "write a line for every declared group, also those with nobody in them: a missing line tells that",
+        "write a line for every declared group, also those with no one in them: a missing line discloses that",
         fault(_groups),
     ),
     Check(
@@ -375,7 +375,7 @@ STATISTICS_CHECKS: tuple[Check[_Evidence], ...] = (
         "A240",
         "AUDIT-DP-LEDGER",
         "The ledger was charged for every draw, and for no other",
-        "find the ledger that was charged; without it nobody knows what these persons' data has cost",
+        "find the ledger that was charged; without it no one knows what these persons' data has cost",
         fault(_charged),
         needs="ledger",
     ),

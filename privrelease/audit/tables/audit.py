@@ -203,7 +203,7 @@ def _figures(evidence: TableEvidence) -> str | None:
 def _persons(evidence: TableEvidence) -> str | None:
     unit = evidence.plan.unit
     if evidence.unnamed:
-        return f"the direct identifier {evidence.unnamed[0]} stands in several rows, and no person is declared: rows were counted as persons"
+        return f"the direct identifier {evidence.unnamed[0]} occurs in several rows, and no person is declared: rows were counted as persons"
     if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
         return None
     return "a person has more rows than unit.max_rows allows"
@@ -214,7 +214,7 @@ def _persons_unknown(evidence: TableEvidence) -> CheckOutcome:
     unit = evidence.plan.unit
     if unit is None or unit.max_rows == 1:
         return CheckOutcome(Outcome.NOT_EVALUATED, _NO_SOURCE, visibility=Visibility.RECIPIENT, absent=True)
-    return nothing_to_look_at("how many persons contribute to a cell cannot be told without the source")
+    return nothing_to_look_at("how many persons contribute to a cell cannot be known without the source")
 
 
 def _primary(evidence: TableEvidence) -> str | None:
@@ -317,7 +317,7 @@ TABLE_CHECKS: tuple[Check[TableEvidence], ...] = (
         "A254",
         "AUDIT-TABLE-KEYS",
         "Every declared cell is there, and no other",
-        "write every declared cell, also those with nobody in them: a missing cell tells that",
+        "write every declared cell, also those with no one in them: a missing cell discloses that",
         fault(_keys),
     ),
     Check(
@@ -331,7 +331,7 @@ TABLE_CHECKS: tuple[Check[TableEvidence], ...] = (
         "A256",
         "AUDIT-TABLE-FIGURES",
         "Printed figures are those of the source",
-        "print the figures of the source, or none: a changed figure is no protection that the policy knows",
+        "print the figures of the source, or none: a changed figure is not a protection that the policy declares",
         fault(_figures),
         needs="source",
     ),

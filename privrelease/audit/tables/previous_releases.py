@@ -138,10 +138,10 @@ def _compared(
     try:
         by, before = printed_in(one.file)
     except (OSError, ValueError, PrivreleaseError):
-        why = f"What {one.name} tells beside this table: its file could not be read."
+        why = f"What {one.name} discloses together with this table: its file could not be read."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
     if one.run is None and plan.by and not set(plan.by) & set(by):
-        why = f"What {one.name} tells beside this table: {NO_COLUMN}, so nothing was compared."
+        why = f"What {one.name} discloses together with this table: {NO_COLUMN}, so nothing was compared."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
     known = _known(plan, printed, by, before)
     both = [
@@ -154,7 +154,7 @@ def _compared(
     if not any(known.values()) and linked:
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
     if not any(known.values()) and not differ and not set(plan.by) & set(by):
-        why = f"What {one.name} tells beside this release: they have no cell in common."
+        why = f"What {one.name} discloses together with this release: they have no cell in common."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
     given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()

@@ -53,7 +53,7 @@ def read_k(text: str) -> tuple[Fraction, ...]:
     if len(sizes) != len(parts) or len(sizes) > _MOST or not all(1 <= size <= _MOST_K for size in sizes):
         raise UsageError(
             code="C121",
-            message="--k is no list of class sizes",
+            message="--k is not a list of class sizes",
             hint=f"write --k {_USUAL}: at most {_MOST} whole numbers from 1 to {_MOST_K:,}",
         )
     return tuple(Fraction(1, size) for size in sizes)
@@ -75,7 +75,7 @@ def read_risks(text: str) -> tuple[Fraction, ...]:
     if not numbers or len(numbers) > _MOST or not all(one.is_finite() and least <= one <= 1 for one in numbers):
         raise UsageError(
             code="C121",
-            message="--risk is no list of risks",
+            message="--risk is not a list of risks",
             hint=f"write --risk 0.5,0.2,0.1: at most {_MOST} numbers from {1 / _MOST_K:f} to 1",
         )
     return tuple(map(Fraction, numbers))
@@ -152,10 +152,10 @@ def _write(found: Frontier, planned: Plan, asked: Asked, writer: Writer) -> str:
     written = []
     if asked.page is not None:
         writer.write(asked.page, render_frontier(found, (planned.policy_id, planned.policy_version)).encode())
-        written.append(f"the page stands in {asked.page}")
+        written.append(f"the page is in {asked.page}")
     if asked.chart is not None:
         writer.write(asked.chart, render_frontier_chart(found).encode())
-        written.append(f"the chart stands in {asked.chart}")
+        written.append(f"the chart is in {asked.chart}")
     return ", ".join(written) or "nothing was written"
 
 

@@ -48,7 +48,7 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     if os.path.lexists(output):
         raise _taken(output)
     if not data_file.is_file():
-        raise InputError(code="C111", message=f"{data_file} is no file", hint=_HINT)
+        raise InputError(code="C111", message=f"{data_file} is not a file", hint=_HINT)
     kind = next((kind for ends, kind in _KINDS.items() if data_file.name.lower().endswith(ends)), None)
     if kind is None:
         raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint=_HINT)
@@ -63,7 +63,7 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     if written is None and kind is SourceKind.CSV and (found := _hidden(names)) is not None:
         raise InputError(
             code="C114",
-            message=f"{data_file.name} has one column only if cells end at a comma; another delimiter stands in its first line",
+            message=f"{data_file.name} has one column only if cells end at a comma; another delimiter occurs in its first line",
             hint=f"name the delimiter: privrelease init {data_file} --delimiter {found}",
         )
     profile = None
@@ -139,7 +139,7 @@ def _delimiter(asked: str | None) -> str | None:
     """
     written = "\t" if asked in {"tab", "\\t"} else asked
     if written is not None and (len(written) != 1 or written in '"\r\n'):
-        raise UsageError(code="C116", message="--delimiter is no single character", hint='write e.g. --delimiter ";" or tab')
+        raise UsageError(code="C116", message="--delimiter is not a single character", hint='write e.g. --delimiter ";" or tab')
     return written
 
 

@@ -36,7 +36,7 @@ def read_sweep(text: str) -> tuple[Epsilon, ...]:
     if name.strip() != "epsilon" or not found or len(found) > _MOST or any(check_epsilon(one) for one in found):
         raise UsageError(
             code="C109",
-            message="--sweep is no list of budgets",
+            message="--sweep is not a list of budgets",
             hint=f"write --sweep epsilon=0.1,0.5,1,2: at most {_MOST} numbers from 0.000001 to 100",
         )
     return found

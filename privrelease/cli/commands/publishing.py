@@ -43,7 +43,7 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         return _altered(found.run, found.changed, console)
     if found.unreviewed:
         hint = "state what is missing in the policy, or let it require approvals"
-        return Ending(5, f"run {found.run} needs review, and the policy names nobody who could approve it ({hint})")
+        return Ending(5, f"run {found.run} needs review, and the policy names no one who could approve it ({hint})")
     for finding in found.discounted:
         console.say(str(finding))
     if found.missing:

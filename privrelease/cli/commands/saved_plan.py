@@ -118,7 +118,7 @@ def read_saved(path: Path) -> SavedPlan:
         message = f"the saved plan cannot be read: {error.strerror or type(error).__name__}"
     except ValidationError as error:
         places = ", ".join(sorted({".".join(map(str, one["loc"])) or "the whole" for one in error.errors()})[:3])
-        message = f"this is no saved plan of a known version ({places})"
+        message = f"this is not a saved plan of a known version ({places})"
     raise InputError(code="C168", message=message, hint=_HINT, location=Location(str(path)))
 
 

@@ -31,7 +31,7 @@ def keygen(output: Path, console: Console, *, unnamed: str | None = None) -> End
         console.document({"key": str(made.private), "public": str(made.public), "id": made.id})
     else:
         console.data(f"private key  {made.private}\npublic key   {made.public}\nkey id       {made.id}")
-    return Ending(0, "the key pair is written; the private key belongs to nobody else")
+    return Ending(0, "the key pair is written; keep the private key to yourself")
 
 
 def sign(
@@ -136,11 +136,11 @@ def _said(verified: int, others: int) -> str:
     >>> _said(1, 1)
     '1 approval verified by the keys given, 1 approval by keys that were not given is not verified'
     >>> _said(0, 0), _said(0, 2)
-    ('nobody approved it', '2 approvals by keys that were not given are not verified')
+    ('no one approved it', '2 approvals by keys that were not given are not verified')
     """
     parts = [f"{pluralise(verified, 'approval')} verified by the keys given"] if verified else []
     if others:
         parts.append(
             f"{pluralise(others, 'approval')} by keys that were not given {'is' if others == 1 else 'are'} not verified"
         )
-    return ", ".join(parts) or "nobody approved it"
+    return ", ".join(parts) or "no one approved it"

@@ -132,7 +132,7 @@ def _delta(text: str | None) -> Delta | None:
     except ValueError:
         fits = False
     if not fits:
-        raise UsageError(code="C118", message="--delta is no probability", hint="write e.g. --delta 1e-5")
+        raise UsageError(code="C118", message="--delta is not a probability", hint="write e.g. --delta 1e-5")
     return delta
 
 
@@ -149,7 +149,7 @@ def _write(found: Sequence[Simulation], report: Path | None, writer: Writer) -> 
     if report is None:
         return "nothing was written"
     writer.write(report, render_simulation(found[0]).encode())
-    return f"the report stands in {report}"
+    return f"the report is in {report}"
 
 
 def _value(one: Simulation) -> dict[str, object]:

@@ -58,7 +58,7 @@ class Thresholding:
             msg = "a person holds at least one key and counts at least once in it"
             raise ValueError(msg)
         if self.threshold <= self.rows:
-            msg = "a threshold that one person reaches without noise protects nobody"
+            msg = "a threshold that one person reaches without noise protects no one"
             raise ValueError(msg)
 
     @property

@@ -69,7 +69,7 @@ def _refuse_repeats(plan: MicrodataPlan, naming: tuple[ReleasedColumn, ...], eng
         repeated = int(np.sum(found.classes[found.sizes > 1]))
         if repeated:
             message = (
-                f"{repeated} values of {column.name} stand in several rows, which their pseudonyms bring together in the output; "
+                f"{repeated} values of {column.name} occur in several rows, which their pseudonyms bring together in the output; "
                 "no unit is declared, so every row would be protected as a person of its own"
             )
             hint = f"declare `unit: {{column: …}}` in the dataset (the column that names the person), or drop {column.name}"
@@ -83,7 +83,7 @@ def check_unit(plan: ReleasePlan, source: TableSource, engine: Engine, staged: S
     """Check rows against what the policy says of persons, for a release of any kind.
 
     Raises InputError as :func:`person_sizes` does, and D250 where the policy says neither who the person is nor that rows are persons, and a
-    direct identifier stands in several rows: missing values are no repeats.
+    direct identifier occurs in several rows: missing values are no repeats.
     """
     if plan.unit is not None:
         person_sizes(plan.unit, source, engine, staged)

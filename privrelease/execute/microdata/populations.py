@@ -63,6 +63,6 @@ def check_weights(plan: MicrodataPlan, classes: ClassTable) -> None:
         raise InputError(
             code="D632",
             message=f"the sampling weights add up to more than {MOST_PERSONS:.0e} persons",
-            hint="a sampling weight is the number of persons a row stands for: correct the column",
+            hint="a sampling weight is the number of persons a row represents: correct the column",
             location=plan.source.location,
         )

@@ -66,7 +66,7 @@ def explain_table(plan: TablePlan) -> TableExplanation:
 
 #: What is done about groups that share one key; nothing is said where no group column is sensitive.
 _CLASSES: Final = {
-    "repaired": "nobody can be sure that all members of a group share one key",
+    "repaired": "no one can be sure that all members of a group share one key",
     "checked": "groups that share one key are looked for; one that is found parks the release",
     "declined": "groups that share one key are not looked for",
 }
@@ -80,7 +80,7 @@ def _rules(plan: TablePlan) -> list[str]:
         most, share = rules.dominance
         words.append(f"the {most} largest contributors make up at most {float(share):g} of a printed sum")
     if rules.p_percent is not None:
-        words.append(f"nobody can estimate another's contribution within {float(rules.p_percent):g} of its value")
+        words.append(f"no one can estimate another's contribution within {float(rules.p_percent):g} of its value")
     if plan.margins:
         words.append(
             "totals are printed" + ("; further cells are suppressed, so that they give nothing back" if plan.secondary else "")

@@ -152,7 +152,7 @@ def exact_decimal(number: Fraction) -> Decimal:
             rest, power = rest // prime, power + 1
         places = max(places, power)
     if rest != 1:
-        message = f"{number} is no decimal with an end"
+        message = f"{number} is not a finite decimal"
         raise ValueError(message)
     digits = str(abs(number.numerator) * 10**places // number.denominator)
     return Decimal((int(number < 0), tuple(map(int, digits)), -places))

@@ -71,7 +71,7 @@ class TableMeasure(Frozen):
             message = "must be one of a count, a sum and a mean"
             raise problem(message, code="P204", hint="write `{count: true}`, `{sum: column}` or `{mean: column}`")
         if self.weight is not None and self.count is None:
-            message = "has a weight, and is no count"
+            message = "has a weight, and is not a count"
             raise problem(message, code="P204", hint="weights are for counts")
         return self
 

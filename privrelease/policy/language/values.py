@@ -114,7 +114,7 @@ Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "
 def _column_name(value: object) -> object:
     text = _filled(value)
     if isinstance(text, str) and (CONTROL.search(text) or len(text) > 255):
-        message = "is no column name: no control characters, at most 255 characters"
+        message = "is not a column name: no control characters, at most 255 characters"
         raise problem(message)
     return text
 
@@ -126,7 +126,7 @@ ColumnName = Annotated[str, BeforeValidator(_column_name), WithJsonSchema({**_AN
 def _path(value: object) -> object:
     text = _filled(value)
     if isinstance(text, str) and (CONTROL.search(text) or len(text) > 1000):
-        message = "is no path: no control characters, at most 1000 characters"
+        message = "is not a path: no control characters, at most 1000 characters"
         raise problem(message)
     if isinstance(text, str) and "://" in text:
         # not shown: an address may hold a password
@@ -146,7 +146,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 def _identifier(value: object) -> object:
     text = as_text(value)
     if isinstance(text, str) and (not _IDENTIFIER.fullmatch(text) or ".." in text):
-        message = f"is no name: {shown(text)}"
+        message = f"is not a name: {shown(text)}"
         raise problem(message, hint="letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit")
     return text
 

@@ -67,7 +67,7 @@ def frontier_rules(reading: RuleContext, releases: Sequence[tuple[int, Microdata
             continue
         for index, size in duplicates(tuple(map(str, release.frontier))):
             yield reading.error(
-                "P408", f"{size} stands twice in frontier", "releases", number, "frontier", index, hint="remove one"
+                "P408", f"{size} appears twice in frontier", "releases", number, "frontier", index, hint="remove one"
             )
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is None:

@@ -103,7 +103,9 @@ def _quantile(confidence: Decimal) -> float:
 def _releases(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
     kinds = {release.id: release for release in reading.policy.releases}
     for number, name in duplicates(spec.releases or ()):
-        yield reading.error("P408", f"{shown(name)} stands twice in releases", "attacks", "releases", number, hint="remove one")
+        yield reading.error(
+            "P408", f"{shown(name)} appears twice in releases", "attacks", "releases", number, hint="remove one"
+        )
     for number, name in enumerate(spec.releases or ()):
         if name not in kinds:
             if not reading.left_out("releases", name):
@@ -136,7 +138,7 @@ def _named_twice(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
         for key in ("target", "knows"):
             for number, name in duplicates(getattr(part, key, None) or ()):
                 yield reading.error(
-                    "P408", f"{shown(name)} stands twice in {key}", "attacks", attack, key, number, hint="remove one"
+                    "P408", f"{shown(name)} appears twice in {key}", "attacks", attack, key, number, hint="remove one"
                 )
     if spec.inference is not None:
         both = set(spec.inference.target) & set(spec.inference.knows or ())
@@ -201,7 +203,7 @@ def _enough(reading: RuleContext, spec: AttacksSpec, release: Release, there: At
     if spec.record_linkage is not None and not there.known(spec.record_linkage.knows):
         lacking.append(("record_linkage", "a column that the attacker knows", "write `knows`"))
     if spec.membership is not None and not (spec.membership.knows or there.columns):
-        lacking.append(("membership", "a column that leaves", _LEAVES))
+        lacking.append(("membership", "a released column", _LEAVES))
     for attack, what, hint in lacking:
         message = f"{attack} needs {what}, and release {release.id} gives none"
         yield reading.error("P460", message, "attacks", attack, key=True, hint=hint)

@@ -162,9 +162,9 @@ def _leaving(
     for path, name in named:
         if name in dataset.columns and name not in out.columns:
             message = f"{shown(name)} does not leave in release {check.release}"
-            yield reading.error("P418", message, "checks", number, *path, hint="name a column that leaves")
+            yield reading.error("P418", message, "checks", number, *path, hint="name a released column")
         elif name in out.changed and kind.name in {"marginal_error", "distribution_shift"}:
-            what = "leaves as a pseudonym, which" if name in out.pseudonyms else "is recoded: what leaves"
+            what = "is released as a pseudonym, which" if name in out.pseudonyms else "is recoded: what is released"
             message = f"{shown(name)} {what} cannot be compared with the source"
             yield reading.error("P418", message, "checks", number, *path, hint="name another column")
     threat = reading.policy.threats.get(check.threat or "")

@@ -81,11 +81,11 @@ def _pivots(reading: RuleContext, name: str, dataset: Dataset) -> Iterator[Findi
         if pivot is None:
             where = (*path, "format", key) if own is not None and getattr(own, str(key)) else ("datasets", name, "format", key)
             message = f"{shown(column)} has years of two digits (%y), and nothing says of which century"
-            hint = "write `pivot: …` beside the date format: the first of the hundred years that they lie in, such as 1930"
+            hint = "write `pivot: …` next to the date format: the first of the hundred years that they lie in, such as 1930"
             yield reading.error("P530", message, *(str(part) for part in where), hint=hint)
         elif pivot not in _YEARS:
             hint = "write the first of the hundred years, such as 1930"
-            yield reading.error("P531", f"pivot {pivot} is no year from 1000 to 9900", *place, hint=hint)
+            yield reading.error("P531", f"pivot {pivot} is not a year from 1000 to 9900", *place, hint=hint)
         elif _beyond(spec, pivot):
             message = f"years from {pivot} to {pivot + 99} are all outside the domain of {shown(column)}"
             yield reading.error("P532", message, *place, hint="write another `pivot`, or correct the domain")
@@ -107,7 +107,7 @@ def _column(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec) -> It
     name = shown(path[-1])
     if spec.grid is not None and spec.type is not ColumnType.NUMBER:
         yield reading.error(
-            "P402", f"{name} has a grid but is no number", *path, "grid", hint="remove `grid`, or write `type: number`"
+            "P402", f"{name} has a grid but is not a number", *path, "grid", hint="remove `grid`, or write `type: number`"
         )
     if spec.outside == "drop" and spec.domain is None:
         yield reading.error(
@@ -199,7 +199,7 @@ def _values(reading: RuleContext, path: tuple[str, ...], spec: ColumnSpec, value
         yield reading.error("P402", f"the domain of {shown(path[-1])} is empty: no value could be read", *where)
     for number, value in duplicates(values):
         yield reading.error(
-            "P408", f"{shown(value)} stands twice in the domain of {shown(path[-1])}", *where, number, hint="remove one"
+            "P408", f"{shown(value)} appears twice in the domain of {shown(path[-1])}", *where, number, hint="remove one"
         )
     for number, text in enumerate(values):
         yield from _end(reading, (*where, number), spec, text)

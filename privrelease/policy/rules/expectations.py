@@ -168,7 +168,7 @@ def _place(reading: RuleContext, number: int, check: Check, form: ExpectationFor
         elif name not in types and name in dataset.columns:
             faults = True
             message = f"{shown(name)} does not leave in release {release.id}"
-            hint = "name a column that leaves, or write `on: source`"
+            hint = "name a released column, or write `on: source`"
             yield reading.error("P450", message, "checks", number, *path, hint=hint)
         elif name in types and not _looks_at(form, types[name]):
             faults = True
@@ -207,7 +207,7 @@ def _source(reading: RuleContext, number: int, check: Check, release: Release) -
         yield reading.error("P418", message, "checks", number, "on", hint="remove `on`, or name a release of another kind")
     elif allowed == "inform" and check.severity != "warn":
         message = f"{check.id} looks at the source of a release under differential privacy: what it finds must not decide"
-        hint = "write `severity: warn`: it is told in the internal report and nowhere else"
+        hint = "write `severity: warn`: it is reported in the internal edition only"
         yield reading.error("P452", message, "checks", number, "on", hint=hint)
 
 

@@ -29,10 +29,10 @@ def _listed(reading: RuleContext) -> tuple[Recipient, ...]:
 
 
 def recipient_id_rules(reading: RuleContext) -> Iterator[Finding]:
-    """Yield ids of recipients that stand twice, and two ids of one name."""
+    """Yield ids of recipients that appear twice, and two ids of one name."""
     numbered = [(number, one.id) for number, one in enumerate(_listed(reading)) if one.id is not None]
     for place, name in duplicates(name for _, name in numbered):
-        message = f"the id {shown(name)} stands twice"
+        message = f"the id {shown(name)} appears twice"
         hint = "give every recipient an id of its own"
         yield reading.error("P552", message, "legal", "recipients", numbered[place][0], "id", hint=hint)
     named = [(number, _folded(one.name)) for number, one in enumerate(_listed(reading)) if one.id is not None]
@@ -40,7 +40,7 @@ def recipient_id_rules(reading: RuleContext) -> Iterator[Finding]:
         number = named[place][0]
         first = next(_listed(reading)[other].id for other, same in named if same == name)
         message = f"has the name of the recipient {shown(first)}: releases to both would count as releases to two recipients"
-        hint = "give it the first one's id in `recipients`; where they are two, write names that tell them apart"
+        hint = "give it the first one's id in `recipients`; where they are two, write names that differ"
         yield reading.error("P608", message, "legal", "recipients", number, "name", hint=hint)
 
 

@@ -45,11 +45,11 @@ def _steps(reading: RuleContext, number: int, release: MicrodataRelease) -> Iter
             continue
         key, names = step.named, step.listed()
         if suppressing:
-            message = f"{key} stands after the suppression of cells, which must close the gap at the end"
+            message = f"{key} comes after the suppression of cells, which must close the gap at the end"
             yield reading.error("P411", message, *path, index, key, key=True, hint="move it before `suppress`")
         for place, name in enumerate(names):
             if name in handled:
-                words = f"stands twice under {key}" if handled[name] == key else f"is to {handled[name]} and to {key}"
+                words = f"appears twice under {key}" if handled[name] == key else f"is to {handled[name]} and to {key}"
                 at = (place,) if isinstance(getattr(step, key), tuple) else ()
                 yield reading.error("P408", f"{shown(name)} {words}", *path, index, key, *at, hint="remove one")
             handled.setdefault(name, key)
@@ -69,7 +69,7 @@ def _columns(reading: RuleContext, number: int, release: MicrodataRelease, datas
     }
     pseudonyms = {name for _, _, name in tokens}
     for index, name in duplicates(release.columns or ()):
-        yield reading.error("P408", f"{shown(name)} stands twice in columns", *path, "columns", index, hint="remove one")
+        yield reading.error("P408", f"{shown(name)} appears twice in columns", *path, "columns", index, hint="remove one")
     for index, name in enumerate(release.columns or ()):
         if name in dropped:
             yield reading.error(
@@ -91,7 +91,7 @@ def _protection(
 ) -> Iterator[Finding]:
     path = ("releases", number)
     for index, name in duplicates(release.protect):
-        yield reading.error("P408", f"{shown(name)} stands twice in protect", *path, "protect", index, hint="remove one")
+        yield reading.error("P408", f"{shown(name)} appears twice in protect", *path, "protect", index, hint="remove one")
     for index, name in enumerate(release.protect):
         threat = reading.policy.threats.get(name)
         if threat is not None and threat.dataset != release.from_ and threat.dataset in reading.policy.datasets:
@@ -100,7 +100,7 @@ def _protection(
         elif threat is not None:
             yield from _known_columns(reading, (*path, "protect", index), name, threat, dataset, out)
     if not out.columns and not _has_broken_columns(reading, release.from_):
-        yield reading.error("P415", f"no column leaves in release {release.id}", *path, key=True, hint="select columns")
+        yield reading.error("P415", f"no column is published in release {release.id}", *path, key=True, hint="select columns")
     yield from _nothing_checked(reading, number, release)
     threats = [reading.policy.threats[name] for name in release.protect if name in reading.policy.threats]
     if len(threats) == len(release.protect) and all(threat.dataset in reading.policy.datasets for threat in threats):
@@ -118,10 +118,10 @@ def _known_columns(
     here = [column for column in dict.fromkeys(threat.knows) if column in dataset.columns]
     for column in here:
         if column in out.pseudonyms and dataset.columns[column].role is not Role.DIRECT:
-            message = f"{name} knows {shown(column)}, which leaves as a pseudonym"
+            message = f"{name} knows {shown(column)}, which is released as a pseudonym"
             yield reading.error("P414", message, *path, hint=f"drop {shown(column)}, or let it leave as it is")
     if len(here) == len(set(threat.knows)) and not any(column in out.columns for column in here):
-        message = f"none of the columns that {name} knows leaves: there is nothing to protect"
+        message = f"none of the columns that {name} knows is released: there is nothing to protect"
         yield reading.error("P414", message, *path, hint="remove it from `protect`, or select its columns")
 
 
@@ -158,9 +158,7 @@ def _unprotected(
 ) -> Iterator[Finding]:
     for column in out.columns if reading.resolved else ():
         if dataset.columns[column].role is Role.QUASI and column not in known:
-            message = (
-                f"{shown(column)} is a quasi-identifier and leaves in release {release.id}, but no protected threat knows it"
-            )
+            message = f"{shown(column)} is a quasi-identifier and is published in release {release.id}, but no protected threat knows it"
             selected = release.columns.index(column) if release.columns is not None else None
             place = ("releases", number) if selected is None else ("releases", number, "columns", selected)
             yield reading.warning("P601", message, *place, hint="add it to a threat's `knows`, drop it, or correct its role")
@@ -186,21 +184,21 @@ def _persons(reading: RuleContext, number: int, release: MicrodataRelease, datas
         message = f"dataset {release.from_} has no unit: every row counts as a person of its own"
         hint = "write `unit: {column: …}` if persons may repeat"
         if out.pseudonyms:
-            hint += f": a run stops where a pseudonym of {shown(next(iter(out.pseudonyms)))} would stand in several rows"
+            hint += f": a run stops where a pseudonym of {shown(next(iter(out.pseudonyms)))} would occur in several rows"
         yield reading.info("P610", message, "datasets", release.from_, key=True, hint=hint)
     elif unit is None:
         pass  # the policy says so itself
     elif unit.column not in out.columns and out.pseudonyms and unit.max_rows != 1:
         name = shown(next(iter(out.pseudonyms)))
         message = (
-            f"{name} leaves as a pseudonym and a person may have several rows: where it repeats in them the rows of a person "
+            f"{name} is released as a pseudonym and a person may have several rows: where it repeats in them the rows of a person "
             "stay linkable, and classes are then sets of rows of persons"
         )
         hint = f"drop {name}, or write `max_rows: 1` if each person has one row"
         yield reading.warning("P602", message, *path, hint=hint)
     elif unit.column in out.columns and unit.max_rows != 1:
         message = (
-            f"{shown(unit.column)} leaves and a person may have several rows: the rows of a person stay linkable, "
+            f"{shown(unit.column)} is released and a person may have several rows: the rows of a person stay linkable, "
             "so classes are sets of rows of persons"
         )
         hint = f"drop {shown(unit.column)}, or write `max_rows: 1` if each person has one row"

@@ -74,7 +74,7 @@ def listed_keys(path: Path, written: str, spec: ColumnSpec) -> tuple[str, ...]:
         raise KeysFault(message, "list each key once")
     if spec.type is ColumnType.INTEGER:
         if not all(_is_whole(key) for key in keys):
-            message = f"{written} lists a key that is no whole number as it is written here"
+            message = f"{written} lists a key that is not a whole number as it is written here"
             raise KeysFault(message, "write 7, not 07 or 7.0")
     elif spec.type not in {ColumnType.STRING, ColumnType.CATEGORY}:
         message = f"keys of type {spec.type.value} are not listed in a file"

@@ -38,7 +38,7 @@ def table_rules(reading: RuleContext, releases: Sequence[tuple[int, TableRelease
     for number, release in releases:
         first = seen.setdefault(release.from_, release)
         if first is not release and (other := _other_rule(first, release)) is not None:
-            message = f"{other} is not that of {first.id}, a table of the same rows: what one hides the other could tell"
+            message = f"{other} is not that of {first.id}, a table of the same rows: what one hides the other could disclose"
             yield reading.error("P444", message, "releases", number, "protect", hint="write the same `protect` in both")
         yield from _thresholds(reading, number, release)
         yield from _names(reading, number, release)
@@ -87,9 +87,9 @@ def _names(reading: RuleContext, number: int, release: TableRelease) -> Iterator
 
     path = ("releases", number)
     for index, name in duplicates(release.by):
-        yield reading.error("P446", f"{shown(name)} stands twice", *path, "by", index, hint="remove one")
+        yield reading.error("P446", f"{shown(name)} appears twice", *path, "by", index, hint="remove one")
     for index, _ in duplicates(repr((one.count, one.weight, one.sum, one.mean)) for one in release.measures):
-        yield reading.error("P446", "this figure stands twice", *path, "measures", index, hint="remove one")
+        yield reading.error("P446", "this figure appears twice", *path, "measures", index, hint="remove one")
     own = {"total_over", "status", *(figure_name(one) for one in release.measures)}
     folded = {name.casefold(): name for name in sorted(own)}
     for index, name in enumerate(release.by):
@@ -101,7 +101,7 @@ def _names(reading: RuleContext, number: int, release: TableRelease) -> Iterator
                 "by",
                 index,
                 hint="give the column another name in the source: the table adds the columns "
-                f"{', '.join(shown(one) for one in sorted(own))}, and capitals do not tell names apart",
+                f"{', '.join(shown(one) for one in sorted(own))}, and capitals do not distinguish names",
             )
     for index, output in enumerate(release.output):
         if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
@@ -138,7 +138,7 @@ def _filters(reading: RuleContext, number: int, release: TableRelease, dataset: 
                 yield reading.error("P447", unknown[0], "releases", number, key, hint=unknown[1])
     for name in release.keys:
         if name in dataset.columns and name not in release.by:
-            message = f"{shown(name)} has keys, and is no group of the table"
+            message = f"{shown(name)} has keys, and is not a group of the table"
             yield reading.error(
                 "P446", message, "releases", number, "keys", name, hint="add it to `by`, or remove it here", key=True
             )
@@ -164,7 +164,7 @@ def _columns(reading: RuleContext, number: int, release: TableRelease, dataset: 
                 hint="group by another column",
             )
         elif not keys:
-            message = f"the keys of {shown(name)} are not declared: which of them occur would tell"
+            message = f"the keys of {shown(name)} are not declared: which of them occur would disclose something"
             yield reading.error(
                 "P441", message, *path, "by", index, hint=f"write `domain: [key, …]` for {name}, of at most {MOST_KEYS} keys"
             )

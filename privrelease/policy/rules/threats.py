@@ -40,13 +40,13 @@ def threat_rules(reading: RuleContext) -> Iterator[Finding]:
 
 def _columns(reading: RuleContext, path: tuple[str, str], threat: Threat, dataset: Dataset | None) -> Iterator[Finding]:
     for number, column in duplicates(threat.knows):
-        yield reading.error("P408", f"{shown(column)} stands twice in knows", *path, "knows", number, hint="remove one")
+        yield reading.error("P408", f"{shown(column)} appears twice in knows", *path, "knows", number, hint="remove one")
     for number, column in enumerate(threat.knows):
         spec = dataset.columns.get(column) if dataset is not None else None
         if dataset is None or spec is None:
             continue
         if spec.role is Role.DIRECT:
-            message = f"{path[1]} knows {shown(column)}, a direct identifier: it never leaves as it is, so no threshold can hold on it"
+            message = f"{path[1]} knows {shown(column)}, a direct identifier: it is never released as it is, so no threshold can hold on it"
             yield reading.error("P406", message, *path, "knows", number, hint="remove it from `knows`")
         elif dataset.person is not None and dataset.person.column == column:
             message = f"{path[1]} knows {shown(column)}, which names the person: every class would hold one person"

@@ -232,7 +232,7 @@ def _fill(spec: QuerySpec, column: str, domain: NumericDomain) -> Fraction | Non
         return None
     fill = Fraction(spec.fill)
     if not domain.low <= fill <= domain.high or (fill / domain.grid).denominator != 1:
-        message = f"{shown(str(spec.fill))} is no value of {shown(column)}: it is outside its domain, or not on its grid"
+        message = f"{shown(str(spec.fill))} is not a value of {shown(column)}: it is outside its domain, or not on its grid"
         fail("DP115", message, "fill", hint=f"write a number from {float(domain.low):g} to {float(domain.high):g} on its grid")
     return fill
 
@@ -274,7 +274,7 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
         if column not in dataset.columns:
             fail("P302", f"column {shown(column)} does not exist", "by", number)
         if column in spec.by[:number]:
-            fail("P408", f"{shown(column)} stands twice in by", "by", number, hint="remove one")
+            fail("P408", f"{shown(column)} appears twice in by", "by", number, hint="remove one")
         if dataset.columns[column].role is Role.DIRECT:
             message = f"{shown(column)} is a direct identifier: its values never leave as keys"
             fail("P407", message, "by", number, hint="group by another column")
@@ -286,7 +286,7 @@ def _group_keys(spec: QuerySpec, dataset: Dataset) -> PublicKeys | PrivateKeys |
         if column not in spec.by:
             fail("P704", f"{shown(column)} has keys and is not in by", "keys", column, hint="add it to `by`", key=True)
     if spec.bins is not None and "bin" in spec.by:
-        fail("P409", "a column called bin cannot be a key beside the bins of a histogram", "by", hint="rename the column")
+        fail("P409", "a column called bin cannot be a key next to the bins of a histogram", "by", hint="rename the column")
     sizes = [_n_keys(dataset.columns[column], listed.get(column)) + spec.other + spec.missing for column in spec.by]
     _few_cells(sizes, "by", hint="group by fewer columns or coarser keys")
     domains = tuple(
@@ -315,7 +315,7 @@ def _key_domain(
     known = set(domain)
     for place, key in enumerate(listed):
         if key not in known:
-            message = f"{shown(key)} is no key of {shown(column)}: it is not in its domain"
+            message = f"{shown(key)} is not a key of {shown(column)}: it is not in its domain"
             fail("P704", message, "keys", column, place, hint=did_you_mean(key, domain[:1000]) or "add it to the domain")
     return CategoryDomain(listed, other=rest, missing=none, column=column)
 

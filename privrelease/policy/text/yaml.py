@@ -241,7 +241,7 @@ class _Builder:
     def _alias(self, event: Any) -> None:  # noqa: ANN401
         place = self._place(event)
         if event.anchor in self._open_anchors:
-            raise _StopReading(Finding("P106", f"*{shown(event.anchor)} stands inside itself", location=place))
+            raise _StopReading(Finding("P106", f"*{shown(event.anchor)} is inside itself", location=place))
         if event.anchor not in self._anchors:
             raise _StopReading(Finding("P102", f"*{shown(event.anchor)} names no anchor above it", location=place))
         node = self._anchors[event.anchor]
@@ -305,7 +305,7 @@ def reordered(content: bytes, file: str) -> tuple[Finding, ...]:
     r"""Return a warning for the first such sign of each line, comments included; it names the sign, and never the text around it.
 
     >>> print(*reordered("a: 1\nb: x # \u202e3 = k\n".encode(), "p.yaml"))
-    p.yaml:2:8: P613 warn: U+202E (right-to-left override): what stands here reads otherwise than it is
+    p.yaml:2:8: P613 warn: U+202E (right-to-left override): this text reads otherwise than it is
     hint: remove it; where a value needs it, write it as "\u202E" in double quotes
     """
     from unicodedata import name
@@ -319,7 +319,7 @@ def reordered(content: bytes, file: str) -> tuple[Finding, ...]:
         sign = _SIGNS.search(line)
         if sign is not None and len(found) < MOST_LINES:
             code = f"{ord(sign[0]):04X}"
-            message = f"U+{code} ({name(sign[0]).lower()}): what stands here reads otherwise than it is"
+            message = f"U+{code} ({name(sign[0]).lower()}): this text reads otherwise than it is"
             hint = f'remove it; where a value needs it, write it as "\\u{code}" in double quotes'
             found.append(Finding("P613", message, Severity.WARN, Location(file, number, sign.start() + 1), hint))
     return tuple(found)

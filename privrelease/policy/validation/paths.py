@@ -64,12 +64,12 @@ def odd_name(part: str) -> str | None:
     r"""Return what is wrong with a name that a reader could not see or a file system not take; None where nothing is.
 
     >>> odd_name("r\u202evsc.csv")
-    'holds a character that nobody sees (U+202E)'
+    'holds an invisible character (U+202E)'
     >>> odd_name("r.csv")
     """
     unseen = next((one for one in part if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"}), None)
     if unseen is not None:
-        return f"holds a character that nobody sees (U+{ord(unseen):04X})"
+        return f"holds an invisible character (U+{ord(unseen):04X})"
     size = len(part.encode("utf-8", "surrogatepass"))
     return f"has a name of {size} bytes, more than {_LONGEST_NAME}" if size > _LONGEST_NAME else None
 
@@ -134,7 +134,7 @@ class Roots:
         """Resolve a single CSV or Parquet file of rows; raises PathFault."""
         kind = _kind_of(written)
         if kind not in {SourceKind.CSV, SourceKind.PARQUET} or _GLOB & set(written):
-            message = f"{written} is no single file of rows"
+            message = f"{written} is not a single file of rows"
             raise PathFault(message, "name one csv or parquet file")
         return SourcePlace(kind, str(self._found(written)), written)
 

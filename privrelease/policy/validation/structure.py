@@ -193,7 +193,7 @@ def _words(
             steps = [step for one in kinds for step, _ in one.steps]
             code, message, hint = (
                 "P202",
-                f"{name} is no transform step",
+                f"{name} is not a transform step",
                 _step_hint(value, steps) or f"steps: {', '.join(steps)}",
             )
         case "too_short":

@@ -40,7 +40,7 @@ UNAVAILABLE: tuple[Feature, ...] = (
     Feature(("datasets", "*", "source"), "a PostgreSQL source", "postgres(ql)?:.*", 1),
 )
 
-_HINT = "remove it: what is not done must not stand in the policy as a promise"
+_HINT = "remove it: what is not done must not be promised by the policy"
 
 
 def without_unavailable(root: Node) -> tuple[Node, tuple[Finding, ...], frozenset[tuple[str, ...]]]:

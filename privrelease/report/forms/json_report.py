@@ -44,7 +44,7 @@ def read_audit(path: Path, label: str | None = None) -> AuditResult:
         place = ".".join(str(part) for part in first["loc"][: -1 if unknown else None]) or "the whole file"
         raise InputError(
             code="C302",
-            message=f"this is no audit of a known version: {place}: {'has a key that is not known' if unknown else first['msg']}",
+            message=f"this is not an audit of a known version: {place}: {'has a key that is not known' if unknown else first['msg']}",
             hint="only audit.json files of format privrelease/audit, version 1, can be rendered",
             location=where,
         ) from None

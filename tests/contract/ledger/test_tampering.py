@@ -45,7 +45,10 @@ def test_whatever_stands_in_the_place_of_an_entry_is_told_as_damage(tmp_path, ra
         (("DELETE FROM privrelease_entries WHERE sequence = 0",), ["entry 0 is missing"]),
         (("DELETE FROM privrelease_entries",), ["the ledger has no entries"]),
         (SWAP, ["entry 1 was moved: it was written as entry 3", "entry 3 was moved: it was written as entry 1"]),
-        (("UPDATE privrelease_entries SET entry = 'x' WHERE sequence = 5",), ["entry 5 was altered", "entry 5 is no entry"]),
+        (
+            ("UPDATE privrelease_entries SET entry = 'x' WHERE sequence = 5",),
+            ["entry 5 was altered", "entry 5 is not an entry"],
+        ),
         (
             ("UPDATE privrelease_answers SET answer = '13' WHERE query = 'q1'",),
             ["the stored answer to query q1 is not the one"],
@@ -91,7 +94,7 @@ def test_an_entry_rewritten_with_its_hash_breaks_the_chain(filled, problems) -> 
         text = text.replace('"cost":{"delta":"0","epsilon":"0.1"}', '"cost":{"delta":"0","epsilon":"0.0"}')
         digest = hashlib.sha256(text.encode()).hexdigest()
         raw.execute("UPDATE privrelease_entries SET entry = ?, hash = ? WHERE sequence = 3", (text, digest))
-    assert any("entry 3 is no entry" in said or "entry 4 does not follow" in said for said in problems(filled))
+    assert any("entry 3 is not an entry" in said or "entry 4 does not follow" in said for said in problems(filled))
     with pytest.raises(BudgetError, match="L110"):
         filled.open()
 

@@ -83,7 +83,7 @@ def persons_check(evidence):
 
 
 def test_pseudonyms_that_repeat_where_no_person_is_declared_fail(made):
-    """Two tokens stand in several rows of the file: whoever made it counted rows as persons."""
+    """Two tokens occur in several rows of the file: whoever made it counted rows as persons."""
     evidence = made.evidence(repeats=(Repeats("id", direct=True, repeated=2),))
     found = persons_check(evidence)
     assert (found.outcome, found.observed.value) == (Outcome.FAIL, 2)

@@ -154,7 +154,7 @@ def test_a_named_file_without_a_column_of_the_release_ends_as_bad_input(apart, n
         "hint: restore what is missing, or name with `privrelease audit --against` a copy that has columns of this" in said.err
     )
     assert checks(said.json) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
-    told = f"What {name} tells beside this release: it has no column of this release, so nothing was compared."
+    told = f"What {name} discloses together with this release: it has no column of this release, so nothing was compared."
     assert told in said.json["decision"]["assessment_remaining"]
 
 
@@ -169,7 +169,10 @@ def test_of_a_named_file_without_rows_that_is_said(apart):
     (apart.folder / "header.csv").write_text("area,job,pay\n", encoding="utf-8")
     said = apart(*AUDIT, "--against", "header.csv")
     assert said.code == 0
-    assert "What header.csv tells beside this release: its file holds no row." in said.json["decision"]["assessment_remaining"]
+    assert (
+        "What header.csv discloses together with this release: its file holds no row."
+        in said.json["decision"]["assessment_remaining"]
+    )
 
 
 def test_a_person_who_joined_alone_is_told(apart):

@@ -62,7 +62,7 @@ def test_a_column_without_a_hierarchy_is_told_with_those_that_have_one(hand):
     said = hand("hierarchy", "policy.yaml", "--column", "job")
     assert said.code == 2
     assert (
-        "C134 there is no column job with a hierarchy\nhint: name the dataset with --dataset; with a hierarchy: area of d, pay of d"
+        "C134 there is not a column job with a hierarchy\nhint: name the dataset with --dataset; with a hierarchy: area of d, pay of d"
         in said.err
     )
 

@@ -56,7 +56,7 @@ def test_households_that_both_show_are_left_to_a_person(couples):
     couples.policy(POLICY)
     said = couples.run()
     assert said.code == 5
-    assert "what both tell of the members of one household (home) was not judged together" in said.out
+    assert "what both disclose about the members of one household (home) was not judged together" in said.out
     assert (couples.folder / "out" / "ages.csv").exists()
     assert not (couples.folder / "out" / "sexes.csv").exists()
     assert couples.run().code == 5  # the second run, too

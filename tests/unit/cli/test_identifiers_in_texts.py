@@ -202,6 +202,6 @@ def test_recipients_read_no_count_of_rows_that_hold_their_name(notes):
     desk = notes(lambda n: " ".join(full_name(n)), lambda n: f"saw {' '.join(full_name(n))}" if n < 2 else f"slept well {n}")
     said = desk("run", "policy.yaml")
     assert said.code == 0, said.err
-    assert "too few to tell from chance: note and name" in said.err
+    assert "too few to distinguish from chance: note and name" in said.err
     page = (desk.folder / "out" / "rows.report.html").read_text(encoding="utf-8")
-    assert "too few to tell from chance" not in page
+    assert "too few to distinguish from chance" not in page

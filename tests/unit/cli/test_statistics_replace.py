@@ -103,8 +103,8 @@ def test_the_public_number_itself_is_no_figure(folder, capsys, figure):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("fill: 100, epsilon", "fill: 101, epsilon", "DP115 101 is no value of pay"),
-        ("fill: 100, epsilon", "fill: 0.5, epsilon", "DP115 0.5 is no value of pay"),
+        ("fill: 100, epsilon", "fill: 101, epsilon", "DP115 101 is not a value of pay"),
+        ("fill: 100, epsilon", "fill: 0.5, epsilon", "DP115 0.5 is not a value of pay"),
         (
             "mean: pay, epsilon: 20",
             "histogram: pay, bins: {width: 10}, fill: 0, epsilon: 20",

@@ -196,7 +196,7 @@ def test_a_pseudonym_that_repeats_is_refused_where_no_person_is_declared(desk, t
     """Anna and Ben have two rows each, Carla one, one row names nobody."""
     source = desk.source(persons(["anna", "ben", "anna", "ben", "carla", None]), COLUMNS)
     plan = desk.plan(source, threats=threats, released=[pseudonym(), "region", "x"])
-    with pytest.raises(InputError, match="2 values of id stand in several rows") as caught:
+    with pytest.raises(InputError, match="2 values of id occur in several rows") as caught:
         desk.run(plan, environment=KEY)
     assert (caught.value.code, caught.value.exit_code) == ("D603", 3)
     assert "unit: {column: …}" in str(caught.value)

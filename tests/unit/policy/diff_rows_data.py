@@ -433,7 +433,7 @@ RELEASES: list[Row] = [
         said=f"{M}.pseudonymise.patient",
         in_old=True,
     ),
-    # what is no direct identifier leaves as it is without a pseudonym
+    # what is no direct identifier is released as it is without a pseudonym
     Row(PSEUDONYMS, f"{SECOND}.pseudonymise", "[weight]", "[weight, factor]", "breaking", said=f"{M}.pseudonymise.factor"),
     Row(
         PSEUDONYMS,

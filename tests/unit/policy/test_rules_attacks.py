@@ -30,7 +30,7 @@ BROKEN = [
         ],
     ),
     ("releases: [micro], singling_out: {}", ["P304 release micro does not exist\nhint: did you mean microdata?"]),
-    ("releases: [microdata, microdata], singling_out: {}", ["P408 microdata stands twice in releases\nhint: remove one"]),
+    ("releases: [microdata, microdata], singling_out: {}", ["P408 microdata appears twice in releases\nhint: remove one"]),
     (
         "singling_out: {combine: 4}",
         [
@@ -51,12 +51,12 @@ BROKEN = [
     ),
     ("inference: {target: glucos}", ["P302 column glucos does not exist in dataset patients\nhint: did you mean glucose?"]),
     ("inference: {target: sex, knows: [sex, age]}", ["P460 sex is known and guessed at once\nhint: remove it from `knows`"]),
-    ("record_linkage: {knows: [age, age]}", ["P408 age stands twice in knows\nhint: remove one"]),
+    ("record_linkage: {knows: [age, age]}", ["P408 age appears twice in knows\nhint: remove one"]),
     (
         "linkability: {columns: [[age], [age, sex]]}",
         ["P460 age is in both sets: the two lists would have a key in common\nhint: remove it from one of them"],
     ),
-    ("singling_out: {}, control: h.duckdb", ["P404 h.duckdb is no single file of rows\nhint: name one csv or parquet file"]),
+    ("singling_out: {}, control: h.duckdb", ["P404 h.duckdb is not a single file of rows\nhint: name one csv or parquet file"]),
     (
         "singling_out: {}, control: ../h.csv",
         ["P403 ../h.csv is outside the policy's folder\nhint: move it below, or name its folder with --data-root"],

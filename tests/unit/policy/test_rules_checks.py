@@ -48,7 +48,7 @@ RULES = [
         "a column that does not leave",
         (("max: 0.05", "max: 0.05, column: patient_id"),),
         [
-            "p.yaml:29:85: P418 patient_id does not leave in release microdata\nhint: name a column that leaves",
+            "p.yaml:29:85: P418 patient_id does not leave in release microdata\nhint: name a released column",
         ],
         (("max: 0.05", "max: 0.05, column: sex"),),
     ),
@@ -81,8 +81,8 @@ RULES = [
         ),
         [
             "p.yaml:16:3: P607 warn: no release protects against external\nhint: name it under `protect`, or remove it",
-            "p.yaml:21:5: P601 warn: age is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
-            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: age is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
             "p.yaml:29:5: P418 k needs a threat: release microdata protects against none\nhint: write `threat`",
         ],
         (("expect: suppressed_cells, max: 0.05", "expect: k, min: 2"),),

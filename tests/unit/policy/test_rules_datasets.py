@@ -40,7 +40,7 @@ RULES = [
         "a value twice in a domain",
         (("domain: [F, M]", "domain: [F, M, F]"),),
         [
-            "p.yaml:13:57: P408 F stands twice in the domain of sex\nhint: remove one",
+            "p.yaml:13:57: P408 F appears twice in the domain of sex\nhint: remove one",
         ],
         (("domain: [F, M]", "domain: [F, M, f]"),),
     ),
@@ -64,7 +64,7 @@ RULES = [
         "a grid on a text",
         (("type: category, domain: [F, M]", "type: category, grid: 1"),),
         [
-            "p.yaml:13:48: P402 sex has a grid but is no number\nhint: remove `grid`, or write `type: number`",
+            "p.yaml:13:48: P402 sex has a grid but is not a number\nhint: remove `grid`, or write `type: number`",
         ],
         (("type: category, domain: [F, M]", "type: number, grid: 1"),),
     ),

@@ -71,7 +71,7 @@ RULES = [
     ),
     (
         BETWEEN.replace("age", "patient_id"),
-        "p.yaml:29:92: P450 patient_id does not leave in release microdata\nhint: name a column that leaves, or write `on: source`",
+        "p.yaml:29:92: P450 patient_id does not leave in release microdata\nhint: name a released column, or write `on: source`",
         REGEX.replace("sex", "patient_id") + ", on: source",
     ),
     (
@@ -227,7 +227,7 @@ def test_columns_that_do_not_exist_are_named_with_the_nearest(folder: Folder, ch
             "release: numbers, on: source, expect: expect_column_values_to_be_in_set, column: sex, value_set: [F, M]",
             (
                 "p.yaml:39:38: P452 MORE looks at the source of a release under differential privacy: what it finds must not decide\n"
-                "hint: write `severity: warn`: it is told in the internal report and nowhere else"
+                "hint: write `severity: warn`: it is reported in the internal edition only"
             ),
         ),
         (

@@ -26,7 +26,7 @@ def asked(sizes: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ((asked("[2, 5, 2]"),), "p.yaml:28:22: P408 2 stands twice in frontier\nhint: remove one"),
+        ((asked("[2, 5, 2]"),), "p.yaml:28:22: P408 2 appears twice in frontier\nhint: remove one"),
         ((asked("[2, 5]"), ("highest_risk: 0.2", "average_risk: 0.2")), NOTHING),
     ],
 )

@@ -112,7 +112,7 @@ RULES = [
         "a name that is read in another direction",
         ((OUT, '"out/r\\u202Evsc.csv"'),),
         [
-            "p.yaml:27:13: P420 out/r?vsc.csv holds a character that nobody sees (U+202E)\nhint: give it a short name of letters that can be seen",
+            "p.yaml:27:13: P420 out/r?vsc.csv holds an invisible character (U+202E)\nhint: give it a short name of letters that can be seen",
         ],
         ((OUT, "out/rückgabe-Ж-表.csv"),),
     ),
@@ -120,7 +120,7 @@ RULES = [
         "a name with a space of no width",
         ((OUT, '"out/r\\u200B.csv"'),),
         [
-            "p.yaml:27:13: P420 out/r?.csv holds a character that nobody sees (U+200B)\nhint: give it a short name of letters that can be seen",
+            "p.yaml:27:13: P420 out/r?.csv holds an invisible character (U+200B)\nhint: give it a short name of letters that can be seen",
         ],
         ((OUT, '"out/r .csv"'),),
     ),
@@ -128,7 +128,7 @@ RULES = [
         "a name with a control character",
         ((OUT, '"out/r\\u0007.csv"'),),
         [
-            "p.yaml:27:13: P203 output is no path: no control characters, at most 1000 characters",
+            "p.yaml:27:13: P203 output is not a path: no control characters, at most 1000 characters",
         ],
         ((OUT, '"out/r7.csv"'),),
     ),

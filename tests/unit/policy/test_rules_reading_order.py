@@ -20,7 +20,7 @@ RULES = [
         ((RISK, f"{RISK} # \u202e2.0"),),
         [
             (
-                "p.yaml:19:25: P613 warn: U+202E (right-to-left override): what stands here reads otherwise than it is\n"
+                "p.yaml:19:25: P613 warn: U+202E (right-to-left override): this text reads otherwise than it is\n"
                 'hint: remove it; where a value needs it, write it as "\\u202E" in double quotes'
             ),
         ],
@@ -31,7 +31,7 @@ RULES = [
         (("title: A registry", "title: A \u2067registry\u2069"),),
         [
             (
-                "p.yaml:5:10: P613 warn: U+2067 (right-to-left isolate): what stands here reads otherwise than it is\n"
+                "p.yaml:5:10: P613 warn: U+2067 (right-to-left isolate): this text reads otherwise than it is\n"
                 'hint: remove it; where a value needs it, write it as "\\u2067" in double quotes'
             ),
         ],

@@ -29,7 +29,7 @@ RULES = [
         "a column that is selected twice",
         ((FROM, FROM + "    columns: [age, sex, age]\n"),),
         [
-            "p.yaml:24:25: P408 age stands twice in columns\nhint: remove one",
+            "p.yaml:24:25: P408 age appears twice in columns\nhint: remove one",
         ],
         ((FROM, FROM + "    columns: [age, sex]\n"),),
     ),
@@ -56,7 +56,7 @@ RULES = [
         "a known column that leaves as a pseudonym",
         ((STEP, "      - {pseudonymise: [sex], key: K}\n" + STEP),),
         [
-            "p.yaml:24:15: P414 external knows sex, which leaves as a pseudonym\nhint: drop sex, or let it leave as it is",
+            "p.yaml:24:15: P414 external knows sex, which is released as a pseudonym\nhint: drop sex, or let it leave as it is",
         ],
         ((STEP, "      - {pseudonymise: [glucose], key: K}\n" + STEP),),
     ),
@@ -86,7 +86,7 @@ RULES = [
         "a step after suppression",
         ((STEP, STEP + "\n      - {drop: [glucose]}"),),
         [
-            "p.yaml:27:10: P411 drop stands after the suppression of cells, which must close the gap at the end\nhint: move it before `suppress`",
+            "p.yaml:27:10: P411 drop comes after the suppression of cells, which must close the gap at the end\nhint: move it before `suppress`",
         ],
         ((STEP, "      - {drop: [glucose]}\n" + STEP),),
     ),
@@ -94,7 +94,7 @@ RULES = [
         "no known column leaves",
         ((FROM, FROM + "    columns: [glucose]\n"),),
         [
-            "p.yaml:25:15: P414 none of the columns that external knows leaves: there is nothing to protect\nhint: remove it from `protect`, or select its columns",
+            "p.yaml:25:15: P414 none of the columns that external knows is released: there is nothing to protect\nhint: remove it from `protect`, or select its columns",
         ],
         ((FROM, FROM + "    columns: [glucose, age]\n"),),
     ),
@@ -106,7 +106,7 @@ RULES = [
         ),
         [
             "p.yaml:16:3: P607 warn: no release protects against external\nhint: name it under `protect`, or remove it",
-            "p.yaml:21:5: P415 no column leaves in release microdata\nhint: select columns",
+            "p.yaml:21:5: P415 no column is published in release microdata\nhint: select columns",
         ],
         ((STEP, "      - {drop: [sex, glucose]}"),),
     ),
@@ -123,8 +123,8 @@ RULES = [
         (("protect: [external]", "protect: []"),),
         [
             "p.yaml:16:3: P607 warn: no release protects against external\nhint: name it under `protect`, or remove it",
-            "p.yaml:21:5: P601 warn: age is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
-            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: age is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
             "p.yaml:26:9: P416 cells are suppressed for threats, and the release protects against none\nhint: name threats under `protect`",
         ],
         (("limit: 0.05", "limit: 0.06"),),
@@ -138,8 +138,8 @@ RULES = [
         [
             "p.yaml:16:3: P607 warn: no release protects against external\nhint: name it under `protect`, or remove it",
             "p.yaml:21:5: P417 release microdata protects against nothing and has no checks: nothing would be checked\nhint: name threats under `protect`, or write checks for it",
-            "p.yaml:21:5: P601 warn: age is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
-            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: age is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
         ],
         (("checks:\n  - {id: UTIL-001, release: microdata, expect: suppressed_cells, max: 0.05}\n", ""),),
     ),
@@ -147,7 +147,7 @@ RULES = [
         "a quasi-identifier that nobody knows",
         (("knows: [age, sex]", "knows: [age]"),),
         [
-            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and leaves in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
+            "p.yaml:21:5: P601 warn: sex is a quasi-identifier and is published in release microdata, but no protected threat knows it\nhint: add it to a threat's `knows`, drop it, or correct its role",
         ],
         (
             ("knows: [age, sex]", "knows: [age]"),
@@ -161,7 +161,7 @@ RULES = [
             (STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),
         ),
         [
-            "p.yaml:21:5: P602 warn: patient_id leaves and a person may have several rows: the rows of a person stay linkable, so classes are sets of rows of persons\nhint: drop patient_id, or write `max_rows: 1` if each person has one row",
+            "p.yaml:21:5: P602 warn: patient_id is released and a person may have several rows: the rows of a person stay linkable, so classes are sets of rows of persons\nhint: drop patient_id, or write `max_rows: 1` if each person has one row",
         ],
         ((STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),),
     ),
@@ -173,7 +173,7 @@ RULES = [
             (STEP, "      - {pseudonymise: [phone], key: K}\n" + STEP),
         ),
         [
-            "p.yaml:22:5: P602 warn: phone leaves as a pseudonym and a person may have several rows: where it repeats in them the rows of a person stay linkable, and classes are then sets of rows of persons\nhint: drop phone, or write `max_rows: 1` if each person has one row",
+            "p.yaml:22:5: P602 warn: phone is released as a pseudonym and a person may have several rows: where it repeats in them the rows of a person stay linkable, and classes are then sets of rows of persons\nhint: drop phone, or write `max_rows: 1` if each person has one row",
         ],
         (
             ("      glucose: {", "      phone: {role: direct, type: string}\n      glucose: {"),
@@ -187,7 +187,7 @@ RULES = [
             (STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),
         ),
         [
-            "p.yaml:7:3: P610 info: dataset patients has no unit: every row counts as a person of its own\nhint: write `unit: {column: …}` if persons may repeat: a run stops where a pseudonym of patient_id would stand in several rows",
+            "p.yaml:7:3: P610 info: dataset patients has no unit: every row counts as a person of its own\nhint: write `unit: {column: …}` if persons may repeat: a run stops where a pseudonym of patient_id would occur in several rows",
         ],
         ((STEP, "      - {pseudonymise: [patient_id], key: K}\n" + STEP),),
     ),

@@ -104,7 +104,7 @@ RULES = [
         "a name with a slash",
         (("id: registry", "id: a/b"),),
         [
-            "p.yaml:3:5: P203 id is no name: a/b\nhint: letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit",
+            "p.yaml:3:5: P203 id is not a name: a/b\nhint: letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit",
         ],
         (("id: registry", "id: a-b"),),
     ),
@@ -112,7 +112,7 @@ RULES = [
         "a name that climbs",
         (("id: registry", "id: a..b"),),
         [
-            "p.yaml:3:5: P203 id is no name: a..b\nhint: letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit",
+            "p.yaml:3:5: P203 id is not a name: a..b\nhint: letters, digits, `-`, `_` and `.`, at most 64, starting with a letter or digit",
         ],
         (("id: registry", "id: a.b"),),
     ),
@@ -128,7 +128,7 @@ RULES = [
         "a misspelt step",
         ((STEP, "      - {supress: cells}"),),
         [
-            "p.yaml:26:9: P202 item 1 of transform is no transform step\nhint: did you mean suppress?",
+            "p.yaml:26:9: P202 item 1 of transform is not a transform step\nhint: did you mean suppress?",
         ],
         ((STEP, "      - {suppress: cells}"),),
     ),
@@ -136,7 +136,7 @@ RULES = [
         "a step without a key",
         ((STEP, "      - suppress"),),
         [
-            "p.yaml:26:9: P202 item 1 of transform is no transform step\nhint: steps: drop, pseudonymise, generalise, code, round, suppress",
+            "p.yaml:26:9: P202 item 1 of transform is not a transform step\nhint: steps: drop, pseudonymise, generalise, code, round, suppress",
         ],
         ((STEP, "      - suppress: cells"),),
     ),

@@ -41,14 +41,14 @@ RULES = [
     Rule(
         "a figure of a table twice",
         (("checks:", TABLE.replace("{sum: glucose}", "{count: true}") + "checks:"),),
-        ["p.yaml:32:31: P446 this figure stands twice\nhint: remove one"],
+        ["p.yaml:32:31: P446 this figure appears twice\nhint: remove one"],
         (("checks:", TABLE + "checks:"),),
     ),
     Rule(
         "groups by a column whose keys are not declared",
         (("domain: [F, M]", "description: sex"), ("checks:", TABLE + "checks:")),
         [
-            "p.yaml:31:10: P441 the keys of sex are not declared: which of them occur would tell\nhint: write `domain: [key, …]` for sex, of at most 1000 keys"
+            "p.yaml:31:10: P441 the keys of sex are not declared: which of them occur would disclose something\nhint: write `domain: [key, …]` for sex, of at most 1000 keys"
         ],
         (("domain: [F, M]", "domain: [F, M, X]"), ("checks:", TABLE + "checks:")),
     ),
@@ -90,7 +90,7 @@ RULES = [
             ),
         ),
         [
-            "p.yaml:28:66: P608 has the name of the recipient lab: releases to both would count as releases to two recipients\nhint: give it the first one's id in `recipients`; where they are two, write names that tell them apart"
+            "p.yaml:28:66: P608 has the name of the recipient lab: releases to both would count as releases to two recipients\nhint: give it the first one's id in `recipients`; where they are two, write names that differ"
         ],
         (("checks:", "legal: {recipients: [{id: lab, name: The Lab}, {id: other, name: Another Lab}]}\nchecks:"),),
     ),
@@ -98,7 +98,7 @@ RULES = [
         "two tables of one dataset under different rules",
         (("checks:", TABLE + TABLE.replace("admissions", "others").replace("10}", "11}") + "checks:"),),
         [
-            "p.yaml:42:5: P444 min_count is not that of admissions, a table of the same rows: what one hides the other could tell\nhint: write the same `protect` in both"
+            "p.yaml:42:5: P444 min_count is not that of admissions, a table of the same rows: what one hides the other could disclose\nhint: write the same `protect` in both"
         ],
         (("checks:", TABLE + TABLE.replace("admissions", "others") + "checks:"),),
     ),

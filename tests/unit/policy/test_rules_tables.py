@@ -23,13 +23,13 @@ TABLE = """\
 checks:"""
 
 BROKEN = [
-    ("where: glucose > (SELECT 1)", "P447 a filter compares columns with literals, and Subquery is no literal"),
-    ("where: ward = 'a'", "P447 the filter names 'ward', which is no declared column"),
-    ("impossible: age > 5", "P447 the filter names 'age', which is no declared column"),
+    ("where: glucose > (SELECT 1)", "P447 a filter compares columns with literals, and Subquery is not a literal"),
+    ("where: ward = 'a'", "P447 the filter names 'ward', which is not a declared column"),
+    ("impossible: age > 5", "P447 the filter names 'age', which is not a declared column"),
     ("where: sex = 'f'", "P447 f is not in the domain of sex"),
     ("where: NOT (age > 30 AND sex IN ('F', 'W'))", "P447 W is not in the domain of sex"),
     ("impossible: sex <> 'male'", "P447 male is not in the domain of sex"),
-    ("keys: {age: ages.csv}", "P446 age has keys, and is no group of the table"),
+    ("keys: {age: ages.csv}", "P446 age has keys, and is not a group of the table"),
     ("keys: {ward: wards.csv}", "P302 column ward does not exist in dataset patients"),
     ("keys: {sex: none.csv}", "P441 none.csv cannot be read as a list of keys"),
     ("keys: {sex: ../sexes.csv}", "P403 ../sexes.csv is outside the policy's folder"),

@@ -24,7 +24,7 @@ RULES = [
         "a direct identifier that is known",
         (("knows: [age, sex]", "knows: [age, sex, patient_id]"),),
         [
-            "p.yaml:18:23: P406 external knows patient_id, a direct identifier: it never leaves as it is, so no threshold can hold on it\nhint: remove it from `knows`",
+            "p.yaml:18:23: P406 external knows patient_id, a direct identifier: it is never released as it is, so no threshold can hold on it\nhint: remove it from `knows`",
         ],
         (("knows: [age, sex]", "knows: [age, sex, glucose]"),),
     ),
@@ -43,7 +43,7 @@ RULES = [
         "a column that is known twice",
         (("knows: [age, sex]", "knows: [age, sex, sex]"),),
         [
-            "p.yaml:18:23: P408 sex stands twice in knows\nhint: remove one",
+            "p.yaml:18:23: P408 sex appears twice in knows\nhint: remove one",
         ],
         (("knows: [age, sex]", "knows: [age, sex]"),),
     ),

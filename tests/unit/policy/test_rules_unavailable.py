@@ -16,7 +16,7 @@ RULES = [
         "a synthetic release",
         (("kind: microdata", "kind: synthetic"),),
         [
-            "p.yaml:22:5: P210 a release of kind synthetic is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:22:5: P210 a release of kind synthetic is not available in this version\nhint: remove it: what is not done must not be promised by the policy",
         ],
         (("kind: microdata", "kind: 'microdata'"),),
     ),
@@ -24,7 +24,7 @@ RULES = [
         "microaggregation",
         ((STEP, "      - {microaggregate: [glucose], k: 5, method: mdav}"),),
         [
-            "p.yaml:26:10: P210 the transform step microaggregate is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:26:10: P210 the transform step microaggregate is not available in this version\nhint: remove it: what is not done must not be promised by the policy",
         ],
         ((STEP, "      - {drop: [glucose]}"),),
     ),
@@ -32,7 +32,7 @@ RULES = [
         "l-diversity",
         ((RISK, RISK + "\n    also: {l_diversity: {column: glucose, l: 2}}"),),
         [
-            "p.yaml:20:12: P210 l-diversity is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:20:12: P210 l-diversity is not available in this version\nhint: remove it: what is not done must not be promised by the policy",
         ],
         ((RISK, RISK + "\n    also: {subsets: {up_to: 1, k: 3}}"),),
     ),
@@ -40,7 +40,7 @@ RULES = [
         "a PostgreSQL source, whose password is not shown",
         ((SOURCE, "postgresql://u:pw@h/db"),),
         [
-            "p.yaml:8:5: P210 a PostgreSQL source is not available in this version\nhint: remove it: what is not done must not stand in the policy as a promise",
+            "p.yaml:8:5: P210 a PostgreSQL source is not available in this version\nhint: remove it: what is not done must not be promised by the policy",
         ],
         ((SOURCE, "{sqlite: data/p.db, table: t}"),),
     ),

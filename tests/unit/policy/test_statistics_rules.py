@@ -151,7 +151,7 @@ BAD = [
         "a key outside its domain",
         ("id: n, count: true, by: [sex], keys: {sex: [F, X]}",),
         {},
-        "p.yaml:27:57: P704 X is no key of sex",
+        "p.yaml:27:57: P704 X is not a key of sex",
         "domain",
     ),
     (

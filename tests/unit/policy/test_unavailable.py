@@ -48,7 +48,7 @@ def test_what_is_not_done_is_refused_where_it_stands_and_nothing_else_is_said(
     assert len(findings) == 1
     assert findings[0].split(" ", 1)[1] == (
         f"P210 {feature.name} is not available in this version\n"
-        "hint: remove it: what is not done must not stand in the policy as a promise"
+        "hint: remove it: what is not done must not be promised by the policy"
     )
 
 

@@ -61,7 +61,7 @@ def test_every_key_and_value_has_its_place() -> None:
         ("a: 1\n---\nb: 2", "p.yaml:2:1: P105 a second document starts here\nhint: one policy, one file: remove `---`"),
         ("%YAML 1.1\n---\na: b", "p.yaml:2:1: P105 a policy is YAML 1.2\nhint: remove the line that starts with %YAML"),
         ("%TAG ! !x\n---\na: b", "p.yaml:2:1: P105 %TAG is not allowed\nhint: remove the line"),
-        ("a: &x [*x]", "p.yaml:1:8: P106 *x stands inside itself"),
+        ("a: &x [*x]", "p.yaml:1:8: P106 *x is inside itself"),
         ("a: *b", "p.yaml:1:4: P102 *b names no anchor above it"),
         ("", "p.yaml:1:1: P102 the file holds no policy: it is empty"),
         ("# nothing\n", "p.yaml:1:1: P102 the file holds no policy: it is empty"),

@@ -68,7 +68,7 @@ def test_every_attack_stands_with_its_rates_intervals_and_limit(page):
     said = page(section(*TRIED))
     assert "93.3 % (600 of 643; 91.1 % to 95.0 %)" in said
     assert "18.5 % (119 of 643; 15.7 % to 21.7 %), scaled to the size of the data" in said
-    assert "0: nobody outside can be found" in said
+    assert "0: no outsider can be found" in said
     assert "5 % (3.8 % to 6.5 %)" in said
     assert "undefined (0/0): no attempt could be made" in said
     assert "could not be made: there are no held-out persons" in said
@@ -118,7 +118,7 @@ def test_distances_are_information_and_no_evidence(page):
 
 def test_without_control_persons_the_page_says_what_risk_then_means(page):
     said = page(section(TRIED[3], control=None))
-    assert "There is no file of control persons" in said
+    assert "There is not a file of control persons" in said
     assert "20.5 %" in said  # (0.523 - 0.4) / 0.6
 
 
@@ -170,7 +170,7 @@ def test_what_tells_members_apart_is_the_difference_and_not_a_risk_that_few_outs
             "it takes 99 % of the persons in the data for members, and 98 % of persons who are not in it"
             in evidence.replace(" %  ", " % ").replace("  ", " ").replace(" , ", ", ")
         )
-        assert "What it tells of membership is the difference, 1 %" in evidence.replace("  ", " ")
+        assert "What it discloses about membership is the difference, 1 %" in evidence.replace("  ", " ")
         assert "50 %" not in evidence
         assert "where they are few it is large, also where main less control is small" in said
 

@@ -118,7 +118,7 @@ def _content_outcome(found: AttackSetup) -> CheckOutcome:
     assert content is not None
     columns = pluralise(len(content.columns), "column", "columns")
     if not content.overlaps:
-        said = f"in the {columns} of the attacks, the control is no more like the data than chance makes it"
+        said = f"in the {columns} of the attacks, the control resembles the data no more than chance makes it"
         return CheckOutcome(Outcome.PASS, said, visibility=Visibility.RECIPIENT)
     other = "" if content.without is None else f" other than {content.without}"
     equal = (

@@ -52,7 +52,7 @@ class Extent:
     single: bool = False
 
 
-#: What a released value stands for; None where it is no value of the level.
+#: What a released value stands for; None where it is not a value of the level.
 Reading: TypeAlias = "Callable[[Any], Extent | None]"
 
 

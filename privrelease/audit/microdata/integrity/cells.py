@@ -45,12 +45,12 @@ def none_changed(evidence: Evidence) -> CheckOutcome:
         total = sum(amount for _, amount in changed)
         stand = any(column in recoded for column, _ in changed)
         what = (
-            "cells hold a value that does not stand for their source's"
+            "cells hold a value that does not represent their source's"
             if stand
             else "cells hold another value than their source"
         )
         return failed(f"{what}: {_counted(changed)}", count(total), count(0))
-    stands = ", or stands for it as the policy says" if recoded else ""
+    stands = ", or represents it as the policy says" if recoded else ""
     return passed(f"every released value is its source's{stands}")
 
 

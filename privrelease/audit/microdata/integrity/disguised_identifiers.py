@@ -20,7 +20,7 @@ _FORMS = {
     "plain": "",
     "folded": " in another spelling",
     "digits": " by its digits",
-    "part": " beside other text or in another order",
+    "part": " within other text or in another order",
     "reversed": " backwards",
     "hashed": " as a plain hash",
 }
@@ -53,10 +53,10 @@ def no_hidden_identifier(evidence: Evidence) -> CheckOutcome:
             perhaps.setdefault((one.released, one.direct), _FORMS[one.form])
     if sure:
         named = ", ".join(f"{released} holds {direct}{form}" for (released, direct), form in sure.items())
-        return failed(f"a direct identifier leaves under another name: {named}")
+        return failed(f"a direct identifier is released under another name: {named}")
     if perhaps:
         named = ", ".join(f"{released} and {direct}{form}" for (released, direct), form in perhaps.items())
-        return warned(f"some rows hold the text of their own direct identifier, too few to tell from chance: {named}")
+        return warned(f"some rows hold the text of their own direct identifier, too few to distinguish from chance: {named}")
     return passed("no released column repeats a direct identifier")
 
 
@@ -69,12 +69,12 @@ def _without_rows(evidence: Evidence) -> CheckOutcome:
             told[verdict].setdefault((one.released, one.direct), _FORMS[one.form])
     if told["sure"]:
         named = ", ".join(f"{released} holds values of {direct}{form}" for (released, direct), form in told["sure"].items())
-        return failed(f"a direct identifier leaves under another name: {named}")
+        return failed(f"a direct identifier is released under another name: {named}")
     pairs = {key: ", ".join(f"{one} and {other}" for one, other in told[key]) for key in ("some", "perhaps")}
     if pairs["some"]:
         return warned(f"some texts are values of a direct identifier: {pairs['some']}")
     if pairs["perhaps"]:
-        return warned(f"numbers or short texts that stand once each are the same in: {pairs['perhaps']}")
+        return warned(f"numbers or short texts that occur once each are the same in: {pairs['perhaps']}")
     return passed("no released column has the values of a direct identifier")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["households_declared", "households_hidden", "households_unasked", "links_declared", "links_possible"]
 
-_NO_PERSONS = "the persons of released rows cannot be told, and with them the members of households"
+_NO_PERSONS = "the persons of released rows cannot be determined, and with them the members of households"
 
 
 def households_declared(evidence: Evidence) -> bool:

@@ -27,7 +27,7 @@ def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
             left = [name for name, _ in file.released.columns if name in direct - pseudonyms]
             if left:
                 return failed(f"direct identifiers are in {file.sink.label}: {', '.join(left)}")
-    return passed("no direct identifier leaves as it is")
+    return passed("no direct identifier is released as it is")
 
 
 def pseudonyms_keyed(evidence: Evidence) -> CheckOutcome:
@@ -47,5 +47,5 @@ def pseudonyms_keyed(evidence: Evidence) -> CheckOutcome:
                 f"pseudonyms of {facts.column} are there without a value, or lacking for one: {pluralise(facts.missing_differs, 'row')}"
             )
         if not facts.pairs == facts.values == facts.tokens:
-            return failed(f"pseudonyms of {facts.column} do not stand for one value each")
-    return passed("every pseudonym stands for one value and is no plain hash of it")
+            return failed(f"pseudonyms of {facts.column} do not represent one value each")
+    return passed("every pseudonym represents one value and is not a plain hash of it")

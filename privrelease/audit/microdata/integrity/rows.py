@@ -58,7 +58,7 @@ def persons_counted(evidence: Evidence) -> CheckOutcome:
     """Check that every row has a person where one is declared, none has more rows than declared, and released rows could be led
     to theirs.
 
-    Where none is, no pseudonym stands in several rows: they would be one person's, and each was counted as a person; nor does a direct
+    Where none is, no pseudonym occurs in several rows: they would be one person's, and each was counted as a person; nor does a direct
     identifier of the source, unless the policy says that rows are persons: then nothing is asked. Without the source no one can say how many
     persons stand behind rows, unless each has one.
     """
@@ -85,7 +85,7 @@ def _without_source(evidence: Evidence, unit: UnitPlan) -> CheckOutcome:
         return passed("persons are counted by the file's own column")
     if unit.max_rows == 1:
         return passed("a person has one row, as the policy says: rows are persons")
-    return nothing_to_look_at("rows were counted, and how many persons they are cannot be told without the source")
+    return nothing_to_look_at("rows were counted, and how many persons they are cannot be known without the source")
 
 
 def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
@@ -95,7 +95,7 @@ def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
     for found in evidence.repeats or ():
         if found.repeated and found.column not in households:
             message = (
-                f"pseudonyms of {found.column} bring rows together ({found.repeated} stand in several rows), "
+                f"pseudonyms of {found.column} bring rows together ({found.repeated} occur in several rows), "
                 "and no person is declared: rows were counted as persons"
             )
             return failed(message, count(found.repeated), count(0))
@@ -119,7 +119,7 @@ def _named_across(evidence: Evidence) -> CheckOutcome | None:
     for found in evidence.repeats or ():
         said = evidence.plan.source.column(found.column).links is not None or found.column in suspected
         if found.direct and found.repeated and found.column != unit.column and not said:
-            message = f"{found.repeated} pseudonyms of {found.column} stand with several persons: is {unit.column} the person?"
+            message = f"{found.repeated} pseudonyms of {found.column} occur with several persons: is {unit.column} the person?"
             return warned(message, count(found.repeated))
     return None
 

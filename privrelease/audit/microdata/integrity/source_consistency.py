@@ -42,7 +42,7 @@ def _faults(found: SourceConsistency, labelled: tuple[str, ...]) -> list[str]:
         faults.append("the file has more rows than the source")
     kinds = (
         ("values not in the source, recoded or changed", [one for one in found.recoded if one[0] not in labelled], "row"),
-        ("values that stand for none of the source's", [one for one in found.recoded if one[0] in labelled], "row"),
+        ("values that represent none of the source's", [one for one in found.recoded if one[0] in labelled], "row"),
         ("values in more rows than in the source, changed or repeated", _over(found, persons=False), "row"),
         ("values with more persons than in the source", _over(found, persons=True), "person"),
     )
@@ -58,12 +58,12 @@ def _over(found: SourceConsistency, *, persons: bool) -> list[tuple[str, int]]:
 
 
 def _holds(found: SourceConsistency, labelled: tuple[str, ...]) -> CheckOutcome:
-    beside = f"; counted by what stands for the source's values: {', '.join(labelled)}" if labelled else ""
+    beside = f"; counted by what represents the source's values: {', '.join(labelled)}" if labelled else ""
     beside += f"; not compared: {', '.join(found.left_out)}" if found.left_out else ""
     if found.sufficient:
         return passed(
             "every row has a source row of its own with all the values it keeps; a cell that was changed to what another, missing or "
-            f"suppressed row of the source holds cannot be told from that row{beside}"
+            f"suppressed row of the source holds cannot be distinguished from that row{beside}"
         )
     said = "that is necessary where cells were only suppressed, not sufficient: that no cell was changed is not shown"
     if found.tried == found.patterns:

@@ -66,7 +66,7 @@ def _outside(
 
 def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
     """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
-    hint = "a sampling weight is the number of persons a row stands for: correct the column"
+    hint = "a sampling weight is the number of persons a row represents: correct the column"
     message = f"the sampling weights in {weight} do not add up to a number of persons"
     refusal = InputError(code="D632", message=message, hint=hint)
     try:

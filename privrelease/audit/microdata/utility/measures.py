@@ -34,7 +34,7 @@ __all__ = ["InformationKept", "information_kept", "utility_measures"]
 
 _SHARE_STEP = Fraction(1, 1000)
 _ORDERED = (ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME)
-_OTHER_VALUES = "values are other than they were: what was lost cannot be told from counts"
+_OTHER_VALUES = "values are other than they were: what was lost cannot be computed from counts"
 _NOTHING = "there is nothing to lose"
 
 
@@ -63,7 +63,7 @@ def utility_measures(evidence: Evidence, policy: Plan, engine: MeasuringEngine) 
     seed = f"{policy.policy_sha256}/{evidence.plan.id}"
     coarser = [name for name in recoded_columns(evidence.usable) if name in evidence.before.columns]
     # what the other columns keep is not what the file keeps
-    unmeasured = f"not measured: {', '.join(coarser)} hold values that stand for others" if coarser else None
+    unmeasured = f"not measured: {', '.join(coarser)} hold values that represent others" if coarser else None
     lost = None if coarser else _share_lost(columns)
     return UtilityMeasures(
         basis="rows" if evidence.sound_map else "counts",

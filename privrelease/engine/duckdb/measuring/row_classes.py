@@ -144,6 +144,6 @@ def _weights(
     if unfit:
         message = f"{pluralise(unfit, 'row has', 'rows have')} no positive value in the weight column {weight}"
         raise refusal(
-            message, "D212", hint="a sampling weight is the number of persons a row stands for: complete or correct it"
+            message, "D212", hint="a sampling weight is the number of persons a row represents: complete or correct it"
         )
     return weights

@@ -94,5 +94,5 @@ def _number(column: Column, text: str) -> Decimal | None:
             return number
     except InvalidOperation:
         pass
-    message = f"the domain of the column {column.name} holds what is no number of at most 20 digits"
+    message = f"the domain of the column {column.name} holds what is not a number of at most 20 digits"
     raise refusal(message, "D213", hint="write its bounds and values as plain numbers")

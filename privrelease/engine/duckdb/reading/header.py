@@ -49,7 +49,7 @@ def read_header(path: Path, format_: FileFormat | None = None) -> tuple[tuple[st
     finally:
         connection.close()
     if found is None:
-        message = "this is no Parquet file, or it is damaged"
+        message = "this is not a Parquet file, or it is damaged"
         raise InputError(code="D103", message=message, hint="the name's ending says what a file is", location=Location(label))
     return tuple((name, declared_type(physical)) for name, physical in found)
 
