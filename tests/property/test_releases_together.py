@@ -358,4 +358,5 @@ def test_none_that_singles_someone_out_passes_and_few_that_do_not_are_refused(en
     safe, refused, unsafe = compare(engine, range(round(drawn * share)), persons, releases, attack)
     assert safe
     assert unsafe
-    assert refused <= max(1, 0.05 * safe)  # one of few is no share
+    most = 0.05 if releases == 2 else 0.1
+    assert refused <= max(1, most * safe)  # one of few is not a share
