@@ -107,7 +107,7 @@ def test_figures_are_refused_as_rows_are(case, kind, further):
 def test_persons_cannot_be_confirmed_without_the_source(case, edits, code):
     ran = case("audit", edited(case, "p.yaml", *edits), "--release", "rows", "--file", "file.csv", "--no-source")
     assert ran.code == code, ran.err
-    assert ("how many persons they are cannot be told" in ran.out) is (code == 5)
+    assert ("how many persons they are cannot be known" in ran.out) is (code == 5)
 
 
 FIGURES = {

@@ -217,7 +217,7 @@ def test_releases_for_nobody_in_common_are_named_and_not_combined(case, first):
     assert ran.code == 0, ran.err
     audit = case.audit()
     assert audit["earlier"]["releases"][0]["looked"] == "not_held"
-    assert any("Whether nobody gets both" in text for text in audit["decision"]["assessment_remaining"])
+    assert any("Whether no one gets both" in text for text in audit["decision"]["assessment_remaining"])
     assert GIVEN not in {check["id"] for check in audit["checks"]}
 
 

@@ -247,7 +247,7 @@ def test_it_is_run_audited_and_reported_in_every_form(policy):
     again = api.audit(loaded, policy.parent / "out" / "rows.csv")
     assert again.decision.outcome.value == "pass"
     (changed,) = [check for check in again.checks if check.id == "AUDIT-CHANGED"]
-    assert "stands for it as the policy says" in changed.message
+    assert "represents it as the policy says" in changed.message
     (facts,) = [column for column in again.data.columns if column.name == "age"]
     assert (facts.treated, facts.type) == ("recoded", "integer")
     manifest = json.loads((policy.parent / "out" / "rows.manifest.json").read_text())

@@ -117,7 +117,7 @@ def test_the_release_is_sound_as_it_is_made(release):
     assert release.failing() == set()
     found = {check.id: check for check in release.audit().checks}
     assert found["AUDIT-LEVEL"].outcome.value == "pass"
-    assert "stands for it as the policy says" in found["AUDIT-CHANGED"].message
+    assert "represents it as the policy says" in found["AUDIT-CHANGED"].message
 
 
 def test_rows_put_back_as_they_are_stay_sound(release):

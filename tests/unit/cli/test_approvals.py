@@ -157,7 +157,7 @@ def linked_report(office, run):
 
 def added_file(office, run):
     (office.internal(run).parent / "outgoing" / "notes.txt").write_text("made up", encoding="utf-8")
-    return "another file stands beside it"
+    return "another file is next to it"
 
 
 def altered_report_and_record(office, run):

@@ -132,5 +132,5 @@ def test_without_the_ledger_the_policys_cap_is_compared(statistics):
     shutil.move(statistics.folder / "ledger.db", statistics.folder / "elsewhere.db")
     said = statistics(*AUDIT, "--format", "json", "--against", "theirs.csv")
     assert said.code == 1
-    assert "the ledger is not at hand" in said.err
+    assert "the ledger is not available" in said.err
     assert checks(said.json)["AUDIT-EARLIER-BUDGET"] == "fail"

@@ -71,7 +71,7 @@ def test_a_key_that_comes_or_goes_is_within_epsilon_and_delta(relation, scale, t
 
 @pytest.mark.parametrize(("threshold", "rows"), [(1, 1), (0, 1), (2, 2)])
 def test_a_threshold_that_one_person_reaches_is_refused(threshold, rows):
-    with pytest.raises(ValueError, match="protects nobody"):
+    with pytest.raises(ValueError, match="protects no one"):
         Thresholding(DiscreteLaplace(Fraction(1)), threshold, rows=rows)
 
 

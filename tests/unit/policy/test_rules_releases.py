@@ -99,7 +99,7 @@ RULES = [
         ((FROM, FROM + "    columns: [glucose, age]\n"),),
     ),
     Rule(
-        "no column leaves",
+        "no column is published",
         (
             ("protect: [external]", "protect: []"),
             (STEP, "      - {drop: [age, sex, glucose]}"),

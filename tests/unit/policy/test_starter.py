@@ -81,7 +81,7 @@ def test_the_table_of_a_database_is_named(folder: Folder) -> None:
 def test_a_column_of_any_name_is_written_so_that_it_is_read_as_that_name(name: str, folder: Folder) -> None:
     findings = folder.check(starter_policy([name, "other"], "x.csv"))
     assert not [finding for finding in findings if " P10" in finding]
-    undecided = [finding for finding in findings if " P205 " in finding or "is no column name" in finding]
+    undecided = [finding for finding in findings if " P205 " in finding or "is not a column name" in finding]
     assert len(undecided) >= 2
 
 

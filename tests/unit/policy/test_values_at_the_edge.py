@@ -52,7 +52,7 @@ def test_a_value_is_written_as_the_policy_has_it(value, written):
 
 @pytest.mark.parametrize("number", [Fraction(1, 3), Fraction(5, 6), Fraction(1, 7 * 10)])
 def test_a_fraction_that_no_decimal_is_cannot_be_a_threshold(number):
-    with pytest.raises(ValueError, match="no decimal"):
+    with pytest.raises(ValueError, match="not a finite decimal"):
         exact_decimal(number)
     with pytest.raises(ValidationError):
         RISK.validate_python(number)

@@ -193,7 +193,7 @@ def test_noise_that_is_not_secret_is_said_first(page, noise, said):
 
 
 def test_without_ledger_or_cap_no_budget_is_made_up(page):
-    assert "The ledger was not at hand" in page(facts(query("n", group(1))))[1]
+    assert "The ledger was not available" in page(facts(query("n", group(1))))[1]
     _, section = page(facts(query("n", group(1)), spent=budget(("s", "0.5"), cap=None)))
     assert "no cap" in section
     assert len(charts(section)) == 1

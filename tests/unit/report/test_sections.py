@@ -51,8 +51,8 @@ def test_a_table_claims_no_differential_privacy_and_figures_have_no_rows_to_atta
     for edition in Edition:
         assert "No claim." in section(table, "dp", edition)
         assert "claims differential privacy" in section(noisy, "dp", edition)
-        assert "what leaves are figures" in section(table, "attacks", edition)
-        assert "what leaves are figures" in section(table, "utility", edition)
+        assert "figures are published" in section(table, "attacks", edition)
+        assert "figures are published" in section(table, "utility", edition)
 
 
 def test_declared_values_and_special_categories_of_columns_are_shown_the_values_to_those_inside(audit):
