@@ -23,7 +23,7 @@ def test_names_of_two_words_inside_notes_are_never_released(case, shared):
     ran = case("run", "policy.yaml")
     assert ran.code == 1
     assert hidden(case)["outcome"] == "fail"
-    assert "note holds name beside other text" in ran.last_line
+    assert "note holds name within other text" in ran.last_line
     assert not (case.folder / "out" / "rows.csv").exists()
 
 
@@ -36,7 +36,7 @@ def test_names_of_two_words_inside_notes_are_found_in_an_external_file(case, sha
         csv.writer(file, lineterminator="\n").writerows([("age", "note"), *rows])
     ran = case("audit", "policy.yaml", "--release", "rows", "--file", "theirs.csv")
     assert ran.code == 1
-    assert "note holds values of name beside other text" in ran.last_line
+    assert "note holds values of name within other text" in ran.last_line
 
 
 @pytest.mark.case(W12)

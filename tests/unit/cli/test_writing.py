@@ -104,7 +104,7 @@ def test_two_results_do_not_go_to_one_file(desk, audited):
 def test_a_folder_or_a_device_is_no_place(desk, audited):
     for place in ("out", "/dev/null"):
         said = audit_words(desk, "-o", place, "--force")
-        assert (said.code, "not a regular file" in said.err) == (2, True)
+        assert (said.code, "no regular file" in said.err) == (2, True)
 
 
 def test_a_result_has_the_mode_that_the_umask_leaves(desk, audited):
