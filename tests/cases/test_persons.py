@@ -151,7 +151,7 @@ ledger: {{url: "sqlite:///ledger.db", cap: {{epsilon: 10}}}}
     audited = case("audit", "elsewhere/p.yaml", "--release", kind, "--file", "elsewhere/f.csv", "--no-source")
     assert audited.code == 5, audited.out + audited.err
     if kind == "cells":
-        told = "AUDIT-TABLE-PERSONS Persons have the declared rows: how many persons contribute to a cell cannot be told"
+        told = "AUDIT-TABLE-PERSONS Persons have the declared rows: how many persons contribute to a cell cannot be known"
         assert (told in audited.out) is (rows == 3)
     else:
         assert "AUDIT-DP-NOISE" in audited.out

@@ -39,7 +39,7 @@ def table_beside_rows(
         if one.content != "rows" or not one.held:
             continue
         if one.recoded:  # a label counts persons of several cells together, whose other cells may be printed
-            note = f"what recoded values ({', '.join(one.recoded)}) tell of suppressed cells was not compared"
+            note = f"what recoded values ({', '.join(one.recoded)}) disclose about suppressed cells was not compared"
             found.append((one, TableVerdict(agree=None, unjudged=note)))
             continue
         try:

@@ -96,7 +96,7 @@ def check_unit(plan: ReleasePlan, source: TableSource, engine: Engine, staged: S
         repeated = 0 if found is None else int(np.sum(found.classes[found.sizes > 1]))
         if repeated:
             message = (
-                f"{pluralise(repeated, 'value')} of the direct identifier {column.name} {'stands' if repeated == 1 else 'stand'} in several "
+                f"{pluralise(repeated, 'value')} of the direct identifier {column.name} {'occurs' if repeated == 1 else 'occur'} in several "
                 "rows, and no unit is declared: rows would be counted as persons"
             )
             hint = (

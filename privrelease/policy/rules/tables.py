@@ -231,7 +231,7 @@ def _signed(
                 f"leave {there} out, so that `min_count` alone protects the {key}; or count persons here and publish the {key} in a "
                 "release with `kind: statistics`"
             )
-            return "P600", f"{there} is no rule for {shown(name)}, {why} the {key}", hint
+            return "P600", f"{there} is not a rule for {shown(name)}, {why} the {key}", hint
     return None
 
 

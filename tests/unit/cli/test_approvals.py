@@ -404,4 +404,4 @@ def test_validate_says_what_a_run_would_meet_outside_the_policy(office):
     assert desk("validate", "policy.yaml", "--fail-on", "warn").code == 1
     office.list(office.person("ann", ["dpo"]))
     desk.policy(POLICY + APPROVALS)
-    assert "R152 warn: nobody can sign for the required role steward" in desk("validate", "policy.yaml").out
+    assert "R152 warn: no one can sign for the required role steward" in desk("validate", "policy.yaml").out

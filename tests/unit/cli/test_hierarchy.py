@@ -62,7 +62,7 @@ def test_a_column_without_a_hierarchy_is_told_with_those_that_have_one(hand):
     said = hand("hierarchy", "policy.yaml", "--column", "job")
     assert said.code == 2
     assert (
-        "C134 there is not a column job with a hierarchy\nhint: name the dataset with --dataset; with a hierarchy: area of d, pay of d"
+        "C134 there is no column job with a hierarchy\nhint: name the dataset with --dataset; with a hierarchy: area of d, pay of d"
         in said.err
     )
 
@@ -97,7 +97,7 @@ def test_labels_beside_a_table_are_left_to_a_person_whichever_is_first(desk, fir
     said = desk.run("--release", second)
     assert said.code == 5
     assert f"{check} " in said.out + said.err
-    assert "what recoded values (age) tell" in said.out + said.err
+    assert "what recoded values (age) disclose" in said.out + said.err
     assert not (desk.folder / "out" / f"{second}.csv").exists()
 
 

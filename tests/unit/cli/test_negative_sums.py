@@ -79,7 +79,7 @@ def test_a_rule_of_the_largest_refuses_them_and_says_what_to_do(desk, key, rule)
     said = desk("validate", "policy.yaml")
     name = rule.partition(":")[0]
     assert said.code == 2
-    assert f"P600 `{name}` is no rule for change, whose values may be negative" in said.out
+    assert f"P600 `{name}` is not a rule for change, whose values may be negative" in said.out
     assert f"leave `{name}` out, so that `min_count` alone protects the {key}" in said.out
     assert "domain" not in said.out  # a domain from 0 would refuse the rows that are there
 
@@ -87,7 +87,7 @@ def test_a_rule_of_the_largest_refuses_them_and_says_what_to_do(desk, key, rule)
 def test_a_rule_of_the_whole_policy_is_named(desk):
     desk.data(data(VALUES))
     desk.policy(policy("{sum: change}") + "tables: {p_percent: 0.1}\n")
-    assert "P600 `p_percent` of `tables` is no rule for change" in desk("validate", "policy.yaml").out
+    assert "P600 `p_percent` of `tables` is not a rule for change" in desk("validate", "policy.yaml").out
 
 
 def test_without_a_domain_the_hint_asks_for_one_that_the_data_keeps(desk):

@@ -71,7 +71,7 @@ def test_identifiers_in_more_rows_than_shuffled_cells_would_meet_never_leave(des
 def test_identifiers_in_fewer_rows_are_a_warning_and_none_is_none(desk):
     said = with_note(desk, lambda n, one: f"saw {one}" if n < 2 else f"nothing {n}")
     assert said.code == 0
-    assert "too few to distinguish from chance: note and id beside other text" in said.err
+    assert "too few to distinguish from chance: note and id within other text" in said.err
 
 
 def test_a_note_about_nobody_is_no_identifier(desk):

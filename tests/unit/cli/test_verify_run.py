@@ -92,4 +92,4 @@ def test_a_file_that_is_no_approval_is_an_alteration(office, content):
     for keys in ((), public_keys(office, "ann")):
         said = verified(office, run, *keys)
         assert said.code == 1
-        assert "approval a.dsse.json is no signed approval" in said.err
+        assert "approval a.dsse.json is not a signed approval" in said.err

@@ -77,7 +77,7 @@ RULES = [
             ("[50, 400]", "[-50, 400]"),
         ),
         [
-            "p.yaml:32:37: P600 `p_percent` is no rule for glucose, whose values may be negative: they cancel out, and the largest are no share of the sum\nhint: leave `p_percent` out, so that `min_count` alone protects the sum; or count persons here and publish the sum in a release with `kind: statistics`"
+            "p.yaml:32:37: P600 `p_percent` is not a rule for glucose, whose values may be negative: they cancel out, and the largest are no share of the sum\nhint: leave `p_percent` out, so that `min_count` alone protects the sum; or count persons here and publish the sum in a release with `kind: statistics`"
         ],
         (("checks:", TABLE + "checks:"), ("[50, 400]", "[-50, 400]")),
     ),

@@ -118,7 +118,7 @@ def test_distances_are_information_and_no_evidence(page):
 
 def test_without_control_persons_the_page_says_what_risk_then_means(page):
     said = page(section(TRIED[3], control=None))
-    assert "There is not a file of control persons" in said
+    assert "There is no file of control persons" in said
     assert "20.5 %" in said  # (0.523 - 0.4) / 0.6
 
 

@@ -102,7 +102,7 @@ def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
     if evidence.plan.rows_are_persons:
         return not_asked("the policy says that every row is a person of its own")
     for name, repeated in evidence.unnamed:
-        message = f"{pluralise(repeated, 'value')} of the direct identifier {name} {'stands' if repeated == 1 else 'stand'} in several rows of the source, and no person is declared: rows were counted as persons"
+        message = f"{pluralise(repeated, 'value')} of the direct identifier {name} {'occurs' if repeated == 1 else 'occur'} in several rows of the source, and no person is declared: rows were counted as persons"
         return failed(message, count(repeated), count(0))
     return passed("no person is declared: every row counts as a person of its own")
 
