@@ -130,8 +130,10 @@ def _plan(
     if short:
         return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
     files = [str(path) for path in (chart, saved) if path is not None]
-    written = f"written: {', '.join(files)}" if files else "nothing was written"
-    return Ending(0, f"a forecast; {written}" if data else f"no row was read, and {written}")
+    written = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else "nothing was written"
+    return Ending(
+        0, f"a forecast; {written}" if data else f"no row was read; {written}" if files else f"no row was read, and {written}"
+    )
 
 
 def _save(target: Path | None, writer: Writer, plan: Callable[[Callable[..., SavedPlan]], SavedPlan]) -> None:

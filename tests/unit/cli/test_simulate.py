@@ -78,7 +78,7 @@ def test_a_sweep_is_drawn(folder, capsys):
     assert len(said) == 4  # two counts, and the sum and the count of a mean; a median has no noise
     assert "discrete Laplace at epsilon 0.1: 14.14" in said[0]
     assert "discrete Gaussian at epsilon 2: 2.247" in said[0]
-    assert "the chart is in noise.svg" in capsys.readouterr().err
+    assert "noise.svg is written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
