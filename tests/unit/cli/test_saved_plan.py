@@ -16,7 +16,7 @@ def saved(desk):
     desk.policy(POLICY + STRICT)
     said = desk("plan", "policy.yaml", "--data", "-o", "plan.json")
     assert said.code == 0, said.err
-    assert "written: plan.json" in said.last
+    assert "plan.json is written" in said.last
     return desk
 
 
