@@ -10,7 +10,10 @@ import gc
 import inspect
 import os
 import re
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -18,7 +21,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli.console import Console
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
-from privrelease.cli.variables import name_variables
+from privrelease.cli.variables import name_variables, variables_without_verb
 from privrelease.cli.verbs import forecasts as forecast_verbs
 from privrelease.cli.verbs import policy as policy_verbs
 from privrelease.cli.verbs import publications as publication_verbs
@@ -26,7 +29,7 @@ from privrelease.cli.verbs import releases as release_verbs
 from privrelease.cli.verbs.ledger import ledger_app
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from typer.core import TyperGroup
     from typer.models import CommandInfo
@@ -114,10 +117,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
     try:
-        ending = _called(list(sys.argv[1:] if arguments is None else arguments))
+        with _terminated_as_interrupted():
+            ending = _called(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
         ending = gone()
+    except KeyboardInterrupt:
+        ending = INTERRUPTED
     if ending is None:
         return 0
     console = Console()
@@ -130,13 +136,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ending.code
 
 
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
-    from typer.exceptions import TyperException
     from typer.main import get_command
 
     command = cast("TyperGroup", get_command(app))
     name_variables(command)
+    if said := variables_without_verb(command, arguments):
+        return Ending(2, "a variable sets no option", said)
+    return _ran(command, arguments)
+
+
+def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
+    from typer.exceptions import TyperException
+
     try:
         result = command.main(args=arguments, standalone_mode=False, prog_name="privrelease")
     except SystemExit as done:  # completion of a shell was asked for

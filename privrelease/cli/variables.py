@@ -6,12 +6,15 @@ An option that means the same for every verb has one variable (``PRIVRELEASE_STA
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["NEVER", "SHARED", "name_variables", "options_of"]
+__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_verb"]
 
 PREFIX: Final = "PRIVRELEASE"
 
@@ -46,6 +49,26 @@ def name_variables(group: TyperGroup) -> None:
         option.allow_from_autoenv = False
         if not NEVER & {("*", flag), (verb, flag)}:
             option.envvar = _variable(verb, flag)
+
+
+def variables_without_verb(group: TyperGroup, arguments: Sequence[str]) -> str:
+    """Return the refusal (C172) of a variable that names an option of the verb and not the verb, empty where there is none.
+
+    ``PRIVRELEASE_DRY_RUN`` would otherwise set nothing, and the run would publish.
+    """
+    for verb, option in options_of(group):
+        words = verb.split()
+        flag = flag_of(option)
+        name = "_".join((PREFIX, flag.removeprefix("--"))).replace("-", "_").upper()
+        if (
+            words
+            and list(arguments[: len(words)]) == words
+            and option.envvar
+            and option.envvar != name
+            and os.environ.get(name)
+        ):
+            return f"C172 {name} sets no option of {verb}\nhint: write {option.envvar}, or unset it"
+    return ""
 
 
 def options_of(group: TyperGroup) -> list[tuple[str, TyperOption]]:

@@ -111,3 +111,11 @@ def test_a_shell_that_is_not_known_is_refused(capsys, monkeypatch):
     monkeypatch.setenv("_PRIVRELEASE_COMPLETE", "complete_zebra")
     assert main([]) == 2
     assert capsys.readouterr().err.endswith("there is no completion for this shell\n")
+
+
+def test_a_variable_without_its_verb_is_refused_and_not_passed_over(capsys, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_DRY_RUN", "1")
+    assert main(["run", "policy.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "C172 PRIVRELEASE_DRY_RUN sets no option of run\nhint: write PRIVRELEASE_RUN_DRY_RUN, or unset it" in said
+    assert main(["explain", "P403"]) == 0

@@ -110,6 +110,8 @@ def transcode(path: Path, format_: FileFormat, label: str, target: Path) -> Path
                 message = f"a byte is not valid {format_.encoding}"
                 place = Location(label, line + good.count("\n"))
                 raise refusal(message, "D110", hint="declare the file's `format: {encoding: …}`", location=place) from None
+            except UnicodeError:
+                raise _no_byte_order(format_, label) from None
             line += text.count("\n")
             sink.write(text.removeprefix("\ufeff").encode() if sink.tell() == 0 else text.encode())
             if not block:
@@ -124,6 +126,8 @@ def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
             names = next(reader, None)
     except UnicodeDecodeError:
         raise _encoding(label, format_, _bad_line(path, label)) from None
+    except UnicodeError:
+        raise _no_byte_order(format_, label) from None
     except csv.Error:
         raise _quotes(label, 1) from None
     if not names:
@@ -231,6 +235,13 @@ def _encoding(label: str, format_: FileFormat, line: int) -> InputError:
     message = f"a byte is not valid {format_.encoding}"
     hint = "declare the file's encoding, e.g. `format: {encoding: latin-1}`"
     return refusal(message, "D110", hint=hint, location=Location(label, line))
+
+
+def _no_byte_order(format_: FileFormat, label: str) -> InputError:
+    """Return the error of a file that does not begin with the mark that its encoding asks for."""
+    family = "utf-32" if "32" in format_.encoding else "utf-16"
+    message = f"the file does not begin with a byte order mark, which {format_.encoding} needs"
+    return refusal(message, "D110", hint=f"declare its order: {family}-le or {family}-be", location=Location(label, 1))
 
 
 def _quotes(label: str, line: int) -> InputError:
