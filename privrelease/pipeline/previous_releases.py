@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.audit.comparison.combine import named
-from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
+from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, Recipients, UnreadableRelease
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of_manifest
 from privrelease.pipeline.publication_log import unknown_publications
@@ -69,8 +69,8 @@ def published_before(
 
     The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was
     made of the same files under other names, statistics apart, which are the ledger's matter. Releases of the same content count once, but
-    for statistics, each of which was paid for; a withdrawn one counts, for its recipients have it. ``run``: the run that is audited, which
-    is not earlier. What was published and cannot be looked at is named, never passed over.
+    for statistics, each of which was paid for, and whoever got one of them has it; a withdrawn one counts, for its recipients have it.
+    ``run``: the run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
     """
     return _published(store, release, policy, run, kinds, files=True)
 
@@ -85,18 +85,21 @@ def require_audited_together(
 ) -> None:
     """Raise UnseenReleaseError (R167) where an audit made now would look at a release that the run's audit did not look at.
 
-    For the store's lock: another release may have been published since the audit. One of the same content is no other, statistics are the
-    ledger's matter, and where recipients hold no previous release none is combined. Files are not digested again.
+    For the store's lock: another release may have been published since the audit. One of the same content is no other, unless the audit left
+    it out because others got it, and somebody who gets this release has it now. Statistics are the ledger's matter, and where recipients hold
+    no previous release none is combined. Files are not digested again.
     """
     kind = kind_of(release, kinds)
     if kind.accounted or not release.recipients_hold_previous:
         return
     facts = audit.earlier
-    seen = {one.run or one.release for one in (() if facts is None else facts.releases)}
+    looked = () if facts is None else facts.releases
+    seen = {one.run or one.release for one in looked}
+    combined = {one.run or one.release for one in looked if one.looked != "not_held"}
     out = _published(store, release, policy, run.id, kinds, files=False)
-    others = [one for one in out.releases if one.held and not kind_named(one.kind, kinds).accounted and one.run not in seen]
+    others = [one for one in out.releases if one.held and not kind_named(one.kind, kinds).accounted and one.run not in combined]
     if others:
-        known = _digests(store, run.id).union(*(_digests(store, one) for one in seen))
+        known = _digests(store, run.id).union(*(_digests(store, one) for one in combined))
         others = [one for one in others if not one.digests & known]
     unlooked = (*out.unlooked, *out.unknown)
     names = [one.name for one in others] + [one.name for one in unlooked if (one.run or one.name) not in seen]
@@ -127,12 +130,14 @@ def _published(
         return EarlierReleases(unlooked=(UnreadableRelease("what was published from the state folder", None, _why(error)),))
     found: list[EarlierRelease] = []
     unlooked: list[UnreadableRelease] = []
+    twice: list[RunRecord] = []
     left = 0
     own = () if run is None or kind.accounted else _own_inputs(store, release, run, kinds)
     for record in records:
         try:
             folder = store.folder(record.run)
             if not (of_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
+                twice.append(record)
                 continue
             one = _given_to(_of_run(folder, release, kinds), folder, release, policy)
             if files:
@@ -140,20 +145,54 @@ def _published(
                 one = replace(one, state=_state(store, release, one, kinds))
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
             unlooked.append(UnreadableRelease(f"{record.release} (run {record.run})", record.run, _why(error)))
+            twice.append(record)
             continue
         alike = [other for other in found if other.kind == one.kind]
         if kind.accounted and one.kind == kind.name:
             found.append(one)
         elif any(one.digests & other.digests for other in alike):
-            continue
-        elif len(alike) == MOST_EARLIER:
+            twice.append(record)
+        elif not one.apart and sum(not other.apart for other in alike) >= MOST_EARLIER:
             left += 1
         else:
             found.append(one)
     made = () if run is None else _digests(store, run)
     held = release.recipients_hold_previous
     unknown = unknown_publications(store, release, policy, (own, made), kinds, held=held, outputs=files)
-    return EarlierReleases(tuple(found), left, tuple(unlooked), unknown)
+    return EarlierReleases(_held_by_all(found, twice, store, (release, policy), kinds), left, tuple(unlooked), unknown)
+
+
+def _held_by_all(
+    found: Sequence[EarlierRelease],
+    twice: Sequence[RunRecord],
+    store: ReleaseStore,
+    asked: tuple[ReleasePlan, Plan],
+    kinds: Sequence[Kind[Any]],
+) -> tuple[EarlierRelease, ...]:
+    """Add to each release whoever got the same files by another publication, whatever its policy calls them. ``twice``: all others.
+
+    A publication of which only its files are known was given to anybody.
+    """
+    every = list(found)
+    if not any(one.apart for one in every):
+        return tuple(every)
+    for record in twice:
+        files = _digests(store, record.run)
+        for place, one in enumerate(every):
+            if one.apart and one.digests & files:
+                every[place] = one.given_too(_publication(one, store.folder(record.run), asked, kinds))
+    return tuple(every)
+
+
+def _publication(
+    one: EarlierRelease, folder: RunFolder, asked: tuple[ReleasePlan, Plan], kinds: Sequence[Kind[Any]]
+) -> EarlierRelease:
+    """Another publication of what ``one`` holds, with its recipients."""
+    release, policy = asked
+    try:
+        return _given_to(_of_run(folder, release, kinds), folder, release, policy)
+    except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration):
+        return replace(one, recipients=None, apart=False, held=release.recipients_hold_previous)
 
 
 def _state(store: ReleaseStore, release: ReleasePlan, one: EarlierRelease, kinds: Sequence[Kind[Any]]) -> Path | None:
@@ -260,13 +299,22 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
 def _given_to(one: EarlierRelease, folder: RunFolder, release: ReleasePlan, policy: Plan) -> EarlierRelease:
     """Add who got an earlier release, and whether recipients of the new one may hold it: not where both name theirs and none is in both.
 
-    Ids are those of one policy: another one may call the same recipient otherwise.
+    Ids and names are those of one policy, whatever its version: another one may call the same recipient otherwise.
     """
-    written = json.loads(folder.audit.read_text(encoding="utf-8"))["data"].get("recipients")
-    theirs = None if written is None else tuple(str(name) for name in written)
-    of_policy = one.manifest is not None and one.manifest.policy.id == policy.policy_id
-    apart = of_policy and theirs is not None and release.recipients is not None and not set(theirs) & set(release.recipients)
-    return replace(one, recipients=theirs, apart=apart, held=release.recipients_hold_previous and not apart)
+    from privrelease.audit.checks.facts import legal_facts
+
+    audit = json.loads(folder.audit.read_text(encoding="utf-8"))
+    ids = audit["data"].get("recipients")
+    theirs = None if ids is None else Recipients.stated(ids, audit["legal"]["stated"])
+    apart = (
+        theirs is not None
+        and release.recipients is not None
+        and one.manifest is not None
+        and one.manifest.policy.id == policy.policy_id
+        and not theirs.meet(Recipients.stated(release.recipients, legal_facts(policy.legal, ()).stated))
+    )
+    given = None if theirs is None else theirs.ids
+    return replace(one, recipients=given, apart=apart, held=release.recipients_hold_previous and not apart)
 
 
 def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal
 
+from privrelease.policy.language.legal import folded_name
 from privrelease.relational.treatments import CellRelation, relation_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from fractions import Fraction
     from pathlib import Path
 
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
 
-__all__ = ["EarlierRelease", "EarlierReleases", "EarlierThreat", "UnreadableRelease"]
+#: The key of a recipient's id among the legal fields of an audit.
+_ID: Final = re.compile(r"recipients\.[0-9]+\.id")
+
+__all__ = ["EarlierRelease", "EarlierReleases", "EarlierThreat", "Recipients", "UnreadableRelease"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,34 @@ class EarlierThreat:
 
 
 @dataclass(frozen=True, slots=True)
+class Recipients:
+    """Who gets a release, as its policy stated it then. ``names``: folded; empty where they are not on record."""
+
+    ids: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+
+    @classmethod
+    def stated(cls, ids: Collection[object], legal: Mapping[str, object]) -> Recipients:
+        """Return the recipients of these ids, with their names by the legal fields of the same policy (``recipients.1.name``).
+
+        >>> legal = {"recipients.1.id": "lab", "recipients.1.name": "The Lab"}
+        >>> Recipients.stated(["lab"], legal)
+        Recipients(ids=('lab',), names=frozenset({'the lab'}))
+        """
+        every = tuple(str(one) for one in ids)
+        places = [key.removesuffix("id") for key, text in legal.items() if _ID.fullmatch(key) and text in every]
+        return cls(every, frozenset(folded_name(str(legal[f"{place}name"])) for place in places if f"{place}name" in legal))
+
+    def meet(self, other: Recipients) -> bool:
+        """Whether somebody may be among both: an id or a name is the same. Names move between ids, and ids between names.
+
+        >>> Recipients(("a",), frozenset({"one"})).meet(Recipients(("b",), frozenset({"one"})))
+        True
+        """
+        return bool(set(self.ids) & set(other.ids) or self.names & other.names)
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierRelease:
     """An earlier release, whoever made it.
 
@@ -36,8 +70,9 @@ class EarlierRelease:
     ``snapshot``: of the data it was made of. ``held``: who gets the release that is audited may hold this one. ``state``: the
     file that a table was made of, as it was; None where it was removed or replaced. ``pseudonyms``: columns of it that are
     keyed pseudonyms. ``threats``: those that it was protected against, as far as known. ``content``: what its file holds: rows of
-    persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none. ``recipients``: who gets it, None where nobody said; ``apart``: nobody who gets the audited release is among them, so it is
-    not ``held``.
+    persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none. ``recipients``: who
+    gets it, by any publication of the same content, None where one of them did not say; ``apart``: nobody who gets the audited release is
+    among them, so it is not ``held``.
     """
 
     name: str
@@ -61,6 +96,20 @@ class EarlierRelease:
     own: frozenset[str] = frozenset()
     recipients: tuple[str, ...] | None = None
     apart: bool = False
+
+    def given_too(self, other: EarlierRelease) -> EarlierRelease:
+        """Return this release with those who got the same content by another publication: whoever got a file holds it.
+
+        ``other``: that publication. It was withdrawn or replaced, perhaps: that takes nothing back.
+        """
+        return replace(
+            self,
+            recipients=None
+            if self.recipients is None or other.recipients is None
+            else tuple(dict.fromkeys((*self.recipients, *other.recipients))),
+            apart=self.apart and other.apart,
+            held=self.held or other.held,
+        )
 
     @property
     def recoded(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from unicodedata import normalize
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -12,7 +13,19 @@ from privrelease.policy.language.keys import Judged, Stricter
 from privrelease.policy.language.values import CHOICE, Duration, Flag, Frozen, Identifier, Text
 from privrelease.policy.text.messages import problem, shown
 
-__all__ = ["Basis", "Contact", "Dpia", "DpoAdvice", "Legal", "Notice", "Purpose", "Recipient", "Retention", "Transfer"]
+__all__ = [
+    "Basis",
+    "Contact",
+    "Dpia",
+    "DpoAdvice",
+    "Legal",
+    "Notice",
+    "Purpose",
+    "Recipient",
+    "Retention",
+    "Transfer",
+    "folded_name",
+]
 
 
 def _country(value: object) -> object:
@@ -55,6 +68,15 @@ class Basis(Frozen):
     """Letter of Art. 9(2) GDPR, such as A9-2-j."""
     national_law: Text | None = None
     """The national law it rests on."""
+
+
+def folded_name(name: str) -> str:
+    """Return a recipient's name without what does not tell two apart: case, compatibility forms, spaces.
+
+    >>> folded_name(" The  LAB ") == folded_name("the lab")
+    True
+    """
+    return " ".join(normalize("NFKC", name).casefold().split())
 
 
 class Recipient(Frozen):

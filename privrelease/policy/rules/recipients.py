@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-from unicodedata import normalize
 
+from privrelease.policy.language.legal import folded_name
 from privrelease.policy.language.tables import TableRelease
 from privrelease.policy.rules.rule_context import duplicates, leaving
 from privrelease.policy.text.messages import did_you_mean, shown
@@ -35,18 +35,13 @@ def recipient_id_rules(reading: RuleContext) -> Iterator[Finding]:
         message = f"the id {shown(name)} appears twice"
         hint = "give every recipient an id of its own"
         yield reading.error("P552", message, "legal", "recipients", numbered[place][0], "id", hint=hint)
-    named = [(number, _folded(one.name)) for number, one in enumerate(_listed(reading)) if one.id is not None]
+    named = [(number, folded_name(one.name)) for number, one in enumerate(_listed(reading)) if one.id is not None]
     for place, name in duplicates(name for _, name in named):
         number = named[place][0]
         first = next(_listed(reading)[other].id for other, same in named if same == name)
         message = f"has the name of the recipient {shown(first)}: releases to both would count as releases to two recipients"
         hint = "give it the first one's id in `recipients`; where they are two, write names that differ"
         yield reading.error("P608", message, "legal", "recipients", number, "name", hint=hint)
-
-
-def _folded(name: str) -> str:
-    """Return a name without what does not tell two apart: case, compatibility forms, spaces."""
-    return " ".join(normalize("NFKC", name).casefold().split())
 
 
 def recipient_rules(reading: RuleContext, releases: Sequence[tuple[int, Any]]) -> Iterator[Finding]:

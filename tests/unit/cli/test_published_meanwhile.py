@@ -105,6 +105,40 @@ def test_what_was_looked_at_under_another_run_of_the_same_content_is_no_other(of
     assert office.publish(last).code == 0
 
 
+LEGAL = "legal: {recipients: [{id: u, name: U}, {id: v, name: V}]}\n"
+
+
+def for_each(a, b):
+    """A policy that gives each of its two releases to one recipient."""
+    releases = release("a", "{area: 9, job: 1}", f"recipients: [{a}], ") + release(
+        "b", "{area: 1, job: 9}", f"recipients: [{b}], "
+    )
+    return HEAD + releases + LEGAL + APPROVALS
+
+
+def test_what_was_left_out_because_others_had_it_is_asked_for_once_it_is_given_to_the_same(office):
+    """The file that the audit left aside is published a second time, unchanged, for those who get this one."""
+    office.desk.policy(for_each("u", "v"))
+    assert office.publish(parked(office, "a")).code == 0
+    second = parked(office, "b")
+    office.desk.policy(for_each("v", "v"))
+    again = parked(office, "a")
+    assert office.publish(again).code == 0
+    office.desk.policy(for_each("u", "v"))  # the parked run is of this policy
+    refused(office, second, names=f"a (run {again})")
+    said = office.desk.run("--release", "b")
+    assert said.code == 1
+    assert "A281" in said.err
+
+
+def test_what_was_left_out_because_others_had_it_is_not_asked_for_where_it_is_given_to_others_again(office):
+    office.desk.policy(for_each("u", "v"))
+    assert office.publish(parked(office, "a")).code == 0
+    again, second = parked(office, "a"), parked(office, "b")
+    assert office.publish(again).code == 0
+    assert office.publish(second).code == 0
+
+
 def test_where_no_recipient_holds_the_first_both_are_published(office):
     office.desk.policy(HEAD + JOB_GOES + release("b", "{area: 1, job: 9}", "recipients_hold_previous: false, ") + APPROVALS)
     first, second = parked(office, "a"), parked(office, "b")
