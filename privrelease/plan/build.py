@@ -305,7 +305,12 @@ def _population(loaded: LoadedPolicy, threat: Threat, out: Leaving) -> Populatio
     table = None
     if spec.table is not None:
         dataset = loaded.policy.datasets[spec.table]
-        known = {name: column for name, column in dataset.columns.items() if name in threat.knows and name in out.columns}
+        person = None if dataset.person is None else dataset.person.column
+        known = {
+            name: column
+            for name, column in dataset.columns.items()
+            if name == person or (name in threat.knows and name in out.columns)
+        }
         table = _source(loaded, spec.table, dataset, known, unlisted_columns="drop")
     return PopulationPlan(table, spec.weight, spec.size, spec.estimator)
 

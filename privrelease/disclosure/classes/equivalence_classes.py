@@ -26,6 +26,7 @@ class ClassTable:
     ``weights``: (J,) float64 sums of sampling weights, or None. Persons: ``pairs_class`` (m,) uint32 and ``pairs_person`` (m,)
     uint32 list the distinct (class, person) pairs, sorted by class then person; None where every record is its own person.
     ``alike``: (p,) int64, how many persons each number of ``pairs_person`` stands for, who all have as many rows of the same classes; None: one.
+    ``pair_weights``: (m,) float64, of each pair the smallest sampling weight of the person's rows in the class, or None.
 
     >>> table = ClassTable(("sex", "region"), np.array([[1, 1], [1, 2], [2, 0]], np.int32), np.array([3, 1, 2]))
     >>> (table.n_classes, table.n_records)
@@ -39,6 +40,7 @@ class ClassTable:
     pairs_class: NDArray[np.uint32] | None = None
     pairs_person: NDArray[np.uint32] | None = None
     alike: NDArray[np.int64] | None = None
+    pair_weights: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape != (len(self.counts), len(self.columns)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
-__all__ = ["MOST_TUPLES", "person_match_sizes"]
+__all__ = ["MOST_TUPLES", "person_match_counts", "person_match_sizes"]
 
 #: Of a person with more distinct tuples than this, the others are not matched: counts are then smaller, risks larger than they are.
 MOST_TUPLES = 6
@@ -56,10 +56,35 @@ def person_match_sizes(
     >>> (sizes.sizes.tolist(), sizes.records.tolist())
     ([1, 2], [1, 3])
     """
-    from privrelease.disclosure.classes.tries import build_trie, compatible_sums
-
     if table.pairs_class is None:
         return match_sizes(table, columns, residual=residual)
+    grouping = group_rows(table.codes[:, list(column_indices(table, columns))])
+    matches = person_match_counts(table, columns, residual=residual)[grouping.first]
+    persons, tuples, _ = members(table, grouping.group)
+    times = times_of(table, persons)
+    held = np.bincount(tuples, times, grouping.n_groups).astype(np.int64)
+    shown = matches > 0
+    kept = shown[tuples]
+    found = MatchSizes.of(matches[shown], held[shown], residual=int(held[~shown].sum()))
+    return replace(found, least=least_sizes(persons[kept], matches[tuples[kept]], times[kept]))
+
+
+def person_match_counts(
+    table: ClassTable, columns: Sequence[int | str] | None = None, *, residual: Literal["lost", "class"] = "lost"
+) -> NDArray[np.int64]:
+    """For every class of ``table``, the number of distinct persons that match it on ``columns``: (J,) int64, 0 where ``lost``.
+
+    Errors: ValueError where the table has no persons.
+
+    >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    >>> pairs = {"pairs_class": np.array([0, 1, 1], np.uint32), "pairs_person": np.array([0, 0, 1], np.uint32)}
+    >>> person_match_counts(
+    ...     ClassTable(("a",), np.array([[0], [1]], np.int32), np.array([1, 2]), **pairs), residual="class"
+    ... ).tolist()
+    [2, 2]
+    """
+    from privrelease.disclosure.classes.tries import build_trie, compatible_sums
+
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)
     distinct = codes[grouping.first]
@@ -73,11 +98,9 @@ def person_match_sizes(
     trie = build_trie(np.concatenate([distinct[shown], meets]))
     rows = np.arange(len(shown) + len(meets))
     matches = compatible_sums(trie, rows[: len(shown)], rows[len(shown) :], signs).astype(np.int64)
-    at_least = np.maximum(matches, held[shown])  # those who hold the tuple itself match it, looked at or not
     of_tuple = np.zeros(len(distinct), np.int64)
-    of_tuple[shown] = at_least
-    found = MatchSizes.of(at_least, held[shown], residual=int(held[lost].sum()))
-    return replace(found, least=least_sizes(persons[kept], of_tuple[tuples[kept]], times[kept]))
+    of_tuple[shown] = np.maximum(matches, held[shown])  # those who hold the tuple itself match it, looked at or not
+    return of_tuple[grouping.group]
 
 
 def _meets(

@@ -109,16 +109,35 @@ class PersonCrowd:
         starts = np.flatnonzero(np.diff(person[order], prepend=-1))
         return np.minimum.reduceat(theirs[order], starts) if len(starts) else np.zeros(0, np.int64)
 
+    def least(
+        self, members: NDArray[np.int64], group: NDArray[np.int64], of_pair: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the group of every distinct (group, person), and the smallest value of ``of_pair`` among the person's pairs there."""
+        length, pairs = self._pairs(members)
+        keys = np.repeat(group, length) * self._span + self._person[pairs]
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        if not len(starts):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return keys[order][starts] // self._span, np.minimum.reduceat(of_pair[pairs][order], starts)
+
     def _persons(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many persons each member has, (m,), and all of them one after the other."""
+        length, pairs = self._pairs(members)
+        return length, self._person[pairs]
+
+    def _pairs(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         length = self._length[members]
         ends = np.cumsum(length)
         offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
-        return length, self._person[np.repeat(self._start[members], length) + offset]
+        return length, np.repeat(self._start[members], length) + offset
 
 
 class WeightCrowd:
-    """F is the class's sum of sampling weights, kept as integers in units of ``1/scale``, each class rounded down."""
+    """F is the class's sum of sampling weights, kept as integers in units of ``1/scale``, each class rounded down.
+
+    Where the table has persons, a person counts once in a class, by the smallest weight of their rows in it.
+    """
 
     is_file = False
 
@@ -132,9 +151,18 @@ class WeightCrowd:
             raise ValueError(msg)
         total = max(1.0, float(weights.sum()), float(parts.table.n_records))
         self.scale = 1 << max(0, 60 - floor(log2(total)) - 1)
-        units = np.floor(weights * float(self.scale)).astype(np.int64)
-        self._units = units[parts.class_index]
+        self._units = self._in_units(weights)[parts.class_index]
         self._inner = inner
+        self._persons = None
+        if parts.table.pairs_class is not None:
+            if parts.table.pair_weights is None:
+                msg = "the class table holds no weights of persons"
+                raise ValueError(msg)
+            self._persons = PersonCrowd(parts)
+            self._of_pair = self._in_units(parts.table.pair_weights)
+
+    def _in_units(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.floor(weights * float(self.scale)).astype(np.int64)
 
     def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count as the file does."""
@@ -146,7 +174,11 @@ class WeightCrowd:
         """Sum the weights; at least f, since the sample is part of the population."""
         del codes
         totals = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
-        np.add.at(totals, group, self._units[members])
+        if self._persons is None:
+            np.add.at(totals, group, self._units[members])
+        else:
+            of_person, least = self._persons.least(members, group, self._of_pair)
+            np.add.at(totals, of_person, least)
         return np.maximum(totals[group], self.in_file(members, group) * self.scale)
 
     def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -155,7 +187,9 @@ class WeightCrowd:
 
 
 class PopulationCrowd:
-    """F is the number of the population's records that agree on the columns that the released class still shows."""
+    """F is the number of the population's records that agree on the columns that the released class still shows; of its persons, each of
+    them once, where its table has persons.
+    """
 
     scale = 1
     is_file = False
@@ -178,10 +212,19 @@ class PopulationCrowd:
             rows = np.flatnonzero(pattern == which)
             shown = np.flatnonzero(codes[rows[0]] > 0)
             both = factorise(np.concatenate([codes[rows][:, shown], self._population.codes[:, shown]]))
-            totals = np.zeros(int(both.max()) + 1, np.int64)
-            np.add.at(totals, both[len(rows) :], self._population.counts)
+            totals = self._totals(both[len(rows) :], int(both.max()) + 1)
             sizes[rows] = totals[both[: len(rows)]]
         return np.maximum(sizes, self.in_file(members, group))
+
+    def _totals(self, group: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+        """Members of each of ``size`` groups of the population's classes; ``group``: that of each class."""
+        persons, classes = self._population.pairs_person, self._population.pairs_class
+        if persons is None or classes is None:
+            totals = np.zeros(size, np.int64)
+            np.add.at(totals, group, self._population.counts)
+            return totals
+        span = int(persons.max(initial=0)) + 1
+        return np.bincount(np.unique(group[classes] * span + persons) // span, minlength=size).astype(np.int64)
 
     def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Find persons as the file does."""

@@ -230,9 +230,17 @@ class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, Iden
         ...
 
     def weighted_classes(
-        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
+        self,
+        source: Staged,
+        released: ReleasedFile | None,
+        row_map: Path | None,
+        columns: Sequence[str],
+        weight: str,
+        unit: str | None = None,
     ) -> ClassTable:
-        """Collapse rows to classes with exact sums of the source's sampling weights; a row without a weight adds none."""
+        """Collapse rows to classes with exact sums of the source's sampling weights; a row without a weight adds none. With ``unit``, a column of
+        the source, a person counts once in a class, by the smallest weight of their rows in it.
+        """
         ...
 
     def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.errors import InputError
+from privrelease.execute.common.persons import person_sizes
+from privrelease.plan.model import UnitPlan
 
 if TYPE_CHECKING:
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -26,7 +28,7 @@ MOST_PERSONS = 10**15
 def stage_populations(plan: MicrodataPlan, engine: Engine, sample: int) -> dict[str, Staged]:
     """Stage the population table of every threat that has one, by the threat's name; ``sample``: persons (or records) in the data.
 
-    Raises InputError (D631) where a table has no row, or a stated size is less than ``sample``.
+    Raises InputError (D631) where a table has no row, or a stated size is less than ``sample``; D601 where a row of it has no person.
     """
     staged = {}
     for threat in plan.threats:
@@ -42,6 +44,8 @@ def stage_populations(plan: MicrodataPlan, engine: Engine, sample: int) -> dict[
             )
         if population.table is not None:
             staged[threat.name] = engine.stage(population.table)
+            if population.table.unit is not None:
+                person_sizes(UnitPlan(population.table.unit), population.table, engine, staged[threat.name])
             if sample and not staged[threat.name].n_rows:
                 raise InputError(
                     code="D631",

@@ -5,6 +5,7 @@ The limit on suppressed cells: by how much it is exceeded, and which columns cos
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -140,6 +141,12 @@ def population_classes(
         if threat.name not in tables or not columns:
             continue
         sample, population = engine.class_tables((staged, tables[threat.name]), columns)
+        table = None if threat.population is None else threat.population.table
+        if table is not None and table.unit is not None:
+            persons = engine.classes(tables[threat.name], columns, unit=table.unit).table
+            if not np.array_equal(population.counts, persons.counts):
+                raise InternalError(code="R182", message="the population's classes differ with its persons and without")
+            population = replace(population, pairs_class=persons.pairs_class, pairs_person=persons.pairs_person)
         populations[threat.name] = _in_coding_of(classes, sample, population)
     return populations
 
@@ -167,7 +174,12 @@ def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTabl
             raise InternalError(code="R181", message="the sample has another number of values beside the population than alone")
     _check_same(classes.codes[:, columns], classes.counts, recoded_sample, sample.counts)
     order = np.lexsort(recoded.T[::-1])
-    return ClassTable(population.columns, np.ascontiguousarray(recoded[order]), population.counts[order])
+    ordered = ClassTable(population.columns, np.ascontiguousarray(recoded[order]), population.counts[order])
+    if population.pairs_class is None or population.pairs_person is None:
+        return ordered
+    place = np.argsort(order)[population.pairs_class].astype(np.uint32)
+    by_class = np.lexsort((population.pairs_person, place))
+    return replace(ordered, pairs_class=place[by_class], pairs_person=population.pairs_person[by_class])
 
 
 def _check_same(

@@ -48,9 +48,12 @@ class PopulationSpec(Frozen):
         Ref("datasets", file_hint="declare the population under `datasets` and write its name here"),
         Stricter.POINTED,
     ] = None
-    """A dataset of this policy that holds the population, with the known columns under the same names."""
+    """A dataset of this policy that holds the population, with the known columns under the same names.
+
+    Its persons are counted, each once, where it declares a `unit` with a column; without one, each of its rows is a person.
+    """
     weight: DeclaredColumn | None = None
-    """A column of sampling weights."""
+    """A column of sampling weights. Where a person has several rows, their weight counts once in a class: the smallest of the rows there."""
     size: Count | None = None
     """The number of persons of the population; goes with `estimator`."""
     estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], CHOICE] | None = None

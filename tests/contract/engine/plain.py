@@ -204,6 +204,11 @@ class PlainEngine(PlainAudit, PlainRecords):
             pairs = Counter((place[row], person) for row, person in zip(rows, persons, strict=True))
             found = np.array(sorted(pairs), np.uint32).reshape(len(pairs), 2)
             table = replace(table, pairs_class=found[:, 0], pairs_person=found[:, 1])
+            if weight is not None:
+                least = {}
+                for row, person, cell in zip(rows, persons, self._of(staged).cells[weight], strict=True):
+                    least[place[row], person] = min(cell, least.get((place[row], person), cell))
+                table = replace(table, pair_weights=np.array([least[one] for one in sorted(least)], np.float64))
         name = f"c{len(self._classes)}"
         self._classes[name] = (staged, [place[row] for row in rows], persons, table)
         return RowClasses(table, name, None if pairs is None else np.array([pairs[one] for one in sorted(pairs)], np.int64))

@@ -189,14 +189,18 @@ class PlainAudit:
             sides = [[(*row[:place], code[row[place]], *row[place + 1 :]) for row in side] for side in sides]
         return sides
 
-    def weighted_classes(self, source, released, row_map, columns, weight):
+    def weighted_classes(self, source, released, row_map, columns, weight, unit=None):
         side, pairs = self._sides(source, released, row_map)
         (codes,) = self._coded([side], columns)
         (chosen,) = self._recoded([[codes[at] for at, _ in pairs]], len(columns))
         tuples, table = self._table(columns, chosen)
         sums = dict.fromkeys(tuples, Decimal(0))
-        for row, (_, at) in zip(chosen, pairs, strict=True):
-            sums[row] += Decimal(str(self._of(source).cells[weight][at] or 0))
+        of_person = defaultdict(list)
+        for place, (row, (_, at)) in enumerate(zip(chosen, pairs, strict=True)):
+            who = place if unit is None else key(self._of(source).cells[unit][at])
+            of_person[row, who].append(Decimal(str(self._of(source).cells[weight][at] or 0)))
+        for (row, _), found in of_person.items():
+            sums[row] += min(found)
         return ClassTable(table.columns, table.codes, table.counts, np.array([float(sums[row]) for row in tuples]))
 
     def number_counts(self, of, column):

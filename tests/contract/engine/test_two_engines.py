@@ -161,6 +161,7 @@ def answers(engine, staged, released, row_map):
     yield engine.token_facts(staged, released, row_map, "who")
     yield engine.unit_facts(staged, "who")
     yield engine.weighted_classes(staged, released, row_map, KNOWN, "w")
+    yield engine.weighted_classes(staged, released, row_map, KNOWN, "w", "who")
     yield engine.text_counts(released, "a", TEXTS)
     for name in ("n", "x"):
         yield engine.number_counts(staged, name)

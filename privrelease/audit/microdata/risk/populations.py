@@ -41,36 +41,39 @@ def _outside(
     row_map = evidence.target.row_map if evidence.sound_map else None
     if source is None or main is None:
         return None
+    unit = None if evidence.one_each else evidence.plan.unit
+    person = None if unit is None else unit.column
     if known.table is not None:
         outsiders = engine.stage(known.table)
         if source.n_rows and not outsiders.n_rows:
             message = f"the population has no row: {known.table.label}"
             raise InputError(code="D631", message=message, hint="name the table of which the data is a sample under `table`")
         before, after, population = engine.class_tables((source, main, outsiders), columns)
+        if known.table.unit is not None:
+            population = _in_persons(population, engine.person_classes(outsiders, None, None, columns, known.table.unit))
         ours, theirs = before, after
     elif known.weight is not None:
         population = None
-        ours = _weighted(engine, source, columns, known.weight)
+        ours = _weighted(engine, source, columns, known.weight, person)
         if row_map is None:
             return PopulationSide(ours, None)
-        theirs = engine.weighted_classes(source, main, row_map, columns, known.weight)
+        theirs = engine.weighted_classes(source, main, row_map, columns, known.weight, person)
     else:
         return None
-    unit = evidence.plan.unit
-    if unit is None or evidence.one_each:
+    if person is None:
         return PopulationSide(ours, theirs, population)
-    persons = engine.person_classes(source, None, None, columns, unit.column)
-    released = None if row_map is None else engine.person_classes(source, main, row_map, columns, unit.column)
+    persons = engine.person_classes(source, None, None, columns, person)
+    released = None if row_map is None else engine.person_classes(source, main, row_map, columns, person)
     return PopulationSide(_in_persons(ours, persons), _in_persons(theirs, released), population)
 
 
-def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str) -> ClassTable:
-    """Add up the source's weights. Raises InputError (D632) where their sum is no number of persons."""
+def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str, person: str | None) -> ClassTable:
+    """Add up the source's weights, of each person of a class once. Raises InputError (D632) where their sum is no number of persons."""
     hint = "a sampling weight is the number of persons a row represents: correct the column"
     message = f"the sampling weights in {weight} do not add up to a number of persons"
     refusal = InputError(code="D632", message=message, hint=hint)
     try:
-        table = engine.weighted_classes(source, None, None, columns, weight)
+        table = engine.weighted_classes(source, None, None, columns, weight, person)
     except PrivreleaseError as error:
         if error.code != "D199":
             raise

@@ -321,11 +321,28 @@ def person_classes(
 
 
 def weighted_classes(
-    connection: Connection, source: Opened, released: Opened | None, row_map: Path | None, columns: Sequence[str], weight: str
+    connection: Connection,
+    source: Opened,
+    released: Opened | None,
+    row_map: Path | None,
+    columns: Sequence[str],
+    weight: str,
+    unit: str | None = None,
 ) -> ClassTable:
-    """Group by the columns and add the weights of the source rows."""
-    added = sql.call("coalesce", exp.Sum(this=sql.cast(source.cell(weight, "s"), _WEIGHT)), sql.integer(0))
-    block = connection.arrow(_groups(source, released, row_map, columns, w=sql.cast(added, "DOUBLE")))
+    """Group by the columns and add the weights of the source rows; with ``unit``, first take the smallest of each person and class."""
+    of_row = sql.cast(source.cell(weight, "s"), _WEIGHT)
+    if unit is None:
+        added = sql.call("coalesce", exp.Sum(this=of_row), sql.integer(0))
+        block = connection.arrow(_groups(source, released, row_map, columns, w=sql.cast(added, "DOUBLE")))
+    else:
+        least = exp.Min(this=sql.call("coalesce", of_row, sql.cast(sql.integer(0), _WEIGHT)))
+        pairs = _groups(source, released, row_map, columns, p=source.key(unit, "s"), w=least)
+        keys = [sql.column(f"g{place}") for place in range(len(columns))]
+        weighed = sql.cast(sql.call("coalesce", exp.Sum(this=sql.column("w")), sql.integer(0)), "DOUBLE")
+        rows = sql.cast(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), "BIGINT")
+        figures = [sql.aliased(weighed, "w"), sql.aliased(rows, "n")]
+        query = exp.select(*keys, *figures).from_(pairs.subquery("pairs"))
+        block = connection.arrow(query.group_by(*(key.copy() for key in keys)) if keys else query)
     codes = _codes(block, len(columns))
     order = np.lexsort(codes.T[::-1]) if columns else np.arange(len(codes))
     weights, counts = np.asarray(block.column("w"), np.float64), np.asarray(block.column("n"), np.int64)
@@ -427,10 +444,16 @@ class AuditQueries(ABC):
         return person_classes(self._connection, self._side(source), self._side(released), row_map, columns, unit)
 
     def weighted_classes(
-        self, source: Staged, released: ReleasedFile | None, row_map: Path | None, columns: Sequence[str], weight: str
+        self,
+        source: Staged,
+        released: ReleasedFile | None,
+        row_map: Path | None,
+        columns: Sequence[str],
+        weight: str,
+        unit: str | None = None,
     ) -> ClassTable:
         """Collapse rows to classes with sums of sampling weights."""
-        return weighted_classes(self._connection, self._opened(source), self._side(released), row_map, columns, weight)
+        return weighted_classes(self._connection, self._opened(source), self._side(released), row_map, columns, weight, unit)
 
     def number_counts(self, of: Staged | ReleasedFile, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count a numeric column by value."""

@@ -86,7 +86,7 @@ def classes(
     for place, (one, field) in enumerate(zip(coded, fields, strict=True)):
         codes[:, place] = one.dense(field.of(split))
     weights = None if weight is None else _weights(connection, staged, weight, keys, groups, words, len(codes))
-    pairs = pair_rows = pairs_class = pairs_person = None
+    pairs = pair_rows = pairs_class = pairs_person = pair_weights = None
     if person is not None:
         pairs, both = _grouped(connection, keys, (*words, "p"))
         new = np.zeros(len(both["p"]), np.bool_)
@@ -94,7 +94,10 @@ def classes(
             new[1:] |= both[word][1:] != both[word][:-1]
         pairs_class, pair_rows = np.cumsum(new, dtype=np.uint32), both["n"].astype(np.int64)
         pairs_person = (person.dense(both["p"].astype(np.uint64) + np.uint64(1)) - 1).astype(np.uint32)
-    table = ClassTable(tuple(columns), codes, found["n"].astype(np.int64), weights, pairs_class, pairs_person)
+        if weight is not None:
+            pair_weights = _pair_weights(connection, staged, weight, keys, (*words, "p"))
+    counts = found["n"].astype(np.int64)
+    table = ClassTable(tuple(columns), codes, counts, weights, pairs_class, pairs_person, pair_weights=pair_weights)
     return RowClasses(table, keys, pair_rows), RowKeys(staged, table, keys, groups, pairs, words)
 
 
@@ -147,3 +150,14 @@ def _weights(
             message, "D212", hint="a sampling weight is the number of persons a row represents: complete or correct it"
         )
     return weights
+
+
+def _pair_weights(
+    connection: Connection, staged: StagedTable, weight: str, keys: str, by: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the smallest weight of the rows of each (class, person) pair, in the order of the pairs."""
+    cell = sql.cast(sql.column(f"c{staged.ordinal(weight)}", "s"), "DOUBLE")
+    named = [sql.column(one, keys) for one in by]
+    rows = staged_rows(exp.select(*named, sql.aliased(exp.Min(this=cell), "w")), staged, [keys])
+    rows = rows.group_by(*(one.copy() for one in named)).order_by(*(one.copy() for one in named))
+    return np.asarray(connection.arrays(rows)["w"], np.float64)
