@@ -31,6 +31,10 @@ RULES = (
 )
 
 
+#: Two sides, few cells of many persons, and a few persons that are in most of the small cells: where several totals give a union.
+CROSSED = ((("a", "b"),),)
+
+
 def system(dice, most_persons):
     """Records (person, (a, b), value): small units with one row, and some with several, of which a few are large."""
     records = []
@@ -39,6 +43,20 @@ def system(dice, most_persons):
         size = 100 if dice.random() < 0.25 else 5
         records += [(person, (int(dice.integers(4)), int(dice.integers(2))), int(dice.integers(0, size))) for _ in range(rows)]
     return records
+
+
+def crossed_system(dice):
+    """Records of cells of many single persons, and of a few, who are often the same three; no one has a value in some of the small cells."""
+    records, singles = [], 100
+    for atom in product(range(4), range(2)):
+        many = int(dice.choice((0, 1, 2, 3, 4, 9)))
+        valued = many > 4 or dice.random() < 0.7
+        same = many < 5 and dice.random() < 0.5
+        for place in range(many):
+            singles += 1
+            person = place if same and place < 3 else singles
+            records.append((person, atom, int(dice.integers(1, 9)) if valued else None))
+    return records or [(0, (0, 0), 1)]
 
 
 def fetcher(records):
@@ -51,8 +69,9 @@ def fetcher(records):
         for _ in asked.members:
             cells = cells * 2
         persons = np.array([person for person, _, _ in records])
-        values = np.array([[value for _, _, value in records]], np.int64)[: len(asked.sums)]
-        every = Contributions(cells, persons, np.ones(len(records), np.int64), values, np.ones_like(values), 0)
+        values = np.array([[value or 0 for _, _, value in records]], np.int64)[: len(asked.sums)]
+        known = np.array([[value is not None for _, _, value in records]], np.int64)[: len(asked.sums)]
+        every = Contributions(cells, persons, np.ones(len(records), np.int64), values, known, 0)
         return cells_of(every, asked)
 
     return fetch
@@ -87,9 +106,13 @@ def judged(seed, systems, most_persons):
         records = [(person, atom, int(value * dice.choice((-1, 1)))) for person, atom, value in records]
     sums = (PrintedSum("x", *(domain or (0, 100)), mean=bool(seed // 32 % 2) and counted),)
     tables = [PrintedTable(by, tuple(KEYS[name] for name in by), counted=counted, sums=sums) for by in groups]
-    min_count = 3
-    cell_rules = CellRules(min_count, **rules)
-    together = linked(tables, cell_rules, "id", MOST_ROWS, fetcher(records))
+    return found_by_attackers(records, tables, rules, 3, MOST_ROWS, domain)
+
+
+def found_by_attackers(records, tables, rules, min_count, most, domain=None):
+    """As :func:`judged`, of records and tables."""
+    counted = tables[0].counted
+    together = linked(tables, CellRules(min_count, **rules), "id", most, fetcher(records))
     pattern = suppressed_cells(together.table)
     if any(True for _ in weaknesses(together.table, pattern)):
         return None
@@ -101,11 +124,11 @@ def judged(seed, systems, most_persons):
     found = []
     for figure in ("count", "sum") if counted else ("sum",):
         for union in attacker.known_unions(figure):
-            rule = broken(attacker.contributions(union), min_count=min_count, **({} if figure == "count" else rules))
+            rule = broken(attacker.contributions(figure, union), min_count=min_count, **({} if figure == "count" else rules))
             if rule is not None:
                 found.append((figure, rule, sorted(union)))
         for cell in printed + hidden:
-            rule = broken(attacker.contributions(cell), min_count=min_count, **({} if figure == "count" else rules))
+            rule = broken(attacker.contributions(figure, cell), min_count=min_count, **({} if figure == "count" else rules))
             low, high = interval(attacker, figure, cell, domain, counted=counted) if rule else (0, 1)
             if high - low < 1e-6:
                 found.append((figure, rule, sorted(cell)))
@@ -123,6 +146,28 @@ def count_of_passing(seeds, systems, most_persons):
 
 def test_no_known_union_of_several_contributors_breaks_a_rule():
     assert count_of_passing(range(200), NARROW, 12) > 60
+
+
+def crossed(seed):
+    """As :func:`judged`, where several totals give unions of persons with parts in several cells, and of cells without a value."""
+    dice = np.random.default_rng(seed)
+    records = crossed_system(dice)
+    persons = [person for person, _, _ in records]
+    signed = bool(seed % 2)
+    sums = (PrintedSum("x", *(SIGNED if signed else (0, 100))),)
+    (by,) = CROSSED[0]
+    table = PrintedTable(by, tuple(KEYS[name] for name in by), sums=sums)
+    most = max(map(persons.count, persons))
+    return found_by_attackers(records, [table], {}, 5, most, SIGNED if signed else None)
+
+
+def test_no_known_union_of_repeated_persons_or_missing_values_breaks_the_minimum():
+    passing = 0
+    for seed in range(60):
+        found = crossed(seed)
+        assert not found, (seed, found)
+        passing += found is not None
+    assert passing > 20
 
 
 @pytest.mark.slow
