@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 
 class Attacker:
-    """``records``: (person, keys by column, value). ``printed``: sets of atoms with a printed figure; ``hidden``: sets of atoms of suppressed cells.
+    """``records``: (person, keys by column, value; None where it is missing). ``printed``: sets of atoms with a printed figure; ``hidden``: sets of atoms of suppressed cells.
     ``domain``: the least and the largest value of one row, where values may be negative.
     """
 
@@ -25,7 +25,7 @@ class Attacker:
     def values(self, figure):
         found = np.zeros(len(self.atoms))
         for _, atom, value in self.records:
-            found[self.place[atom]] += 1 if figure == "count" else value
+            found[self.place[atom]] += 1 if figure == "count" else value or 0
         return found
 
     def known_unions(self, figure, most=6):
@@ -80,12 +80,12 @@ class Attacker:
             ends.append(sign * found.fun if found.status == 0 else sign * -np.inf)
         return tuple(ends)
 
-    def contributions(self, union):
-        """What each person has in a union, largest first."""
+    def contributions(self, figure, union):
+        """What each person who counts has in a union, largest first: everybody with a row, or with a value."""
         found = {}
         for person, atom, value in self.records:
-            if atom in union:
-                found[person] = found.get(person, 0) + value
+            if atom in union and (figure == "count" or value is not None):
+                found[person] = found.get(person, 0) + (value or 0)
         return sorted(found.values(), reverse=True)
 
 

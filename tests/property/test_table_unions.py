@@ -22,6 +22,7 @@ MOST_ROWS = 3
 NARROW = (*[(("a",),)] * 7, (("a",), ("b",)))
 WIDE = ((("a",),), (("a", "b"),), (("a",), ("b",)), (("a", "b"), ("a",)))
 KEYS = {"a": ("0", "1", "2", "3"), "b": ("0", "1")}
+THREE = {"a": ("0", "1", "2"), "b": ("0", "1", "2")}
 SIGNED = (-100, 100)
 RULES = (
     {"dominance": (1, Fraction(8, 10))},
@@ -41,6 +42,21 @@ def system(dice, most_persons):
     return records
 
 
+def crossed_system(dice, *, repeated):
+    """Records of nine cells, small ones and some large: where ``repeated``, most persons of small cells are of the same three; where not, no one
+    has a value in some of the small cells.
+    """
+    records = []
+    for atom in atoms_of(THREE):
+        many = int(dice.choice((0, 1, 2, 3, 3, 4, 9, 9)))
+        same = dice.permutation(3).tolist() if repeated and many < 5 else []
+        valued = repeated or many > 4 or dice.random() < 0.6
+        for _ in range(many):
+            person = same.pop() if same and dice.random() < 0.75 else 100 + len(records)
+            records.append((person, atom, int(dice.integers(1, 9)) if valued else None))
+    return records
+
+
 def fetcher(records):
     """Cells of queries, as an auditor adds them up."""
 
@@ -51,17 +67,23 @@ def fetcher(records):
         for _ in asked.members:
             cells = cells * 2
         persons = np.array([person for person, _, _ in records])
-        values = np.array([[value for _, _, value in records]], np.int64)[: len(asked.sums)]
-        every = Contributions(cells, persons, np.ones(len(records), np.int64), values, np.ones_like(values), 0)
+        values = np.array([[value or 0 for _, _, value in records]], np.int64)[: len(asked.sums)]
+        known = np.array([[value is not None for _, _, value in records]], np.int64)[: len(asked.sums)]
+        every = Contributions(cells, persons, np.ones(len(records), np.int64), values, known, 0)
         return cells_of(every, asked)
 
     return fetch
 
 
-def sets_of(by):
+def atoms_of(keys):
+    """The cells of both columns together."""
+    return list(product(*(range(len(one)) for one in keys.values())))
+
+
+def sets_of(by, keys):
     """The atoms of every cell of a table in the order of its box."""
-    atoms = list(product(range(4), range(2)))
-    sides = [(*range(len(KEYS[name])), None) for name in by]
+    atoms = atoms_of(keys)
+    sides = [(*range(len(keys[name])), None) for name in by]
     return [
         frozenset(
             atom for atom in atoms if all(key in {None, atom["ab".index(name)]} for name, key in zip(by, place, strict=True))
@@ -87,25 +109,29 @@ def judged(seed, systems, most_persons):
         records = [(person, atom, int(value * dice.choice((-1, 1)))) for person, atom, value in records]
     sums = (PrintedSum("x", *(domain or (0, 100)), mean=bool(seed // 32 % 2) and counted),)
     tables = [PrintedTable(by, tuple(KEYS[name] for name in by), counted=counted, sums=sums) for by in groups]
-    min_count = 3
-    cell_rules = CellRules(min_count, **rules)
-    together = linked(tables, cell_rules, "id", MOST_ROWS, fetcher(records))
+    return found_by_attackers(records, tables, rules, 3, MOST_ROWS, domain)
+
+
+def found_by_attackers(records, tables, rules, min_count, most, domain=None, *, keys=KEYS, widest=6):
+    """As :func:`judged`, of records and tables."""
+    counted = tables[0].counted
+    together = linked(tables, CellRules(min_count, **rules), "id", most, fetcher(records))
     pattern = suppressed_cells(together.table)
     if any(True for _ in weaknesses(together.table, pattern)):
         return None
     printed, hidden = [], []
     for one, places in zip(tables, together.places, strict=True):
-        for cell, place in zip(sets_of(one.by), places, strict=True):
+        for cell, place in zip(sets_of(one.by, keys), places, strict=True):
             (hidden if pattern[place] else printed).append(cell)
-    attacker = Attacker(records, list(product(range(4), range(2))), printed, list(dict.fromkeys(hidden)), domain)
+    attacker = Attacker(records, atoms_of(keys), printed, list(dict.fromkeys(hidden)), domain)
     found = []
     for figure in ("count", "sum") if counted else ("sum",):
-        for union in attacker.known_unions(figure):
-            rule = broken(attacker.contributions(union), min_count=min_count, **({} if figure == "count" else rules))
+        for union in attacker.known_unions(figure, widest):
+            rule = broken(attacker.contributions(figure, union), min_count=min_count, **({} if figure == "count" else rules))
             if rule is not None:
                 found.append((figure, rule, sorted(union)))
         for cell in printed + hidden:
-            rule = broken(attacker.contributions(cell), min_count=min_count, **({} if figure == "count" else rules))
+            rule = broken(attacker.contributions(figure, cell), min_count=min_count, **({} if figure == "count" else rules))
             low, high = interval(attacker, figure, cell, domain, counted=counted) if rule else (0, 1)
             if high - low < 1e-6:
                 found.append((figure, rule, sorted(cell)))
@@ -123,6 +149,36 @@ def count_of_passing(seeds, systems, most_persons):
 
 def test_no_known_union_of_several_contributors_breaks_a_rule():
     assert count_of_passing(range(200), NARROW, 12) > 60
+
+
+def crossed(seed):
+    """As :func:`judged`, where several totals give unions of persons with parts in several cells, and of cells without a value."""
+    dice = np.random.default_rng(seed)
+    records = crossed_system(dice, repeated=bool(seed % 2))
+    persons = [person for person, _, _ in records]
+    signed = bool(seed // 2 % 2)
+    sums = (PrintedSum("x", *(SIGNED if signed else (0, 100))),)
+    table = PrintedTable(tuple(THREE), tuple(THREE.values()), sums=sums)
+    most = max(map(persons.count, persons))
+    return found_by_attackers(records, [table], {}, 5, most, SIGNED if signed else None, keys=THREE, widest=4)
+
+
+def count_of_crossed_passing(seeds):
+    passing = 0
+    for seed in seeds:
+        found = crossed(seed)
+        assert not found, (seed, found)
+        passing += found is not None
+    return passing
+
+
+def test_no_known_union_of_repeated_persons_or_missing_values_breaks_the_minimum():
+    assert count_of_crossed_passing(range(50, 110)) > 40
+
+
+@pytest.mark.slow
+def test_no_known_union_of_600_such_systems_breaks_the_minimum():
+    assert count_of_crossed_passing(range(600)) > 400
 
 
 @pytest.mark.slow

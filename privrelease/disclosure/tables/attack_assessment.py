@@ -277,7 +277,8 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
 def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
     """Groups of cells that no one is in twice, whose sum several totals give together."""
     table, relations = attack.table, attack.table.layout.relations
-    cells = [cell for cell in np.flatnonzero(finest_cells(table)).tolist() if cell in apart and table.contributors[cell]]
+    somebody = (table.contributors > 0) | ~table.silent
+    cells = [cell for cell in np.flatnonzero(finest_cells(table) & somebody).tolist() if cell in apart]
     place = attack.place(figure, 0)
     unknown = attack.polytope.unknown[place : place + table.layout.size].copy()
     for group in unsafe_unions(table, figure, cells, ~unknown):
@@ -304,7 +305,8 @@ def _crossing(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness
     table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
     only_few = magnitude is None or table.rules.zero_sums_shown or table.sums[figure].signed
-    cells = [cell for cell in sorted(apart) if persons[cell] > 0 and (persons[cell] < table.rules.min_count or not only_few)]
+    somebody = (table.contributors > 0) | ~table.silent
+    cells = [cell for cell in sorted(apart) if somebody[cell] and (persons[cell] < table.rules.min_count or not only_few)]
     unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
     for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
         if _is_safe(table, figure, group):

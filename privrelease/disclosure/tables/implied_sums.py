@@ -26,7 +26,7 @@ def known_sums(
     relations: Sequence[Relation], unknown: NDArray[np.bool_], cells: Sequence[int], persons: NDArray[np.int64], few: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield pairs of ``cells`` whose sum follows from the ``relations`` where the cells ``unknown`` (n,) are not known and all others are;
-    and threes with fewer than ``few`` ``persons`` (n,) together.
+    and threes with fewer than ``few`` ``persons`` (n,) each; who is in several is left to the caller to count.
 
     Two by two, the corners that face each other, where both totals of one of them are not known either:
 
@@ -55,10 +55,9 @@ def known_sums(
     for one, other in np.argwhere(np.triu(pairs > 2 - _NEAR, 1)).tolist():
         yield cells[one], cells[other]
     many = persons[list(cells)]
-    small = np.flatnonzero(many < few - 1)
+    small = np.flatnonzero(many < few)
     for i, one in enumerate(small.tolist()):
         rest = small[i + 1 :]
         threes = pairs[np.ix_(rest, rest)] + length[one] + 2 * (within[one, rest][:, None] + within[one, rest][None, :])
-        together = many[one] + many[rest][:, None] + many[rest][None, :]
-        for other, third in np.argwhere(np.triu((threes > 3 - _NEAR) & (together < few), 1)).tolist():
+        for other, third in np.argwhere(np.triu(threes > 3 - _NEAR, 1)).tolist():
             yield cells[one], cells[rest[other]], cells[rest[third]]

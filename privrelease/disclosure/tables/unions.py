@@ -5,15 +5,22 @@ totals; equations that share no cell are looked at apart, for a union that break
 common has enough contributors and is not dominated, so is their union, whoever is in both (contributions are not negative where dominance is judged). Where equations
 overlap, a mixed integer program seeks the union that breaks the rule most: which cells (their indicator is a combination of equations), and
 which persons are its largest contributors (with what they have in all of its cells).
+
+A union of too few has no cell that has enough, so for the minimum count the others are eliminated first, which mostly leaves equations that
+share no cell. Where some still overlap, the program counts persons, not cells: whoever is in several of its cells counts once.
+That search has no limit, so that where it finds nothing there is nothing.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from privrelease.disclosure.tables.contributor_attack import parts_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +39,11 @@ _MOST_ENTRIES: Final = 200
 _MOST_BRANCHES: Final = 200
 _NEAR: Final = 1e-9
 _BROKEN: Final = 1e-7
+#: The status of a program that has no solution.
+_NONE: Final = 2
+
+#: A sum of variables, by number, and what it is at most.
+_AtMost = tuple[dict[int, float], float]
 
 
 def unsafe_unions(
@@ -44,9 +56,11 @@ def unsafe_unions(
         if len(part.rows) == 1:
             if part.is_union(part.rows[0]):
                 yield tuple(part.cells)
-        elif len(part.cells) > MOST_CELLS:
+            continue
+        if len(part.cells) > MOST_CELLS:
             yield None
-        else:
+        yield from _fewest(table, figure, part)
+        if len(part.cells) <= MOST_CELLS:
             yield from _worst(table, figure, part)
 
 
@@ -75,6 +89,11 @@ def _parts(relations: Sequence[Relation], cells: Sequence[int], known: NDArray[n
                 matrix[row, place[cell]] += sign
     reduced = _reduced(matrix, [*range(len(cells), len(place)), *range(len(cells))])
     rows = reduced[(np.abs(reduced[:, len(cells) :]) < _NEAR).all(axis=1)][:, : len(cells)]
+    yield from _apart(cells, rows)
+
+
+def _apart(cells: Sequence[int], rows: NDArray[np.float64]) -> Iterator[_Part]:
+    """Equations in reduced form over ``cells``, those that overlap together."""
     left = list(range(len(rows)))
     while left:
         mine = [left.pop(0)]
@@ -89,6 +108,14 @@ def _parts(relations: Sequence[Relation], cells: Sequence[int], known: NDArray[n
                 support = support | (np.abs(rows[row]) > _NEAR)
         places = np.flatnonzero(support)
         yield _Part([cells[i] for i in places.tolist()], rows[mine][:, places])
+
+
+def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
+    """What the equations of a part give of the ``allowed`` cells alone, those that overlap together."""
+    others, mine = np.flatnonzero(~allowed), np.flatnonzero(allowed)
+    reduced = _reduced(part.rows, [*others.tolist(), *mine.tolist()])
+    rows = reduced[(np.abs(reduced[:, others]) < _NEAR).all(axis=1)][:, mine]
+    yield from _apart([part.cells[i] for i in mine.tolist()], rows)
 
 
 def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.float64]:
@@ -114,28 +141,80 @@ def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.fl
 
 
 def _worst(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[int, ...]]:
-    """The union that breaks each rule most, where one does."""
+    """The union that breaks each rule of sums most, where one does."""
     rules = table.rules
-    persons = table.persons(figure)[part.cells]
-    yield from _fewest(table, part, persons)
     if figure < 0 or table.sums[figure].whole or table.sums[figure].weights or table.sums[figure].signed:
         return
     values = table.sums[figure].magnitude.values[part.cells]
     if not rules.zero_sums_shown and (values == 0).any():
-        yield from _seek(part, np.zeros(len(part.cells)), values == 0, at_least_one=True)
-    shares = _shares(table, figure, part.cells) if rules.largest else []
-    if rules.dominance is not None:
-        yield from _largest(part, values, shares, [(rules.dominance[0], Fraction(1))], rules.dominance[1])
-    if rules.p_percent is not None:
-        yield from _largest(part, values, shares, [(1, 1 + rules.p_percent), (1, Fraction(1))], Fraction(1))
-
-
-def _fewest(table: ProtectedTable, part: _Part, persons: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
-    """The union of fewest contributors; of it, no cell has as many as the minimum."""
-    small = (persons > 0) & (persons < table.rules.min_count)
-    if not small.any():
+        for nothing in _within(part, values == 0):
+            yield from _any(nothing, np.zeros(len(nothing.cells)), _telling(table, figure, nothing), _disjoint(table, nothing))
+    if not rules.largest:
         return
-    yield from _seek(part, persons.astype(np.float64), small, at_least_one=True)
+    shares = _shares(table, figure, part.cells)
+    if rules.dominance is not None:
+        yield from _largest(table, part, values, shares, [(rules.dominance[0], Fraction(1))], rules.dominance[1])
+    if rules.p_percent is not None:
+        yield from _largest(table, part, values, shares, [(1, 1 + rules.p_percent), (1, Fraction(1))], Fraction(1))
+
+
+def _telling(table: ProtectedTable, figure: int, part: _Part) -> NDArray[np.bool_]:
+    """The cells of which a union must have one to say something of somebody; a sum of nobody may be printed where zeros may."""
+    return (table.persons(figure)[part.cells] > 0) | (not table.rules.zeros_shown)
+
+
+def _disjoint(table: ProtectedTable, part: _Part) -> list[_AtMost]:
+    """That no two cells of a union are made of the same: their sum would count somebody twice."""
+    over: dict[int, list[int]] = {}
+    for place, parts in enumerate(parts_within(table.layout.relations, part.cells).values()):
+        for one in parts:
+            if table.contributors[one]:
+                over.setdefault(one, []).append(place)
+    return [(dict.fromkeys(places, 1.0), 1.0) for places in {tuple(one) for one in over.values() if len(one) > 1}]
+
+
+def _fewest(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[int, ...] | None]:
+    """The union of fewest contributors, each counted once, where they are fewer than the minimum; no cell of it has as many."""
+    persons = table.persons(figure)
+    for few in _within(part, persons[part.cells] < table.rules.min_count):
+        if len(few.cells) > MOST_CELLS:
+            if len(few.cells) == len(part.cells):  # else None was said of the part
+                yield None
+            continue
+        cost, limits = _distinct(table, figure, few)
+        total = {place: float(many) for place, many in enumerate(cost.tolist()) if many}
+        enough = (total, table.rules.min_count - 1.0)
+        yield from _any(
+            few, cost, _telling(table, figure, few), [*limits, *([enough] if total else []), *_disjoint(table, few)]
+        )
+
+
+def _distinct(table: ProtectedTable, figure: int, part: _Part) -> tuple[NDArray[np.float64], list[_AtMost]]:
+    """How many persons are in each cell and no other, then how many are in the same several cells, with what makes these be there once a cell is.
+
+    As :meth:`ProtectedTable.together` counts them: nothing is told of those that may be in several cells where it is not known who is.
+    """
+    persons = table.persons(figure)[part.cells].astype(np.float64)
+    width = len(part.cells)
+    if table.most == 1:
+        return persons, []
+    if table.holders is None:
+        return np.zeros(width), []
+    entries = table.holders.entries
+    one = None if figure < 0 else table.sums[figure]
+    where: dict[int, list[int]] = {}
+    for place, cell in enumerate(part.cells):
+        mine = table.holders.of([cell])
+        if one is not None and one.contributors is not None:
+            mine = mine[entries.known[one.number, mine] > 0]
+        for person in entries.persons[mine].tolist():
+            where.setdefault(person, []).append(place)
+    alike = Counter(tuple(places) for places in where.values() if len(places) > 1)
+    limits: list[_AtMost] = []
+    for number, (places, many) in enumerate(alike.items()):
+        persons[list(places)] -= many
+        limits += [({place: 1.0, width + number: -1.0}, 0.0) for place in places]
+    return np.r_[persons, np.array(list(alike.values()), np.float64)], limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +249,18 @@ def _shares(table: ProtectedTable, figure: int, cells: Sequence[int]) -> list[_S
 
 
 def _largest(
-    part: _Part, values: NDArray[np.int64], shares: Sequence[_Share], roles: Sequence[tuple[int, Fraction]], of: Fraction
+    table: ProtectedTable,
+    part: _Part,
+    values: NDArray[np.int64],
+    shares: Sequence[_Share],
+    roles: Sequence[tuple[int, Fraction]],
+    of: Fraction,
 ) -> Iterator[tuple[int, ...]]:
     """The union in which the contributions of some persons exceed the share ``of`` its sum most. ``roles``: how many persons count how often."""
     scale = float(max(1, values.max(initial=1)))
     width = len(part.cells)
     cost = [float(of) * float(value) / scale for value in values]
-    rows: list[tuple[dict[int, float], float]] = []  # sums of variables that are at most a number
+    rows = _disjoint(table, part)
     for many, factor in roles:
         chosen: dict[int, float] = {}
         for share in shares:
@@ -193,7 +277,9 @@ def _largest(
         starts = [width, width + each // len(roles)]
         for first, second in zip(_persons(shares, starts[0]), _persons(shares, starts[1]), strict=True):
             rows.append(({first: 1.0, second: 1.0}, 1.0))
-    yield from _seek(part, np.array(cost), np.ones(width, np.bool_), more=rows)
+    found = _seek(part, np.array(cost), rows, branches=_MOST_BRANCHES)
+    if found is not None and found[1] < -_BROKEN:
+        yield found[0]
 
 
 def _persons(shares: Sequence[_Share], start: int) -> Iterator[int]:
@@ -203,15 +289,28 @@ def _persons(shares: Sequence[_Share], start: int) -> Iterator[int]:
         start += 1 + len(share.places)
 
 
-def _seek(
-    part: _Part,
-    cost: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
-    *,
-    more: Sequence[tuple[dict[int, float], float]] = (),
-    at_least_one: bool = False,
+def _any(
+    part: _Part, cost: NDArray[np.float64], telling: NDArray[np.bool_], more: Sequence[_AtMost]
 ) -> Iterator[tuple[int, ...]]:
-    """The union of least cost, below 0 unless ``at_least_one`` cell is asked for. ``cost``: of each cell, then of further variables."""
+    """The union of least cost that has one of the ``telling`` cells (n,)."""
+    if not telling.any():
+        return
+    if len(part.rows) == 1:
+        if part.is_union(part.rows[0]):
+            yield tuple(part.cells)
+        return
+    one = (dict.fromkeys(np.flatnonzero(telling).tolist(), -1.0), -1.0)
+    found = _seek(part, cost, [one, *more])
+    if found is not None:
+        yield found[0]
+
+
+def _seek(
+    part: _Part, cost: NDArray[np.float64], more: Sequence[_AtMost], branches: int | None = None
+) -> tuple[tuple[int, ...], float] | None:
+    """The union of least cost, and this; None where there is none. ``cost``: of each cell, then of further variables. ``branches``: after which
+    the search takes the best that it has.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array, hstack
 
@@ -224,16 +323,16 @@ def _seek(
         at, columns, signs = zip(*entries, strict=True)
         limits = coo_array((signs, (at, columns)), shape=(len(more), size + free)).tocsr()
         constraints.append(LinearConstraint(limits, -np.inf, [most for _, most in more]))
-    if at_least_one:
-        constraints.append(LinearConstraint(np.r_[np.ones(width), np.zeros(gap + free)][None, :], 1, np.inf))
-    low = np.r_[np.zeros(size), np.full(free, -np.inf)]
-    high = np.r_[allowed.astype(np.float64), np.ones(gap), np.full(free, np.inf)]
     found = milp(
         np.r_[cost, np.zeros(free)],
         constraints=constraints,
-        bounds=Bounds(low, high),
+        bounds=Bounds(np.r_[np.zeros(size), np.full(free, -np.inf)], np.r_[np.ones(size), np.full(free, np.inf)]),
         integrality=np.r_[np.ones(size), np.zeros(free)],
-        options={"node_limit": _MOST_BRANCHES},
+        options={} if branches is None else {"node_limit": branches},
     )
-    if found.x is not None and (at_least_one or found.fun < -_BROKEN):
-        yield tuple(cell for cell, taken in zip(part.cells, found.x[:width] > 0.5, strict=True) if taken)
+    if found.x is None:
+        if branches is None and found.status != _NONE:
+            message = f"the search for unions of cells ended without an answer: {found.message}"
+            raise RuntimeError(message)
+        return None
+    return tuple(cell for cell, taken in zip(part.cells, found.x[:width] > 0.5, strict=True) if taken), float(found.fun)

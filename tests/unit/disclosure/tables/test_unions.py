@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.disclosure.tables.attack_assessment import weaknesses
@@ -13,6 +14,7 @@ from privrelease.disclosure.tables.holders import Holders, with_totals
 from privrelease.disclosure.tables.linked import linked
 from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules, group_is_safe
+from privrelease.disclosure.tables.secondary import suppressed_cells
 from privrelease.disclosure.tables.unions import unsafe_unions
 from privrelease.relational.tables import Contributions
 
@@ -21,8 +23,10 @@ TWO = PrintedTable(("a", "b"), (KEYS, KEYS), sums=(PrintedSum("x"),))
 
 
 def made(records, rules, table=TWO, most=3):
-    """A table of records (person, inner cell, value)."""
-    persons, cells, values = (np.array([one[i] for one in records], np.int64) for i in range(3))
+    """A table of records (person, inner cell, value; None where it is missing)."""
+    persons, cells = (np.array([one[i] for one in records], np.int64) for i in range(2))
+    values = np.array([one[2] or 0 for one in records], np.int64)
+    known = np.array([one[2] is not None for one in records], np.int64)
     columns = {"a": cells // 3, "b": cells % 3} if len(table.by) == 2 else {"a": cells}
 
     def fetch(asked):
@@ -30,8 +34,8 @@ def made(records, rules, table=TWO, most=3):
         for name, size in zip(asked.by, asked.inner, strict=False):
             places = places * size + columns[name]
         places *= 2 ** len(asked.members)  # every row is a member
-        added = values[None][: len(asked.sums)]
-        return cells_of(Contributions(places, persons, np.ones_like(cells), added, np.ones_like(added), 0), asked)
+        added, there = values[None][: len(asked.sums)], known[None][: len(asked.sums)]
+        return cells_of(Contributions(places, persons, np.ones_like(cells), added, there, 0), asked)
 
     return linked((table,), rules, "id", most, fetch).table
 
@@ -83,26 +87,95 @@ def test_a_union_that_breaks_a_rule_is_found_wherever_there_is_one():
         unknown = np.zeros(16, bool)
         unknown[[inner(cell) for cell in hidden]] = True
         unknown[[3, 7, 12]] = dice.random(3) < 0.5
-        rows = []
-        for relation in table.layout.relations:
-            row = np.zeros(16)
-            row[list(relation.parts)], row[relation.total] = 1, -1
-            rows.append(row * unknown)
-        rank = np.linalg.matrix_rank(rows)
-        broken = set()
-        for size in range(1, len(hidden) + 1):
-            for cells in combinations(hidden, size):
-                vector = np.zeros(16)
-                vector[[inner(cell) for cell in cells]] = 1
-                parts = whole(records, cells)
-                if np.linalg.matrix_rank([*rows, vector]) == rank and not group_is_safe(
-                    rules, len(parts), [(sum(parts), parts)]
-                ):
-                    broken.add(tuple(sorted(inner(cell) for cell in cells)))
-        found = {tuple(sorted(one)) for one in unsafe_unions(table, 0, sorted(inner(cell) for cell in hidden), ~unknown)}
+        broken = {
+            cells
+            for cells in known_cells(table, hidden, unknown)
+            if not group_is_safe(rules, len(whole(records, cells)), [(sum(whole(records, cells)), whole(records, cells))])
+        }
+        found = found_in(table, 0, hidden, unknown)
         assert bool(found & broken) == bool(broken)
         seen.add((turn % 4, bool(broken)))
     assert len(seen) == 8
+
+
+def known_cells(table, hidden, unknown):
+    """Every set of hidden inner cells whose sum is a combination of the totals' equations."""
+    rows = []
+    for relation in table.layout.relations:
+        row = np.zeros(16)
+        row[list(relation.parts)], row[relation.total] = 1, -1
+        rows.append(row * unknown)
+    basis = np.linalg.svd(np.array(rows))
+    across = basis[2][: np.count_nonzero(basis[1] > 1e-9)]
+    for size in range(1, len(hidden) + 1):
+        for cells in combinations(hidden, size):
+            vector = np.zeros(16)
+            vector[[inner(cell) for cell in cells]] = 1
+            if np.abs(vector - across.T @ (across @ vector)).max() < 1e-7:
+                yield cells
+
+
+def found_in(table, figure, hidden, unknown):
+    """The unions that the product finds, as inner cells."""
+    places = {inner(cell): cell for cell in hidden}
+    found = unsafe_unions(table, figure, sorted(places), ~unknown)
+    return {tuple(sorted(places[place] for place in one)) for one in found}
+
+
+@pytest.mark.parametrize("most", [1, 9])
+def test_a_union_of_too_few_persons_is_found_whoever_is_in_several_cells_or_without_a_value(most):
+    """Many cells hidden, of few persons, the same three in many of them; in some no one has a value. Each person counts once."""
+    dice = np.random.default_rng(11)
+    seen = []
+    for _ in range(80):
+        records = []
+        for cell in range(9):
+            valued = dice.random() < 0.75
+            for place in range(int(dice.integers(1, 5))):
+                person = place if most > 1 and place < 3 and dice.random() < 0.5 else 100 + len(records)
+                records.append((person, cell, int(dice.integers(1, 9)) if valued else None))
+        table = made(records, CellRules(5), most=most)
+        hidden = [cell for cell in range(9) if dice.random() < 0.8]
+        unknown = np.zeros(16, bool)
+        unknown[[inner(cell) for cell in hidden]] = True
+        unknown[[3, 7, 11, 12, 13, 14]] = dice.random(6) < 0.3
+        known = list(known_cells(table, hidden, unknown))
+        for figure in (-1, 0):
+            mine = [one for one in records if figure < 0 or one[2] is not None]
+            broken = {cells for cells in known if 0 < len({one[0] for one in mine if one[1] in cells}) < 5}
+            assert bool(found_in(table, figure, hidden, unknown) & broken) == bool(broken)
+            seen.append(bool(broken))
+    assert min(seen.count(True), seen.count(False)) > 20
+
+
+#: Three by three with totals: column 0 + column 2 - row 0 - the printed cells = cells 3 + 6 + 8, which are in three rows and columns.
+CROSSED = (0, 2, 3, 4, 6, 7, 8)
+#: By case: contributors by inner cell, the cells without a value, whether those of 3, 6 and 8 are the same, and the figure that tells.
+CASES = {
+    "no value": ((4, 9, 3, 2, 3, 9, 4, 3, 2), (6,), False, 0),  # 2 + 0 + 2 have one; cells 2 + 8 of 3 + 2 are safe
+    "same persons": ((3, 9, 3, 2, 3, 9, 4, 3, 4), (), True, -1),  # 10 rows of 4; cells 0 + 2 have 6 rows of 6
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_union_of_four_persons_behind_a_safe_one_of_fewer_rows_is_a_weakness_that_is_repaired(case):
+    many, without, same, figure = CASES[case]
+    records = [
+        (place if same and cell in {3, 6, 8} else 10 * (cell + 1) + place, cell, None if cell in without else 2)
+        for cell in range(9)
+        for place in range(many[cell])
+    ]
+    table = made(records, CellRules(5), most=3 if same else 1)
+    pattern = np.zeros(16, bool)
+    pattern[[*map(inner, CROSSED), 7, 11]] = True
+    union = tuple(map(inner, (3, 6, 8)))
+    assert union in {weak.cells for weak in weaknesses(table, pattern) if (weak.kind, weak.figure) == ("group", figure)}
+    repaired = suppressed_cells(table, hidden=pattern)
+    assert repaired[pattern].all()
+    assert not list(weaknesses(table, repaired))
+    if same:  # one more person in them: safe
+        more = made([*records, (5, 3, 2)], CellRules(5), most=3)
+        assert union not in {weak.cells for weak in weaknesses(more, pattern) if weak.figure == -1}
 
 
 def test_who_is_alone_in_two_cells_knows_both():
