@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from privrelease.policy.validation.paths import Roots
     from privrelease.relational.hierarchies import Form
 
-__all__ = ["label_counts", "level_count", "level_name", "level_names", "level_number", "resolve", "step_of", "written_files"]
+__all__ = ["files_by_key", "label_counts", "level_count", "level_name", "level_names", "level_number", "resolve", "step_of"]
+__all__ += ["written_files"]
 
 _NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _NAMES = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
@@ -265,13 +266,19 @@ _RESOLVERS: dict[str, Callable[[ColumnSpec, HierarchySpec, Roots], _Resolved]] =
 # ------------------------------------------------------------------------------------------------------------------------- levels
 
 
-def written_files(spec: ColumnSpec) -> tuple[str, ...]:
-    """Return the files that a column's hierarchy is read from, as the policy writes them."""
+def files_by_key(spec: ColumnSpec) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Return the files that a column's hierarchy is read from, as the policy writes them, by their keys below ``hierarchy``."""
     one = spec.hierarchy
     if one is None:
         return ()
     small, then = (None if part is None else getattr(part, key) for part, key in ((one.small, "file"), (one.then, "parents")))
-    return tuple(name for name in (one.csv, one.parents, small, then) if name is not None)
+    listed = ((("csv",), one.csv), (("parents",), one.parents), (("small", "file"), small), (("then", "parents"), then))
+    return tuple((key, name) for key, name in listed if name is not None)
+
+
+def written_files(spec: ColumnSpec) -> tuple[str, ...]:
+    """Return the files that a column's hierarchy is read from, as the policy writes them."""
+    return tuple(name for _, name in files_by_key(spec))
 
 
 def level_names(form: Form) -> tuple[str, ...]:
