@@ -26,20 +26,26 @@ class LoadIn(Protocol):
         ...
 
 
-def compared_policies(old: LoadIn, new: LoadIn, environment: str | None = None) -> tuple[PolicyChange, ...]:
-    """Return what changed between two policies and between the approvers whom they name: in one environment, or in the policies themselves and
-    in all of their environments.
+def compared_policies(
+    old: LoadIn, new: LoadIn, environment: str | None = None, *, in_one_place: bool = False
+) -> tuple[PolicyChange, ...]:
+    """Return what changed between two policies, between the approvers whom they name and in the files of their hierarchies: in one environment, or in
+    the policies themselves and in all of their environments. ``in_one_place``: one of them was given as a text, without the files beside it.
     """
     from privrelease.pipeline.approver_changes import approver_changes
     from privrelease.policy.changes.diff import environment_changes, policy_changes, sorted_changes
+    from privrelease.policy.hierarchies.file_changes import hierarchy_file_changes
+
+    def files(was: LoadedPolicy, is_now: LoadedPolicy) -> tuple[PolicyChange, ...]:
+        return (*approver_changes(was, is_now), *hierarchy_file_changes(was, is_now, in_one_place=in_one_place))
 
     before, after = old(env=environment), new(env=environment)
-    found = sorted_changes((*policy_changes(before, after), *approver_changes(before, after)))
+    found = sorted_changes((*policy_changes(before, after), *files(before, after)))
     if environment is not None:
         return found
     over = [{name: load(env=name) for name in one.environments} for load, one in ((old, before), (new, after))]
-    keys = [change for name in over[0].keys() & over[1].keys() for change in approver_changes(over[0][name], over[1][name])]
-    more = (*environment_changes(over[0], over[1], after, found), *(one for one in keys if one not in found))
+    beside = [change for name in over[0].keys() & over[1].keys() for change in files(over[0][name], over[1][name])]
+    more = (*environment_changes(over[0], over[1], after, found), *(one for one in beside if one not in found))
     return sorted_changes(dict.fromkeys((*found, *more)))
 
 

@@ -142,3 +142,34 @@ def test_the_first_three_characters_of_a_code_keep_its_zero(case, file, values):
     assert ran.code == 0, ran.err
     assert sorted(row["zip"] for row in rows(case)) == sorted(expected(case)[values])
     assert sorted(row[0] for row in case.released("out/r.parquet")) == sorted(expected(case)[values])
+
+
+@pytest.mark.case("h01-hierarchy-misses-values")
+def test_values_without_a_label_are_told_with_what_can_be_done_about_them(case):
+    """Sentinel dates and the largest numbers have labels; of what has none the hint says something that helps."""
+    (case.folder / "input.csv").write_text("d,n,z\n9999-12-31,9223372036854775807,310\n9999-12-31,-9223372036854775808,311\n")
+    columns = """      d: {role: quasi, type: date, hierarchy: {date: [week]}}
+      n: {role: quasi, type: integer, hierarchy: {widths: [10], bottom: 0, top: 90}}
+      z: {role: quasi, type: string, hierarchy: {prefix: [LENGTH, 2], then: {parents: up.csv}}}
+"""
+    (case.folder / "up.csv").write_text("31;block 3\n32;block 4\n")
+    steps = "{generalise: [d, n]}, {generalise: z, level: LEVEL}"
+
+    def run(length, level):
+        text = policy(columns.replace("LENGTH", length), steps.replace("LEVEL", level), knows="d, n, z")
+        case.policy(text)
+        return case("run", "policy.yaml")
+
+    ran = run("4", "1")
+    assert ran.code == 3
+    assert "D256 column z" in ran.err
+    assert "a value shorter than 4 characters has no prefix" in ran.err
+    (case.folder / "up.csv").write_text("31;block 3\n32;310\n")
+    ran = run("3", "3")
+    assert ran.code == 3
+    assert "input.csv: D257 column z: 1 value is, or begins with, a label that represents other values" in ran.err
+    assert not (case.folder / "out").exists()
+    (case.folder / "up.csv").write_text("31;block 3\n32;block 4\n")
+    ran = run("3", "3")
+    assert ran.code == 0, ran.err
+    assert [tuple(row.values()) for row in rows(case)] == [("9999-W52", "90+", "block 3"), ("9999-W52", "<0", "block 3")]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from privrelease.audit.microdata.generalised.judge import at_level, stands, under
 from privrelease.disclosure.hierarchies.labels import ends, generalised, multiples
+from privrelease.disclosure.hierarchies.names import read_as_others
 from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, SmallAreas, Tree
 
 STEPS = {"whole": Decimal(1), "grid": Decimal("0.25"), "double": None}
@@ -186,10 +187,10 @@ def test_the_middle_of_a_period_is_the_earlier_of_two_days():
 
 
 def test_years_that_have_no_label_have_none():
-    days = pa.array(np.array(["0000-12-31", "0001-01-01", "9989-12-31", "9990-01-01"], "datetime64[D]"))
+    days = pa.array(np.array(["0000-12-31", "0001-01-01", "0010-01-01", "9999-12-31", "10000-01-01"], "datetime64[D]"))
     for unit in ("month", "week", "decade"):
         made = generalised(Generalised(Dates((unit,)), 1), days)
-        assert made.is_valid().to_pylist() == [False, True, True, False], unit
+        assert made.is_valid().to_pylist() == [False, unit != "decade", True, True, False], unit
 
 
 CODES = st.lists(st.text("0123é", min_size=1, max_size=5), min_size=1, max_size=30)
@@ -279,3 +280,61 @@ def test_a_period_is_asked_for_its_days_and_for_its_level(label, is_one, is_plan
     declared = Generalised(Dates(("month", "year")), 1)
     assert stands(declared, pa.array([date(2026, 7, 31)]), pa.array([label])).to_pylist() == [is_one]
     assert at_level(declared, pa.array([label])).to_pylist() == [is_planned]
+
+
+@pytest.mark.parametrize("write", ["label", "low", "middle"])
+@pytest.mark.parametrize("unit", ["week", "month", "quarter", "year", "decade"])
+def test_the_last_dates_of_the_calendar_and_the_first_have_labels_that_stand(unit, write):
+    days = [date(9999, 12, 31), date(9990, 1, 1), date(9999, 12, 20), date(10, 1, 1), date(2020, 2, 29)]
+    declared = Generalised(Dates((unit,)), 1, write)
+    last = np.array(days, "datetime64[us]") + np.timedelta64(86_399_999_999, "us")
+    for values in (pa.array(days), pa.array(last)):
+        made = generalised(declared, values)
+        assert made.null_count == 0
+        agree(declared, values, made)
+    if write == "label":
+        names = {"week": "9999-W52", "month": "9999-12", "quarter": "9999-Q4", "year": "9999", "decade": "9990s"}
+        assert generalised(declared, pa.array(days))[0].as_py() == names[unit]
+        assert generalised(declared, pa.array([date(1, 1, 1)]))[0].as_py() == (
+            None if unit == "decade" else {"week": "0001-W01", "month": "0001-01", "quarter": "0001-Q1", "year": "0001"}[unit]
+        )
+
+
+LARGEST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([LARGEST, -LARGEST - 1, 5, None], pa.int64()).drop_null(),
+        pa.array([Decimal("9" * 17 + ".99"), Decimal("-" + "9" * 17 + ".99"), Decimal(5)], pa.decimal128(19, 2)),
+        pa.array([1.7e308, -1.7e308, 5.0]),
+    ],
+    ids=["whole", "grid", "double"],
+)
+def test_open_ends_hold_the_largest_numbers_that_a_column_can_hold(values):
+    step = None if pa.types.is_floating(values.type) else Decimal(1)
+    for levels in ((Decimal(10),), ((Decimal(0), Decimal(10), Decimal(90)),)):
+        declared = Generalised(Intervals(levels, Decimal(0), Decimal(90), step), 1, "label")
+        made = generalised(declared, values)
+        assert made.to_pylist() == ["90+", "<0", "[0, 10)"]
+        agree(declared, values, made)
+        low = generalised(Generalised(Intervals(levels, None, Decimal(90), step), 1, "low"), values)
+        assert low[0].as_py() == 90
+    declared = Coded(Decimal(0), Decimal(90), "label", step)
+    assert ends(declared, values).to_pylist() == ["90+", "<0", "5"]
+    agree(declared, values, ends(declared, values))
+
+
+def test_texts_that_other_values_are_written_as_are_found_at_every_length_and_level():
+    tree = Tree(("31", "32"), (("320", "310"), ("all", "3200")))
+    form = Prefixes((3, 2), then=tree)
+    values = pa.array(["3105", "3200", "3209", "3115", "9000", "31"])
+    by_hand = []
+    for value in values.to_pylist():
+        texts = {value, value[:3], value[:2]}
+        own = dict(zip(tree.leaves, zip(*tree.levels, strict=True), strict=True)).get(value[:2], (None, None))
+        by_hand.append(any(texts & set(level) - {one} for level, one in zip(tree.levels, own, strict=True)))
+    assert by_hand == [True, True, True, False, False, False]
+    assert read_as_others(form, values).to_pylist() == by_hand
+    assert read_as_others(Prefixes((3, 2)), values).to_pylist() == [False] * 6

@@ -136,7 +136,7 @@ def _diff_policies(sides: _Sides, environment: str | None, form: DiffFormat, sto
 
     old, new = sides.old, sides.new
     with _stopped_in_form(old, new, form, console):
-        found = compared_policies(*sides.loaders(), environment)
+        found = compared_policies(*sides.loaders(), environment, in_one_place=sides.file is not None)
     counts = {effect: sum(change.effect == effect for change in found) for effect in EFFECTS}
     match form:
         case DiffFormat.JSON:

@@ -57,7 +57,7 @@ def _names(numbers: NDArray[np.int64], unit: DateUnit) -> list[str]:
 
 
 def periods(form: Dates, level: int, write: Write, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the labels of an Arrow array of dates or times at a level; null before the year 1 and from 9990 on.
+    """Return the labels of an Arrow array of dates or times at a level; null before the year 1, of decades before 10, and after 9999.
 
     The middle of a period is the day in its middle, the earlier one of two; of times the moment halfway.
 
@@ -76,7 +76,7 @@ def periods(form: Dates, level: int, write: Write, values: Any) -> Any:  # noqa:
     whole = pa.types.is_date(kind)
     stamps = np.asarray(values.cast(pa.timestamp("us"))).astype("datetime64[us]")
     years = stamps.astype("datetime64[Y]").astype(np.int64) + 1970
-    known = (years >= 1) & (years < 9990)
+    known = (years >= (10 if unit == "decade" else 1)) & (years <= 9999)
     numbers = _numbers(np.where(known, stamps, np.datetime64(0, "us")), unit)
     coded = pa.array(numbers).dictionary_encode()
     found, which = np.asarray(coded.dictionary, np.int64), np.asarray(coded.indices, np.int64)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["coded", "intervals", "rounded"]
 
-#: Whole numbers beyond this have no label: their interval may end outside 64 bits.
+#: Whole numbers beyond this have no label but that of an open end: their interval may end outside 64 bits.
 _FAR = 2**62
 #: Factors of a width beyond this are not told apart as doubles.
 _MOST, _NOWHERE = 2**52, -(2**60)
@@ -34,7 +34,8 @@ _MOST, _NOWHERE = 2**52, -(2**60)
 class _Numbers:
     """``values``: int64 in units of 1 / ``scale``, or float64 where ``scale`` is None. ``kind``: the Arrow type that is given back.
 
-    ``near``: where values are near enough to be computed with.
+    ``near``: where values are near enough to be computed with. Others can be compared with declared numbers alone: those outside 64 bits are held as the
+    least or largest of these.
     """
 
     values: NDArray[Any]
@@ -68,6 +69,7 @@ def _numbers(values: Any) -> _Numbers:  # noqa: ANN401  Arrow has no types
         exact = values.cast(pa.decimal128(values.type.precision, values.type.scale))
         words = np.frombuffer(exact.buffers()[1], np.int64).reshape(-1, 2)[exact.offset : exact.offset + len(exact)]
         whole, far = words[:, 0].copy(), words[:, 1] != words[:, 0] >> 63
+        whole[far] = np.where(words[far, 1] < 0, np.iinfo(np.int64).min, np.iinfo(np.int64).max)
         scale = 10**values.type.scale
     else:
         whole, far, scale = np.asarray(values.cast(pa.int64())), np.False_, 1
@@ -115,7 +117,8 @@ def intervals(form: Intervals, level: int, write: Write, values: Any) -> Any:  #
     above = np.zeros(len(places), np.bool_) if form.top is None else numbers.values >= numbers.at(form.top)
     below = np.zeros(len(places), np.bool_) if form.bottom is None else numbers.values < numbers.at(form.bottom)
     if isinstance(declared, tuple):
-        known &= ((places >= 0) & (places < len(declared) - 1)) | above | below
+        known &= (places >= 0) & (places < len(declared) - 1)
+    known |= (above | below) & np.isfinite(numbers.values)
     inside = known & ~above & ~below
     found, which = np.unique(places[inside], return_inverse=True) if len(places) < 2**12 else _distinct(places[inside])
     ends = [_ends(form, declared, int(place)) for place in found]
@@ -179,7 +182,7 @@ def coded(declared: Coded, values: Any) -> Any:  # noqa: ANN401  Arrow has no ty
     below = none if declared.bottom is None else numbers.values < numbers.at(declared.bottom)
     if declared.write != "label":
         top = numbers.values if declared.top is None else np.minimum(numbers.values, numbers.at(declared.top))
-        return numbers.array(top, numbers.near & ~below)
+        return numbers.array(top, (numbers.near | above & np.isfinite(numbers.values)) & ~below)
     texts = pc.cast(numbers.array(numbers.values, numbers.near), pa.string())
     if pa.types.is_decimal(numbers.kind) and numbers.kind.scale:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privrelease.relational.hierarchies import Prefixes, Tree, Write
 
-__all__ = ["looked_up", "prefixes"]
+__all__ = ["looked_up", "prefixes", "read_as_others"]
 
 
 def looked_up(form: Tree, level: int, write: Write, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
@@ -60,3 +60,27 @@ def prefixes(form: Prefixes, level: int, write: Write, values: Any) -> Any:  # n
     small = pc.is_in(area, pa.array(sorted(form.small.small), pa.string()))
     other = pc.is_in(area, pa.array(sorted(form.small.others), pa.string()))
     return pc.if_else(small, form.small.label, pc.if_else(other, labels, pa.scalar(None, pa.string())))
+
+
+def read_as_others(form: Prefixes, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Tell of an Arrow array of texts which of them, or of their prefixes, are a label of a tree over prefixes that other values are written as.
+
+    >>> import pyarrow as pa
+    >>> from privrelease.relational.hierarchies import Prefixes, Tree
+    >>> form = Prefixes((3, 2), then=Tree(("31", "32"), (("320", "x"),)))
+    >>> read_as_others(form, pa.array(["3100", "3200"])).to_pylist()
+    [False, True]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values.cast(pa.string())
+    found = pa.repeat(False, len(texts))
+    if form.then is None:
+        return found
+    begins = [texts, *(pc.utf8_slice_codeunits(texts, 0, length) for length in form.lengths)]
+    for level, names in enumerate(form.then.levels, 1):
+        own, known = looked_up(form.then, level, "label", begins[-1]), pa.array(sorted(set(names)), pa.string())
+        for begin in begins:
+            found = pc.or_(found, pc.and_(pc.is_in(begin, known), pc.fill_null(pc.not_equal(begin, own), fill_value=True)))
+    return found

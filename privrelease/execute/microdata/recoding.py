@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.engine.protocol.base import Recode
 from privrelease.errors import InputError, InternalError
-from privrelease.findings import Finding, Location
+from privrelease.findings import Finding, Location, pluralise
 from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ MAKERS: Makers = ()
 def recoded(plan: MicrodataPlan, staged: Staged, engine: Engine, makers: Makers = MAKERS) -> Staged:
     """Return the source with the values of recoded columns replaced; the source itself where no step replaces any.
 
-    Raises InputError (D256), with a finding for each column of which values have nothing that stands for them; never a cell.
+    Raises InputError (D256), with a finding for each column of which values have nothing that stands for them, (D257) where values of the source are
+    texts that others would be written as; never a cell.
     """
     columns = [column for column in plan.columns if column.treatment.relation is CellRelation.MAPPED]
     if not columns:
@@ -45,8 +46,29 @@ def recoded(plan: MicrodataPlan, staged: Staged, engine: Engine, makers: Makers 
         return engine.recode(staged, recodes)
     except InputError as error:
         place = Location(plan.source.label)
-        findings = tuple(replace(one, location=place) for one in error.findings)
-        raise InputError(error.code, error.message, hint=error.hint, location=place, findings=findings) from None
+        declared = {column.name: declaration_of(column.treatment) for column in columns}
+        findings = tuple(
+            replace(one, location=place, hint=_hint(declared.get(one.subject), one.hint) if one.code == "D256" else one.hint)
+            for one in error.findings
+        )
+        raise InputError(error.code, error.message, hint=findings[0].hint, location=place, findings=findings) from None
+
+
+def _hint(declared: object, otherwise: str | None) -> str | None:
+    """Return what can be done about values that have no label, by the form of the hierarchy."""
+    from privrelease.relational.hierarchies import Dates, Generalised, Intervals, Prefixes
+
+    read = "say how the cells are to be read (`missing`, `aliases`)"
+    match declared:
+        case Generalised(form=Intervals()):
+            return f"write edges that hold every value, or `bottom` and `top` for those outside (beyond 18 digits nothing else holds a number), or {read}"
+        case Generalised(form=Dates()):
+            return f"dates have labels from the year 1 (decades: 10) to 9999: correct others in the source, or {read}"
+        case Generalised(form=Prefixes(lengths=lengths, small=small, then=then)):
+            more = "" if small is None and then is None else ", add what the file lacks"
+            return f"a value shorter than {lengths[0]} characters has no prefix: write a shorter first one, or list labels in a file (`csv`){more}, or {read}"
+        case _:
+            return otherwise
 
 
 def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Recode:
@@ -56,7 +78,23 @@ def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Reco
         raise InternalError(code="R196", message=f"no transform step makes the released values of {column.name}")
     # the domain is that of the source: what is released has values of its own
     released = replace(plan.source.column(column.name), type=column.type, domain=None)
-    return Recode(released, partial(make, declared))
+    return Recode(released, partial(_values, make, declared, column.name))
+
+
+def _values(make: Callable[[Any, Any], Any], declared: object, name: str, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return what is released for values. Raises InputError D257 where one of them is a text that other values would be written as."""
+    from privrelease.relational.hierarchies import Generalised, Prefixes
+
+    if isinstance(declared, Generalised) and isinstance(declared.form, Prefixes) and declared.form.then is not None:
+        from privrelease.disclosure.hierarchies.names import read_as_others
+
+        wrong = read_as_others(declared.form, values).true_count
+        if wrong:
+            message = f"column {name}: {pluralise(wrong, 'value is, or begins with,', 'values are, or begin with,')} a label that represents other values"
+            hint = "give the labels of `then` names that no value or prefix has"
+            finding = Finding("D257", message, hint=hint, subject=name)
+            raise InputError(finding.code, message, hint=hint, findings=(finding,))
+    return make(declared, values)
 
 
 #: Bytes that a pseudonym key has at least.

@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from privrelease.policy.text.messages import CONTROL
 from privrelease.policy.validation.paths import PathFault
 from privrelease.relational.hierarchies import SmallAreas, Tree
 
@@ -61,6 +62,10 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
     """Return the lines of a file that are not empty, with their numbers."""
     try:
         path = roots.inside(written, roots.folder)
+        if path.exists() and not path.is_file():  # reading from a pipe would wait for its writer
+            raise _Unreadable(
+                Fault("P571", f"{written} is no regular file", key, "write a CSV file in UTF-8 next to the policy")
+            )
         if path.stat().st_size > _LONGEST:
             message = f"{written} is longer than a hierarchy of {_LONGEST // 2**20} MiB"
             raise _Unreadable(Fault("P571", message, key, "list values in fewer bytes, or use a closed form such as `widths`"))
@@ -72,6 +77,10 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
         message = f"{written} cannot be read as a hierarchy"
         raise _Unreadable(Fault("P571", message, key, "write a CSV file in UTF-8 next to the policy")) from None
     found = [one for one in found[int(heading) :] if one[1]]
+    odd = [line for line, cells in found if any(map(CONTROL.search, cells[1:]))]
+    if odd:
+        message = f"{line_list(odd)}: a label holds a control character"
+        raise _Unreadable(Fault("P572", message, key, "remove it: readers would not see it", written, odd[0]))
     if not found:
         raise _Unreadable(Fault("P571", f"{written} holds no line", key, "list a value and its labels in each line"))
     return found
@@ -247,9 +256,11 @@ def small_areas(
     small = frozenset(area for area, many in persons.items() if many <= above)
     others = frozenset(persons) - small
     line_of = {cells[0]: line for line, cells in lines}
-    clash = [line_of[area] for area in others for kept in lengths if area[:kept] + fill == label]
+    clash = [line_of[area] for area in others if label.startswith(area) or any(area[:kept] + fill == label for kept in lengths)]
     if clash:
-        message = f"{line_list(sorted(set(clash)))}: the label of small areas is that of an area which is not small"
+        message = (
+            f"{line_list(sorted(set(clash)))}: the label of small areas is, or begins with, that of an area which is not small"
+        )
         faults.append(Fault("P573", message, ("small", "label"), "give small areas another label", written, min(clash)))
         return None, faults
     return SmallAreas(small, others, label), []

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from privrelease.policy.validation.paths import Roots
     from privrelease.relational.hierarchies import Form
 
-__all__ = ["label_counts", "level_count", "level_name", "level_names", "level_number", "resolve", "step_of", "written_files"]
+__all__ = ["files_by_key", "label_counts", "level_count", "level_name", "level_names", "level_number", "resolve", "step_of"]
+__all__ += ["written_files", "written_names"]
 
 _NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _NAMES = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
@@ -216,6 +217,7 @@ def _prefixes(spec: ColumnSpec, hierarchy: HierarchySpec, roots: Roots) -> _Reso
             faults.append(Fault("P570", message, ("then", "parents"), "list parents of prefixes"))
         if then is not None and values and not faults:
             faults += _uncovered({value[: lengths[-1]] for value in values}, then, ("then", "parents"), more.parents)
+            faults += _of_others(values, lengths, then, more.parents)
     elif hierarchy.small is not None and not faults:
         one = hierarchy.small
         small, faults = small_areas(one.file, roots, one.above, one.label, lengths, fill)
@@ -237,6 +239,21 @@ def _tree(spec: ColumnSpec, hierarchy: HierarchySpec, roots: Roots) -> _Resolved
     if tree is not None and spec.domain is not None and spec.domain.values is not None and not faults:
         faults += _uncovered(set(spec.domain.values), tree, (key,), written)
     return None if faults else tree, faults
+
+
+def _of_others(values: tuple[str, ...], lengths: tuple[int, ...], tree: Tree, written: str) -> Iterator[Fault]:
+    """Yield labels of a tree over prefixes that are a value of the domain, or its prefix, under another label."""
+    place = {leaf: at for at, leaf in enumerate(tree.leaves)}
+    found = set()
+    for labels in tree.levels:
+        known = set(labels)
+        for value in values:
+            at = place.get(value[: lengths[-1]])
+            texts = {value, *(value[:length] for length in lengths)} & known
+            found |= texts if at is None else texts - {labels[at]}
+    if found:
+        message = f"{len(found)} of the labels of {written} {'is a value or prefix' if len(found) == 1 else 'are values or prefixes'} of other values of the domain"
+        yield Fault("P573", message, ("then", "parents"), "give labels names that no value or prefix has")
 
 
 def _uncovered(values: set[str], tree: Tree, key: tuple[str, ...], written: str) -> Iterator[Fault]:
@@ -265,13 +282,19 @@ _RESOLVERS: dict[str, Callable[[ColumnSpec, HierarchySpec, Roots], _Resolved]] =
 # ------------------------------------------------------------------------------------------------------------------------- levels
 
 
-def written_files(spec: ColumnSpec) -> tuple[str, ...]:
-    """Return the files that a column's hierarchy is read from, as the policy writes them."""
+def files_by_key(spec: ColumnSpec) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Return the files that a column's hierarchy is read from, as the policy writes them, by their keys below ``hierarchy``."""
     one = spec.hierarchy
     if one is None:
         return ()
     small, then = (None if part is None else getattr(part, key) for part, key in ((one.small, "file"), (one.then, "parents")))
-    return tuple(name for name in (one.csv, one.parents, small, then) if name is not None)
+    listed = ((("csv",), one.csv), (("parents",), one.parents), (("small", "file"), small), (("then", "parents"), then))
+    return tuple((key, name) for key, name in listed if name is not None)
+
+
+def written_files(spec: ColumnSpec) -> tuple[str, ...]:
+    """Return the files that a column's hierarchy is read from, as the policy writes them."""
+    return tuple(name for _, name in files_by_key(spec))
 
 
 def level_names(form: Form) -> tuple[str, ...]:
@@ -342,6 +365,30 @@ def _prefix_counts(form: Prefixes, values: tuple[str, ...] | None) -> Iterator[i
         yield None if starts is None else len({one[:length] for one in kept}) + small
     if form.then is not None:
         yield from (len(set(level)) for level in form.then.levels)
+
+
+def written_names(form: Form, level: int) -> frozenset[str]:
+    """Return the labels of a level that a file or the policy names; empty where labels are computed of values.
+
+    >>> sorted(written_names(Tree(("34", "45"), (("30-39", "40-49"), ("*", "*"))), 1))
+    ['30-39', '40-49']
+    """
+    match form:
+        case Tree():
+            return frozenset(form.levels[level - 1])
+        case Prefixes():
+            above = level - len(form.lengths)
+            if above > 0 and form.then is not None:
+                return frozenset(form.then.levels[above - 1])
+            return frozenset() if form.small is None else frozenset({form.small.label})
+        case Intervals():
+            ends = (
+                f"{number_text(form.top)}+" if form.top is not None else None,
+                f"<{number_text(form.bottom)}" if form.bottom is not None else None,
+            )
+            return frozenset(end for end in ends if end is not None)
+        case Dates():
+            return frozenset()
 
 
 def level_name(form: Form, level: int) -> str:

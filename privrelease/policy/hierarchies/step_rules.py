@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding, Location
-from privrelease.policy.hierarchies.forms import inexact, level_names, level_number, resolve, step_of
+from privrelease.policy.hierarchies.forms import inexact, level_names, level_number, resolve, step_of, written_names
 from privrelease.policy.text.messages import shown
 from privrelease.relational.hierarchies import Dates, Intervals
 from privrelease.relational.schema import ColumnType
@@ -62,14 +62,27 @@ def generalise_faults(
         if form is None:
             continue  # told at the hierarchy
         names = level_names(form)
-        if level_number(form, step.level) is None:
+        number = level_number(form, step.level)
+        if number is None:
             message = f"{shown(name)} has no level {shown(step.level)}"
-            hint = f"levels: {', '.join(f'{number} ({what})' for number, what in enumerate(names, 1))}"
+            hint = f"levels: {', '.join(f'{one} ({what})' for one, what in enumerate(names, 1))}"
             where = (*path, "level") if "level" in step.model_fields_set else _at(step, path, name)
             yield reading.error("P575", message, *where, hint=hint)
         elif (why := _unwritten(form, step.write)) is not None:
             message = f"{step.write} cannot be written of {shown(name)}: {why}"
             yield reading.error("P576", message, *path, "write", hint="write `write: label`")
+        elif step.write == "label" and written_names(form, number) & _marks(spec, reading, columns):
+            message = f"{shown(name)} has a label at level {number} that means a missing or suppressed value by its `format`"
+            yield reading.error("P573", message, *_at(step, path, name), hint="give the label another name, or remove the mark")
+
+
+def _marks(spec: ColumnSpec, reading: RuleContext, columns: Mapping[str, ColumnSpec]) -> set[str]:
+    """Return the texts that mean a missing or suppressed value of a column."""
+    whole = next((one.format for one in reading.policy.datasets.values() if one.columns is columns), None)
+    forms = [one for one in (spec.format, whole) if one is not None]
+    missing: tuple[str, ...] = next((one.missing for one in forms if one.missing is not None), ())
+    mark = next((one.suppression_mark for one in forms if one.suppression_mark is not None), None)
+    return {*missing, *(() if mark is None else (mark,))}
 
 
 def _unwritten(form: Form, write: str) -> str | None:

@@ -12,6 +12,7 @@ import pytest
 
 import privrelease.engine.duckdb.reading.staging as staging
 import privrelease.engine.duckdb.writing.recoding as recoding
+from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, Recode
 from privrelease.errors import InputError, InternalError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
@@ -182,3 +183,36 @@ def test_the_pairs_of_source_and_released_cells_are_counted_through_the_row_map(
             zip(zip(block.source.to_pylist(), block.released.to_pylist(), strict=True), block.rows.tolist(), strict=True)
         )
     assert found == expected
+
+
+#: A column's values as every type holds them, and what a release may have in their place: the values, or labels of them.
+HELD = {
+    "integer": pa.array([5, 15]),
+    "number": pa.array([0.25, 1.5]),
+    "grid": pa.array(["0.25", "1.50"]).cast(pa.decimal128(19, 2)),
+    "string": pa.array(["ab", "ba"]),
+    "date": pa.array([0, 9_000], pa.date32()),
+    "datetime": pa.array([0, 9_000_000], pa.timestamp("us")),
+    "boolean": pa.array([False, True]),
+}
+RELEASED = {
+    "as it is": lambda held: held,
+    "labels": lambda _: pa.array(["[0, 1)", "x"]),
+    "values as texts": lambda held: held.cast(pa.string()),
+}
+
+
+@pytest.mark.parametrize("form", RELEASED)
+@pytest.mark.parametrize("kind", HELD)
+def test_values_of_every_type_are_told_from_and_matched_with_every_form_that_they_are_written_in(kind, form):
+    held, released = HELD[kind], RELEASED[form](HELD[kind])
+    for sides in ((held, released), (released, held)):
+        (left, right), distinct = in_one_coding([encoded(pa.chunked_array([side])) for side in sides])
+        same = [[a == b for b in right] for a in left]
+        assert same == ([[False, False], [False, False]] if form == "labels" else [[True, False], [False, True]])
+        assert len(distinct) == (4 if form == "labels" else 2)
+
+
+def test_texts_of_numbers_are_the_numbers_however_they_are_written_beside_doubles():
+    codes, _ = in_one_coding([encoded(pa.chunked_array([one])) for one in (pa.array([1.0, 2.5]), pa.array(["2.50", "1"]))])
+    assert [one.tolist() for one in codes] == [[1, 2], [2, 1]]

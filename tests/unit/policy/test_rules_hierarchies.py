@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 TEXT = """apiVersion: privrelease/v1
@@ -174,6 +176,8 @@ def test_a_fault_is_told_at_its_place_with_its_rule(found, old, new, place, code
         ("Ahlen;north;a\nBeck;north;b\n", ["1: P573", "one label of level 1 has 2 labels at level 2, in lines 1 and 2"]),
         ("Ahlen;Beck;*\nBeck;south;*\n", ["1: P573", "line 1: a label is also a value, which has another label"]),
         ("Ahlen;*;all\nBeck;north;*\n", ["1: P573", "line 1: a label is also that of another level, for other values"]),
+        ("Ahlen;no\x1brth;*\nBeck;north;*\n", ["1: P572", "line 1: a label holds a control character"]),
+        ("Ahlen;north;*\nBeck;no\x00rth;*\n", ["2: P572", "line 2: a label holds a control character"]),
         ("", ["16:", "P571", "towns.csv holds no line"]),
         ('Ahlen;"north;*\n', ["16:", "P571", "towns.csv cannot be read as a hierarchy"]),
     ],
@@ -183,6 +187,44 @@ def test_faults_of_a_file_are_told_by_line_and_never_by_cell(found, lines, told)
     assert one[0].startswith(f"towns.csv:{told[0]}" if "P57" in told[0] else f"p.yaml:{told[0]}"), one
     assert all(words in one[0] for words in told[1:])
     assert not any(name in " ".join(one) for name in ("Ahlen", "Beck", "north", "south"))
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(found, folder):
+    os.mkfifo(folder.path / "pipe.csv")
+    for old, new in (
+        (TOWN, "{csv: pipe.csv}"),
+        (TOWN, "{parents: pipe.csv}"),
+        (ZIP, "{prefix: [2], then: {parents: pipe.csv}}"),
+    ):
+        (one,) = found((old, new))
+        assert "P571" in one[0]
+        assert "pipe.csv is no regular file" in one[0]
+
+
+def test_a_label_that_is_a_prefix_or_value_of_other_values_is_refused(found):
+    domain = "{prefix: [3, 2], then: {parents: up.csv}}, domain: [3100, 3200]"
+    for up in ("31;320\n32;310\n", "31;3200\n32;x\n", "31;x\n32;310\nx;all\n310;all\n"):
+        told = found((ZIP, domain), up=up)
+        assert [one[0].split(" ")[1] for one in told] == ["P573"], told
+        assert "label" in told[0][0]
+        assert "of other values" in told[0][0]
+    # a label of the value itself, and a block that is called by its first code
+    assert found((ZIP, domain), up="31;310\n32;32-39\n") == []
+
+
+def test_a_label_that_reads_as_missing_is_refused_where_it_is_written(found):
+    marked = ("    columns:", "    format: {missing: ['north'], suppression_mark: '*'}\n    columns:")
+    steps = {level: (STEP, f"{{generalise: town, level: {level}}}") for level in (1, 2)}
+    for level in (1, 2):
+        (one,) = found(marked, steps[level])
+        assert " P573 " in one[0]
+        assert "town has a label at level" in one[0]
+    assert found(("    columns:", "    format: {suppression_mark: '*'}\n    columns:"), steps[1]) == []
+    own = (TOWN, TOWN + ", format: {missing: [south]}")
+    assert " P573 " in found(own, steps[1])[0][0]
+    area = (ZIP, "{prefix: [3], small: {file: areas.csv, above: 20, label: 'north'}}")
+    (one,) = found(marked, area, (STEP, "{generalise: zip}"))
+    assert " P573 " in one[0]
 
 
 def test_all_faults_of_a_file_are_told_at_once(found):
@@ -223,13 +265,19 @@ def test_faults_of_parents_are_told_by_line(found, lines, place, words):
             "area,persons\n010,5\n011,500\n",
             "011",
             "areas.csv:3: P573",
-            "line 3: the label of small areas is that of an area which is not small",
+            "line 3: the label of small areas is, or begins with, that of an area which is not small",
+        ),
+        (
+            "area,persons\n010,5\n011,500\n",
+            "01199",
+            "areas.csv:3: P573",
+            "line 3: the label of small areas is, or begins with, that of an area which is not small",
         ),
         (
             "area,persons\n010,5\n011,500\n",
             "01",
             "areas.csv:3: P573",
-            "line 3: the label of small areas is that of an area which is not small",
+            "line 3: the label of small areas is, or begins with, that of an area which is not small",
         ),
     ],
 )

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["period_at_level", "period_stands", "period_under"]
 
-#: From the first moment to before the last.
-_Period = tuple[datetime, datetime]
+#: The first moment, and how long: the last periods of the calendar end where no date is.
+_Period = tuple[datetime, timedelta]
+_MICRO = timedelta(microseconds=1)
+_LAST = datetime.max  # noqa: DTZ901  columns hold times without a zone
 
 _WRITTEN: Final[dict[DateUnit, re.Pattern[str]]] = {
     "hour": re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2})"),
@@ -37,15 +39,18 @@ def _whole(day: date) -> datetime:
     return datetime(day.year, day.month, day.day)  # noqa: DTZ001  columns hold times without a zone
 
 
-def _after(first: datetime, months: int) -> datetime:
+def _after(first: datetime, months: int) -> timedelta:
+    """Return the time from the beginning of a month to that of another."""
     years, month = divmod(first.month - 1 + months, 12)
-    return first.replace(year=first.year + years, month=month + 1)
+    if first.year + years > _LAST.year:
+        return _LAST - first + _MICRO
+    return first.replace(year=first.year + years, month=month + 1) - first
 
 
 def _from(unit: DateUnit, first: datetime) -> _Period:
     """Return the period of a unit that begins at a moment."""
     if unit in {"hour", "day", "week"}:
-        return first, first + {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}[unit]
+        return first, {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}[unit]
     return first, _after(first, {"month": 1, "quarter": 3, "year": 12, "decade": 120}[unit])
 
 
@@ -83,15 +88,16 @@ def _value(unit: DateUnit, write: str, value: date) -> _Period | None:
     """Return the period of which a date or time is the first one, or that in the middle."""
     moment = value if isinstance(value, datetime) else _whole(value)
     try:
-        first, end = _around(unit, moment)
+        first, long = _around(unit, moment)
     except (ValueError, OverflowError):
         return None
     if write == "low":
-        return (first, end) if moment == first else None
+        return (first, long) if moment == first else None
     if isinstance(value, datetime):
-        return (first, end) if moment - first == end - moment else None
-    before, after = (moment - first).days, (end - moment).days - 1
-    return (first, end) if after - before in (0, 1) else None
+        return (first, long) if 2 * (moment - first) == long else None
+    before = (moment - first).days
+    after = long.days - before - 1
+    return (first, long) if after - before in (0, 1) else None
 
 
 def _reader(declared: Generalised, level: int) -> Callable[[Any], _Period | None]:
@@ -110,7 +116,7 @@ def _as_it_is(value: Any) -> _Period | None:  # noqa: ANN401  text, date or time
     except ValueError:
         return None
     moment = found if isinstance(found, datetime) else _whole(found)
-    return moment, moment + timedelta(microseconds=1)
+    return moment, _MICRO
 
 
 def _moments(values: Any) -> NDArray[np.int64]:  # noqa: ANN401  Arrow has no types
@@ -122,10 +128,9 @@ def _moments(values: Any) -> NDArray[np.int64]:  # noqa: ANN401  Arrow has no ty
 def _ends(periods: list[_Period | None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return first and end of periods in microseconds; nothing lies in one that is none."""
     day = _whole(date(1970, 1, 1))
-    micro = timedelta(microseconds=1)
-    pairs = [(0, 0) if one is None else ((one[0] - day) // micro, (one[1] - day) // micro) for one in periods]
+    pairs = [(0, 0) if one is None else ((one[0] - day) // _MICRO, one[1] // _MICRO) for one in periods]
     both = np.array(pairs, np.int64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    return both[:, 0], both.sum(axis=1)
 
 
 def _inside(source: Any, released: Any, read: Callable[[Any], _Period | None]) -> NDArray[np.bool_]:  # noqa: ANN401

@@ -139,7 +139,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "A222",
         "AUDIT-EXPLAINED",
         "Rows are explained by the source",
-        "drop rows and suppress cells of the source, and change none; where a column was recoded on purpose, make the policy's source of the recoded data",
+        "drop rows, suppress cells and write values coarser as the policy's steps say, and change nothing else; where a column was recoded otherwise on purpose, declare the step (`generalise`, `code`, `round`), or make the policy's source of the recoded data",
         explained.rows_explained,
         asked=_without_row_map,
     ),

@@ -47,7 +47,8 @@ def encoded(column: Any) -> tuple[NDArray[Any], Any]:  # noqa: ANN401 - Arrow ha
 def in_one_coding(parts: Sequence[tuple[NDArray[Any], Any]]) -> tuple[list[NDArray[Any]], Any]:
     """Put columns that :func:`encoded` returned into one coding: unsigned codes of each, 0 = missing, and the v values that occur, ascending.
 
-    Values of one kind in several widths meet in the wider one, numbers and texts as texts.
+    Values of one kind in several widths meet in the wider one, numbers and texts as texts; where the numbers are doubles and every text is a number,
+    as doubles.
 
     >>> import pyarrow as pa
     >>> codes, values = in_one_coding([encoded(pa.chunked_array([["b", None]])), encoded(pa.chunked_array([["c", "b"]]))])
@@ -85,9 +86,14 @@ def _alike(dictionaries: Sequence[Any]) -> list[Any]:
     import pyarrow as pa
 
     types = [values.type for values in dictionaries]
-    if any(map(pa.types.is_floating, types)):
-        return [values.cast(pa.float64()) for values in dictionaries]
-    if any(map(_is_text, types)):
+    texts, floating = any(map(_is_text, types)), any(map(pa.types.is_floating, types))
+    if floating:
+        try:
+            return [values.cast(pa.float64()) for values in dictionaries]
+        except pa.ArrowInvalid:  # labels of numbers, which are texts
+            if not texts:
+                raise
+    if texts:
         return [values.cast(pa.string()) for values in dictionaries]
     whole = pa.concat_tables([pa.table({"c": values}) for values in dictionaries], promote_options="permissive")
     wide = whole.column("c").type
