@@ -264,3 +264,20 @@ releases:
     assert len(rows) == 300_000
     assert {row[0] for row in rows} == {None}
     assert [sum(1 for row in rows if row[1] == g) for g in "01234"] == list(itertools.repeat(60_000, 5))
+
+
+@pytest.mark.case("k15-journalist-with-weights-in-forecast-and-audit")  # for its folder; every file is written here
+@pytest.mark.parametrize(("value", "code"), [("A", 0), ("Z", 1), ("", 0)])
+def test_without_the_source_a_text_must_be_in_its_declared_domain(case, value, code):
+    case.policy(
+        "datasets:\n  a:\n    source: a.csv\n    unit: {column: m, max_rows: 1}\n    columns:\n      m: {role: direct, type: string}\n"
+        "      x: {role: quasi, type: category, domain: [A, B]}\n      y: {role: quasi, type: category}\n"
+        "threats:\n  t: {dataset: a, knows: [x, y], highest_risk: 0.2}\n"
+        "releases:\n  - {id: r, kind: microdata, from: a, protect: [t], columns: [x, y], output: out/r.csv}\n"
+    )
+    (case.folder / "file.csv").write_text("x,y\n" + f"{value},p\n" * 5, encoding="utf-8")
+    ran = case("audit", "policy.yaml", "--release", "r", "--file", "file.csv", "--no-source")
+    assert ran.code == code, ran.err
+    assert ("A204 AUDIT-TYPES Types as declared: values are not in the declared `domain` of: x (5 rows)" in ran.err) == bool(
+        code
+    )

@@ -76,6 +76,8 @@ class Evidence:
     row_map_refused: str | None = None
     row_map_sha256: str | None = None
     left: LeftRows | None = None
+    undeclared: tuple[tuple[str, int], ...] = ()
+    """Without the source: columns of texts with values that their declared list does not have, and the rows of these."""
     changes: tuple[ColumnChange, ...] | None = None
     levels: tuple[OffLevel, ...] | None = None
     """Of columns with planned levels, rows whose released values are of another; None: no file can be read."""

@@ -58,6 +58,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         if source is None or unit is not None or plan.rows_are_persons
         else repeated_identifiers(plan.source.columns, source, engine),
         row_map_sha256=digest_of(target.row_map),
+        undeclared=() if main is None or source is not None else _undeclared(plan, usable, main, engine),
         order_breaks=_order_breaks(plan, main, usable, engine),
         levels=None if main is None else off_level(usable, main, engine, verifiers),
     )
@@ -67,6 +68,30 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:
     found = {} if main is None else dict(main.columns)
     return tuple(column for column in plan.columns if found.get(column.name) is column.type)
+
+
+def _undeclared(
+    plan: MicrodataPlan, usable: Sequence[ReleasedColumn], main: ReleasedFile, engine: MeasuringEngine
+) -> tuple[tuple[str, int], ...]:
+    """Count the rows with a text that is not in the column's declared list; a list of texts that reading normalises is left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = []
+    for column in usable:
+        if not column.treatment.relation.own_values or column.type not in {ColumnType.CATEGORY, ColumnType.STRING}:
+            continue
+        declared = plan.source.column(column.name)
+        if declared.domain is None or declared.domain.values is None or declared.format.normalise:
+            continue
+        listed = pa.array(declared.domain.values, pa.string())
+        rows = 0
+        for block in engine.value_rows(main, column.name):
+            known = np.asarray(pc.is_in(block.values.cast(pa.string()), value_set=listed))
+            rows += int(block.rows[~known].sum())
+        if rows:
+            found.append((column.name, rows))
+    return tuple(found)
 
 
 def _order_breaks(

@@ -89,7 +89,7 @@ def columns_planned(evidence: Evidence) -> CheckOutcome:
 
 
 def types_planned(evidence: Evidence) -> CheckOutcome:
-    """Every planned column has its planned type in every file."""
+    """Every planned column has its planned type in every file and, where the source is not measured, only texts that its `domain` lists."""
     if evidence.main is None:
         return unevaluated("no file can be read")
     planned = {column.name: column.type for column in evidence.plan.columns}
@@ -99,6 +99,9 @@ def types_planned(evidence: Evidence) -> CheckOutcome:
         wrong = [name for name, kind in file.released.columns if name in planned and planned[name] is not kind]
         if wrong:
             return failed(f"{file.sink.label} has another type than declared in: {_listed(wrong)}")
+    if evidence.undeclared:
+        rows = ", ".join(f"{name} ({pluralise(amount, 'row')})" for name, amount in evidence.undeclared)
+        return failed(f"values are not in the declared `domain` of: {rows}")
     return passed("every column has its declared type")
 
 
