@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables import unions
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.holders import Holders, with_totals
 from privrelease.disclosure.tables.linked import linked
@@ -157,8 +158,10 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("limit", [120, 0])  # 0: only pairs and threes of cells are looked at
 @pytest.mark.parametrize("case", CASES)
-def test_a_union_of_four_persons_behind_a_safe_one_of_fewer_rows_is_a_weakness_that_is_repaired(case):
+def test_a_union_of_four_persons_behind_a_safe_one_of_fewer_rows_is_a_weakness_that_is_repaired(case, limit, monkeypatch):
+    monkeypatch.setattr(unions, "MOST_CELLS", limit)
     many, without, same, figure = CASES[case]
     records = [
         (place if same and cell in {3, 6, 8} else 10 * (cell + 1) + place, cell, None if cell in without else 2)
