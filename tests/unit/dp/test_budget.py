@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privrelease.dp.budget import Budget, Request, split, total
@@ -41,6 +41,15 @@ def test_delta_goes_only_to_those_who_need_it():
         max_size=8,
     ),
 )
+@example(
+    Fraction(11, 600),
+    [
+        (False, Fraction(1, 1000), False),
+        (False, Fraction(161, 500), False),
+        (True, Fraction(11, 677), False),
+        (True, Fraction(1, 545), False),
+    ],
+)
 def test_parts_never_exceed_the_whole(epsilon, asked):
     whole = Budget(Epsilon(epsilon), Delta("1e-6"))
     requests = [
@@ -51,6 +60,11 @@ def test_parts_never_exceed_the_whole(epsilon, asked):
     left = epsilon - asked_for
     if left < 0 or (left == 0 and any(not fixed for fixed, _, _ in asked)):
         with pytest.raises(PolicyError, match="DP105"):
+            split(whole, requests)
+        return
+    shares = [x for fixed, x, _ in asked if not fixed]
+    if shares and left * min(shares) / sum(shares) < Fraction(1, 1_000_000):
+        with pytest.raises(PolicyError, match="DP102"):  # what is left is too little to be a budget
             split(whole, requests)
         return
     parts = split(whole, requests)
