@@ -37,7 +37,7 @@ def _changed(old: LoadedPolicy, new: LoadedPolicy, in_one_place: bool) -> Iterat
         if before.get(place) != name:
             continue
         if in_one_place:
-            yield place, "neutral", f"{name} was not compared: one policy is read from stdin, without its files"
+            yield place, "weaker", f"{name} was not compared: one policy is read from stdin, without its files"
             continue
         was, is_now = _content(old, name), _content(new, name)
         if was is None or is_now is None:

@@ -53,6 +53,6 @@ def test_a_policy_on_stdin_has_no_files_beside_it_to_compare(sides, monkeypatch)
     text = (desk.folder / "one" / "p.yaml").read_bytes()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
     said = desk("diff", "-", "one/p.yaml", "--fail-on", "weaker")
-    assert said.code == 0
-    assert "neutral: " in said.out
+    assert said.code == 1
+    assert "weaker: " in said.out
     assert "f.csv was not compared: one policy is read from stdin" in said.out
