@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build"]
+__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build", "class_chart"]
 
 Holds = Literal["pass", "fail", "info"]
 
@@ -258,6 +258,13 @@ def _size(low: int, high: int | None) -> str:
 
 def _bucket(bucket: ClassBucket | None, catalogue: Catalogue) -> Shown:
     return shown(None if bucket is None else bucket.share, catalogue)
+
+
+def class_chart(threat: ThreatResult, catalogue: Catalogue, name: str) -> GroupedBars | None:
+    """Draw the records of a threat by class size, before and after; None where no share may be shown."""
+    buckets = _paired(threat.before.buckets if threat.before else (), threat.after.buckets)
+    chart = _chart(threat, False, 0, buckets, catalogue)
+    return None if chart is None else replace(chart, name=name)
 
 
 def _chart(

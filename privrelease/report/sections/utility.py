@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["LossRow", "UtilityBody", "build"]
+__all__ = ["LossRow", "UtilityBody", "build", "loss_chart"]
 
 _MOST_BARS = 20
 _NAMED = 3
@@ -82,6 +82,18 @@ def build(context: Context) -> UtilityBody | Absent:
         measures=measures_body(context),
         frontier=frontier_body(measures, context),
     )
+
+
+def loss_chart(context: Context, name: str, most: int) -> HorizontalBars | None:
+    """Draw the ``most`` columns that lost cells; None where no share may be shown, or nothing was lost."""
+    utility, measures = context.audit.utility, measures_of(context)
+    if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
+        found = [(one.column, value_of(one.lost, context)) for one in measures.columns]
+    else:
+        found = [] if utility is None else [(one.column, exact(one.share)) for one in utility.columns]
+    bars = sorted(((column, value) for column, value in found if value), key=lambda bar: (-bar[1], bar[0]))
+    chart = _chart(bars[:most], context.catalogue)
+    return None if chart is None else replace(chart, name=name)
 
 
 def _measured(measures: UtilityMeasures, utility: UtilityFacts | None, context: Context) -> UtilityBody:
