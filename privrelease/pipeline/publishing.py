@@ -264,7 +264,7 @@ def publish(found: Publishable) -> Published:
     guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit, parked.kinds)
     announce = announcer(parked.plan, parked.store, guard, parked.kinds)
     record = parked.store.publish(found.run, guard=guard, announce=announce)
-    say_standing(parked.run, _signed(parked.run, parked.audit), record)
+    say_standing(parked.store, _signed(parked.run, parked.audit), record)
     kept, removed = kept_files(parked.store, record), removed_files(parked.store, record)
     return Published(found.release, tuple(sink.label for sink in release.sinks), kept, removed)
 
@@ -324,7 +324,7 @@ def withdraw(
     store.recover()
     name = release_name(chosen(plan, (named if only is None else only.release,))[0], plan)
     record = store.withdraw(name, reason.strip(), None if only is None else only.run)
-    _say_withdrawn(store.folder(record.run), record)
+    _say_withdrawn(store, record)
     try:
         require_log(plan, store, kinds)
     except PrivreleaseError as error:
@@ -332,31 +332,32 @@ def withdraw(
     return record, None
 
 
-def say_standing(run: RunFolder, audit: AuditResult, record: RunRecord) -> None:
+def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> None:
     """Write the internal report of a run again, with what became of the release. Nothing depends on it: that it cannot be written is no fault of
     the release.
     """
     from contextlib import suppress
 
-    from privrelease.release.files import write_atomically
+    from privrelease.errors import PrivreleaseError
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
     from privrelease.report.view.standing import standing_of
 
-    with suppress(OSError):
-        write_atomically(run.report, render_html(audit, Edition.INTERNAL, standing=standing_of(record)).encode())
+    with suppress(PrivreleaseError):
+        store.say_standing(record.run, render_html(audit, Edition.INTERNAL, standing=standing_of(record)).encode())
 
 
-def _say_withdrawn(run: RunFolder, record: RunRecord) -> None:
-    """Say in the report of a withdrawn run that it is; an audit of another version stays as it is."""
+def _say_withdrawn(store: ReleaseStore, record: RunRecord) -> None:
+    """Say in the report of a withdrawn run that it is; where its audit cannot be read, the report stays as it is."""
     from privrelease.errors import InputError
     from privrelease.report.forms.json_report import read_audit
 
+    run = store.folder(record.run)
     try:
         audit = read_audit(run.audit, run.audit.name)
     except InputError:
         return
-    say_standing(run, _signed(run, audit), record)
+    say_standing(store, _signed(run, audit), record)
 
 
 def _signed(run: RunFolder, audit: AuditResult) -> AuditResult:

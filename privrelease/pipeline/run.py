@@ -260,10 +260,10 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
         record = work.store.publish(folder.id, guard=guard, announce=announce)
     except UnseenReleaseError as error:
         folder = work.store.quarantine(folder.id, error.message)
-        say_standing(folder, audit, folder.record())
+        say_standing(work.store, audit, folder.record())
         reason = f"release {release.id}: {error.code}"
         return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
-    say_standing(folder, audit, record)
+    say_standing(work.store, audit, record)
     kept, removed = kept_files(work.store, record), removed_files(work.store, record)
     reason = f"release {release.id} is published{not_made(audit)}"
     return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept, removed=removed)
