@@ -90,7 +90,9 @@ def test_a_page_is_at_most_five_screens_before_anything_is_unfolded(opened, writ
 
 def test_a_heading_that_the_contents_lead_to_is_seen(opened, written):
     with opened(written, width=1280) as seen:
-        hidden = "[...document.querySelectorAll('nav a')].filter(one => !document.querySelector(one.hash + '-h').checkVisibility())"
+        hidden = (
+            "[...document.querySelectorAll('nav a')].filter(one => !document.querySelector(one.hash + '-h').checkVisibility())"
+        )
         assert seen.page.evaluate(f"{hidden}.length") == 0
 
 

@@ -53,12 +53,13 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label and what is stated for it; ``gap`` where nothing is."""
+    """A label and what is stated for it; ``gap`` where nothing is. ``small``: small print for each value, where there is any."""
 
     label: str
     values: tuple[str, ...]
     gap: bool = False
     code: bool = False
+    small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
