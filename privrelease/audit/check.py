@@ -57,8 +57,6 @@ NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without
 #: Evidence that a check compares the file with.
 Need = Literal["manifest", "source", "ledger"]
 
-_AS_IT_SHOULD: Final = "as it should be"
-
 Evidence_ = TypeVar("Evidence_")
 
 
@@ -173,13 +171,15 @@ def absent(message: str) -> CheckOutcome:
     return CheckOutcome(Outcome.NOT_EVALUATED, message, absent=True)
 
 
-def fault(judge: Callable[[Evidence_], str | None]) -> Callable[[Evidence_], CheckOutcome]:
-    """Make a judge of a function that says what is wrong with a file of figures, None where nothing is. Recipients may read both."""
+def fault(judge: Callable[[Evidence_], str | None], holds: str) -> Callable[[Evidence_], CheckOutcome]:
+    """Make a judge of a function that says what is wrong with a file of figures, None where nothing is; ``holds`` says what was looked at then.
+    Recipients may read both.
+    """
 
     def judged(evidence: Evidence_) -> CheckOutcome:
         wrong = judge(evidence)
         outcome = Outcome.PASS if wrong is None else Outcome.FAIL
-        return CheckOutcome(outcome, wrong or _AS_IT_SHOULD, visibility=Visibility.RECIPIENT)
+        return CheckOutcome(outcome, wrong or holds, visibility=Visibility.RECIPIENT)
 
     return judged
 

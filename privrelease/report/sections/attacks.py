@@ -58,6 +58,7 @@ class AttackRow:
     status: Status
     result: str
     said: str
+    strongest: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
         said=numbers.unbroken(one.said),
+        strongest=("attacks.strongest", {"columns": ", ".join(one.strongest)}) if one.strongest else None,
     )
 
 

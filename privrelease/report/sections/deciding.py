@@ -139,7 +139,8 @@ def _attacked(audit: AuditResult, texts: Catalogue) -> list[Tile]:
         return []
     _, worst = max(found, key=lambda pair: pair[0])
     assert worst.risk is not None
-    label = texts.text("decision.attacked", attack=attack_name(worst, texts, isolated=False))
+    named = worst.model_copy(update={"knows": worst.strongest}) if worst.strongest else worst
+    label = texts.text("decision.attacked", attack=attack_name(named, texts, isolated=False))
     figure = Shown(signed(worst.risk.value))
     if worst.max_risk is None:
         free = worst.max_advantage is None

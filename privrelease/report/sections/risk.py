@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.report.charts.bars import GroupedBars, grouped_bars
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
-from privrelease.report.sections.sensitive import SensitiveBody, sensitive_body
+from privrelease.report.sections.sensitive import (
+    AttackersRow,
+    KeyRow,
+    SensitiveBody,
+    attackers,
+    key_rows,
+    sensitive_body,
+)
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
 
@@ -100,6 +107,8 @@ class RiskBody:
 
     overview: tuple[OverviewRow, ...]
     threats: tuple[ThreatBody, ...]
+    attackers: tuple[AttackersRow, ...]
+    keys: tuple[KeyRow, ...]
     sensitive: SensitiveBody | None
     earlier: EarlierBody | None
 
@@ -115,6 +124,8 @@ def build(context: Context) -> RiskBody | Absent:
     return RiskBody(
         tuple(_overview(threat, union, catalogue) for threat, union in everyone),
         tuple(_threat(threat, union, place, catalogue) for place, (threat, union) in enumerate(everyone)),
+        attackers(audit, catalogue),
+        key_rows(audit, catalogue),
         sensitive_body(audit, catalogue),
         earlier_body(context),
     )
@@ -149,6 +160,10 @@ def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue)
     if threat.columns:
         known = ("risk.describe", {"attacker": attacker, "columns": ", ".join(threat.columns)})
     sentences: list[Sentence] = [known, (f"risk.reading.{threat.missing}", {}), (f"risk.counted.{threat.after.counted}", {})]
+    records, residual = exact(threat.after.records), exact(threat.after.residual)
+    if records is not None and residual is not None:
+        counts = {"records": numbers.number(records), "residual": numbers.number(residual)}
+        sentences.append((f"risk.reconciled.{'records' if threat.after.counted == 'records' else 'persons'}", counts))
     if union and not threat.limits:
         sentences.append(("risk.union_note", {}))
     buckets = _paired(threat.before.buckets if threat.before else (), threat.after.buckets)

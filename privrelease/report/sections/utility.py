@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from privrelease.audit.document.model import ColumnLoss, UtilityFacts
+    from privrelease.audit.document.tables import TableFacts
     from privrelease.audit.document.utility import UtilityMeasures
     from privrelease.report.sections.frontier import FrontierBody
     from privrelease.report.sections.utility_measures import MeasuresBody
@@ -61,6 +62,8 @@ def build(context: Context) -> UtilityBody | Absent:
     utility, measures, catalogue = context.audit.utility, measures_of(context), context.catalogue
     if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
         return _measured(measures, utility, context)
+    if utility is None and context.audit.table is not None:
+        return _of_table(context.audit.table, context)
     if utility is None:
         return Absent(catalogue.of_kind("utility.absent", context.audit.kind))
     share, limit = shown(utility.cells_share, catalogue), None
@@ -81,6 +84,28 @@ def build(context: Context) -> UtilityBody | Absent:
         rest=_rest(bars),
         measures=measures_body(context),
         frontier=frontier_body(measures, context),
+    )
+
+
+def _of_table(table: TableFacts, context: Context) -> UtilityBody:
+    """Show the cells of a table that are not printed as its loss."""
+    texts = context.catalogue
+    cells, hidden = exact(table.cells), exact(table.suppressed)
+    share = Shown(texts.text("word.not_measured"), gap=True)
+    if cells and hidden is not None:
+        share = Shown(numbers.percent(hidden / cells), str(hidden / cells))
+    return UtilityBody(
+        totals=(
+            (texts.text("tables.suppressed"), shown(table.suppressed, texts), None),
+            (texts.text("tables.cells"), shown(table.cells, texts), None),
+            (texts.text("utility.cells_share"), share, None),
+            (texts.text("tables.left_out"), shown(table.left_out, texts), None),
+        ),
+        no_limit=False,
+        rows=(),
+        chart=None,
+        rest=None,
+        measures=None,
     )
 
 

@@ -39,8 +39,10 @@ RULES = [
         "a level that does not rise",
         (("checks:", dpia("[{text: found, severity: {before: limited, after: maximum}}]", "[x]")),),
         [
-            "p.yaml:28:38: P742 warn: the severity is maximum with the measures, and limited without them\n"
-            "hint: write the level without any measure as `before`, and what is left with all of them as `after`"
+            (
+                "p.yaml:28:38: P742 warn: the severity is maximum with the measures, and limited without them\n"
+                "hint: write the level without any measure as `before`, and what is left with all of them as `after`"
+            )
         ],
         (("checks:", dpia("[{text: found, severity: {before: limited, after: limited}}]", "[x]")),),
     ),
@@ -48,8 +50,10 @@ RULES = [
         "a special category and a word on the law",
         (("grid: 0.1}", "grid: 0.1, category: special}"), ("checks:", "legal: {recipients: []}\nchecks:")),
         [
-            "p.yaml:14:88: P743 warn: column glucose is of a special category (Art. 9 GDPR), and the policy states nothing about the law\n"
-            "hint: write `legal: {basis: {art6: …, art9: …}, …}`; `legal: {profile: gdpr}` makes every field required"
+            (
+                "p.yaml:14:88: P743 warn: column glucose is of a special category (Art. 9 GDPR), and the policy states nothing about the law\n"
+                "hint: write `legal: {basis: {art6: …, art9: …}, …}`; `legal: {profile: gdpr}` makes every field required"
+            )
         ],
         (("grid: 0.1}", "grid: 0.1, category: special}"), ("checks:", "legal: {basis: {art9: A9-2-j}}\nchecks:")),
     ),

@@ -58,6 +58,7 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
         other=one.other,
         target=one.target,
         combine=one.combine,
+        strongest=one.strongest,
         main=_rate(one.main, confidence, shown, audience),
         baseline=_rate(one.baseline, confidence, shown, audience),
         control=_rate(one.control, confidence, shown, audience),
