@@ -133,7 +133,7 @@ class Logged(Document):
     """The line of the log of publications that announced a run's publication."""
 
     log: str
-    """Where the log is, relative to the state folder; `ledger` and its place where the ledger keeps it."""
+    """The place of the log, relative to the state folder; `ledger` and its place where the ledger keeps it."""
     line: Sha256
     """SHA-256 of the line."""
 
