@@ -136,13 +136,13 @@ class Processor(Frozen):
     contact: Text | None = None
     """Address, mail or telephone."""
     country: Country | None = None
-    """Where the processor is."""
+    """Country of the processor."""
     task: Text | None = None
-    """What it does on behalf of the controller."""
+    """Its task on behalf of the controller."""
 
 
 class Rights(Frozen):
-    """How the rights of data subjects are served, or why one does not apply (Art. 15 to 21 GDPR)."""
+    """Exercise of the rights of data subjects, or the reason why one does not apply (Art. 15 to 21 GDPR)."""
 
     access: Text | None = None
     """Access to the data (Art. 15)."""
@@ -166,9 +166,9 @@ class DpoAdvice(Frozen):
     followed: Annotated[Flag, Judged(words.followed)]
     """True where the advice was followed."""
     author: Text | None = None
-    """Who gave it."""
+    """The person or body that gave it."""
     date: Day | None = None
-    """When it was given."""
+    """The day on which it was given."""
 
 
 Level = Annotated[Literal["negligible", "limited", "significant", "maximum"], CHOICE]
@@ -189,9 +189,9 @@ class DpiaRisk(Frozen):
     text: Text
     """The risk."""
     likelihood: Levels | None = None
-    """How likely it is."""
+    """Its likelihood."""
     severity: Levels | None = None
-    """How severe it is for the persons."""
+    """Its severity for the persons."""
     measures: tuple[Identifier, ...] = ()
     """The measures that meet it, by their ids."""
 
@@ -200,7 +200,7 @@ class DpiaMeasure(Frozen):
     """A measure that risks name."""
 
     id: Identifier
-    """What risks call it."""
+    """The name by which risks refer to it."""
     text: Text
     """The measure."""
 
@@ -209,11 +209,11 @@ class PlannedAction(Frozen):
     """A step that is still to be taken."""
 
     text: Text
-    """What is to be done."""
+    """The step."""
     by: Day
     """The day by which it is done."""
     owner: Text | None = None
-    """Who does it."""
+    """The person or body that takes it."""
 
 
 class PriorConsultation(Frozen):
@@ -222,9 +222,9 @@ class PriorConsultation(Frozen):
     authority: Text
     """The authority."""
     date: Day | None = None
-    """When it was consulted."""
+    """The day of the consultation."""
     outcome: Text | None = None
-    """What it answered."""
+    """The answer of the authority."""
 
 
 def _as_entry(value: object) -> str:
@@ -291,9 +291,9 @@ class Legal(Frozen):
     security_measures: Annotated[tuple[Text, ...] | None, Judged(promised)] = None
     """Technical and organisational measures (Art. 32 GDPR)."""
     notice: Notice | None = None
-    """How data subjects are told."""
+    """Information of data subjects."""
     rights: Rights | None = None
-    """How the rights of data subjects are served (Art. 15 to 21 GDPR)."""
+    """Exercise of the rights of data subjects (Art. 15 to 21 GDPR)."""
     safeguards: Annotated[Text | None, Judged(words.newly)] = None
     """Safeguards of research and statistics (Art. 89(1) GDPR)."""
     dpia: Dpia | None = None

@@ -63,7 +63,7 @@ def _failing(audit: AuditResult, texts: Catalogue) -> Tile | None:
 
 
 def _undecided(audit: AuditResult, texts: Catalogue) -> Tile | None:
-    """What stands between this release and a pass: legal fields that are missing, or checks that a person has to judge."""
+    """Return what stands between this release and a pass: legal fields that are missing, or checks that a person has to judge."""
     missing = len(audit.legal.missing) if audit.legal.profile is not None else 0
     if missing:
         return Tile(

@@ -31,7 +31,7 @@ def plain_words(context: Context) -> tuple[tuple[Sentence, ...], ...]:
         second = _hidden(audit)
     else:
         second = _found(audit)
-    return tuple(paragraph for paragraph in (tuple(_leaves(audit)), tuple(second)) if paragraph)
+    return tuple(paragraph for paragraph in (tuple(_leaves(context)), tuple(second)) if paragraph)
 
 
 def worst_threat(audit: AuditResult) -> ThreatResult | None:
@@ -43,20 +43,19 @@ def worst_threat(audit: AuditResult) -> ThreatResult | None:
 # ----------------------------------------------------------------------------------------------------------------------- leaves
 
 
-def _leaves(audit: AuditResult) -> list[Sentence]:
+def _leaves(context: Context) -> list[Sentence]:
+    audit = context.audit
     data = audit.data
     rows = exact(data.released_rows)
     released = [column for column in data.columns if column.leaves]
     said: list[Sentence] = []
     if rows is not None:
-        key = audit.kind if audit.kind in {"statistics", "table"} else "microdata"
         values = {"rows": numbers.number(rows), "dataset": data.dataset}
-        if key == "table" and audit.table is not None:
-            values["by"] = ", ".join(audit.table.by)
-        if key == "microdata":
-            values |= {"columns": numbers.count(len(released)), "names": _named(released)}
-        if key != "table" or audit.table is not None:
-            said.append((f"plain.leaves.{key}", values))
+        values |= {"columns": numbers.count(len(released)), "names": _named(released)}
+        own = f"plain.leaves.{audit.kind}"
+        said.append((own if context.catalogue.has(own) else "plain.leaves", values))
+    if audit.table is not None:
+        said.append(("plain.by", {"by": ", ".join(audit.table.by)}))
     persons = exact(data.source_persons)
     if persons is not None and data.unit is not None:
         said.append(("plain.about", {"persons": numbers.number(persons)}))
@@ -104,7 +103,7 @@ def _attacker(threat: ThreatResult) -> list[Sentence]:
 
 
 def _done(audit: AuditResult) -> list[Sentence]:
-    """What was done to the columns, by the code of their treatment."""
+    """Say what was done to the columns, by the code of their treatment."""
     said: list[Sentence] = []
     for treated in ("removed", "pseudonym", "recoded", "perturbed", "synthetic"):
         columns = [column for column in audit.data.columns if column.treated == treated]
