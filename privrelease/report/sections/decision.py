@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
@@ -119,7 +120,7 @@ def build(context: Context) -> DecisionBody:
         warnings=tuple(_warnings(context)),
         sentences=tuple(sentences),
         reasons=decision.reasons,
-        remaining=tuple(map(catalogue.said, decision.assessment_remaining)),
+        remaining=decision.assessment_remaining,
         tiles=tiles(audit, catalogue),
         rows_said=_rows_said(audit),
         plain=plain_words(context),
@@ -181,7 +182,7 @@ def _rows_said(audit: AuditResult) -> Sentence | None:
     )
     if source is None or released is None or dropped is None:
         return None
-    outside = exact(audit.data.rows_outside) or 0
+    outside = exact(audit.data.rows_outside) or Fraction(0)
     values = {"source": source, "outside": outside, "dropped": dropped, "released": released}
     agree = source - outside - dropped == released
     return ("decision.rows" if agree else "decision.rows_differ"), {name: numbers.number(one) for name, one in values.items()}
