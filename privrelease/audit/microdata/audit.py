@@ -66,7 +66,7 @@ def audit_microdata(
     evidence = gather(plan, target, engine, verifiers)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    attacked, attack_checks = _attacked(evidence, engine)
+    attacked, attack_checks = _attacked(evidence, engine, verifiers)
     checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
@@ -91,12 +91,14 @@ def audit_microdata(
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
 
 
-def _attacked(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def _attacked(
+    evidence: Evidence, engine: AuditEngine, verifiers: Verifiers
+) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     if evidence.plan.attacks is None:
         return None, ()
     from privrelease.audit.microdata.attacks.run import attack
 
-    return attack(evidence, engine)
+    return attack(evidence, engine, verifiers)
 
 
 def findings_of(

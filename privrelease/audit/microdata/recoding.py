@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.microdata.generalised.cover import Cover
     from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
@@ -49,6 +50,8 @@ class Verifier(NamedTuple):
     """From the map and an Arrow array of released values: true where one is of the planned level."""
     under: Callable[[Any, Any, Any], Any] | None = None
     """From the map, values of the source and distinct released ones: for each of the first the one of the second that stands for it, or null."""
+    covers: Callable[..., tuple[Cover, NDArray[np.int64]]] | None = None
+    """From the map, distinct values, distinct labels and the declared domain: their cover, see :mod:`.generalised.covers`; None: not known."""
 
 
 #: Verifiers of the maps that there are.

@@ -150,8 +150,6 @@ def test_what_is_right_is_valid(found):
         (STEP, "{generalise: id}", 26, "P560", "id is a direct identifier"),
         (STEP, "{drop: [age]}\n      - {generalise: age}", 27, "P408", "age is to drop and to generalise"),
         (STEP, "{generalise: age}\n      - {code: age, top: 90}", 27, "P408", "age is to generalise and to code"),
-        ("highest_risk: 0.5}", "highest_risk: 0.5, missing: wildcard}", 26, "P580", "T reads missing values as anything"),
-        ("threats:", "attacks: {singling_out: {}}\nthreats:", 27, "P561", "attacks cannot be tried on release rows"),
     ],
 )
 def test_a_fault_is_told_at_its_place_with_its_rule(found, old, new, place, code, words):
