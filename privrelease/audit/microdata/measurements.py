@@ -12,6 +12,7 @@ from privrelease.audit.microdata.evidence import Evidence
 from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
 from privrelease.audit.microdata.recoding import VERIFIERS, off_level, recoded_changes, recoded_columns
+from privrelease.audit.microdata.risk.labels import with_labels
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -62,7 +63,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         order_breaks=_order_breaks(plan, main, usable, engine),
         levels=None if main is None else off_level(usable, main, engine, verifiers),
     )
-    return with_links(_traced(_with_classes(evidence, engine), engine, verifiers), engine)
+    return with_links(with_labels(_traced(_with_classes(evidence, engine), engine, verifiers), engine, verifiers), engine)
 
 
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:

@@ -31,6 +31,8 @@ __all__ = [
     "OffLevel",
     "Verifier",
     "Verifiers",
+    "beyond",
+    "distinct_labels",
     "in_released_values",
     "off_level",
     "recoded_changes",
@@ -113,8 +115,8 @@ def in_released_values(
     recodes = []
     for column in columns:
         if column.treatment.relation is CellRelation.MAPPED and (under := verifier_of(column, verifiers).under) is not None:
-            found = _one_array([block.values for block in engine.value_rows(released, column.name)])
-            if found is None:
+            found = distinct_labels(engine, released, column.name)
+            if not len(found):
                 continue
             declared = next(one for one in source.columns if one.name == column.name)
             stored = replace(declared, type=column.type, domain=None)
@@ -122,19 +124,20 @@ def in_released_values(
     return (engine.recode(source, recodes) if recodes else source), tuple(one.column.name for one in recodes)
 
 
-def _one_array(blocks: Sequence[Any]) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return distinct values in one array; None where the column holds none."""
+def distinct_labels(engine: MeasuringEngine, released: ReleasedFile, column: str) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return the distinct values of a column in one array."""
     import pyarrow as pa
 
-    return pa.concat_arrays(blocks) if blocks else None
+    blocks = [block.values for block in engine.value_rows(released, column)]
+    return pa.concat_arrays(blocks) if blocks else pa.array([], pa.string())
 
 
 def _under(under: Callable[..., Any], declared: object, released: Any, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
     found = under(declared, values, released)
-    return found.fill_null(_beyond(released)) if found.null_count else found
+    return found.fill_null(beyond(released)) if found.null_count else found
 
 
-def _beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+def beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     """Return a value of the column's type that is none of the released ones: a longer text, or what follows the largest."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -48,10 +48,20 @@ class Cover:
 
     under: NDArray[np.int64]
     leaves: Leaves
+    levels: tuple[int, ...] = (1,)
+    """The level of each row of ``under``."""
     lacking: NDArray[np.bool_] | None = None
     ends: NDArray[np.float64] | None = None
     numbers: NDArray[np.float64] | None = None
     steps: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    @property
+    def finest(self) -> NDArray[np.int64]:
+        """The finest label that each value is under, (t + 1,), 0 for none."""
+        found = np.zeros(self.under.shape[1], np.int64)
+        for _, row in sorted(zip(self.levels, self.under, strict=True), key=lambda one: one[0]):
+            found = np.where(found > 0, found, row)
+        return found
 
     @property
     def single(self) -> bool:

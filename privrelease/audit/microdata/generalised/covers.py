@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.schema import Domain
 
-__all__ = ["coverer", "finest"]
+__all__ = ["coverer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,17 +199,17 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
     ends = None if kind.ends is None else kind.ends(declared, values, labels)
     order = np.arange(len(labels)) if ends is None else np.lexsort((ends[1], ends[0]))
     placed = labels.take(pa.array(order))
-    rows = [
-        np.concatenate(([0], np.asarray(pc.index_in(layer, placed).fill_null(-1), np.int64) + 1))
-        for _, layer in _layers(declared, values, labels)
-    ]
-    covered = np.stack(rows)
+    layers = list(_layers(declared, values, labels))
+    covered = np.stack(
+        [np.concatenate(([0], np.asarray(pc.index_in(layer, placed).fill_null(-1), np.int64) + 1)) for _, layer in layers]
+    )
     numbers = _numbers(values)
     if ends is not None:
         ends = np.concatenate((np.full((2, 1), np.nan), ends[:, order]), axis=1)
     return Cover(
         covered,
         _leaves(declared, kind, values, placed, covered, ends, numbers, domain),
+        tuple(level for level, _ in layers),
         np.concatenate(([False], ~kind.has(declared, values))),
         ends,
         None if ends is None else numbers,
@@ -302,16 +302,3 @@ def _domain_ends(values: Any, numbers: NDArray[np.float64], domain: Domain | Non
         else:
             ends.append(float(Decimal(written)))
     return ends[0], ends[1]
-
-
-def finest(declared: object, values: Any, labels: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the finest of distinct ``labels`` that each of ``values`` is under; null where there is none.
-
-    >>> import pyarrow as pa
-    >>> halves = Generalised(Intervals((Decimal(5), Decimal(10)), step=Decimal(1)), 2)
-    >>> finest(halves, pa.array([21, 29]), pa.array(["[20, 30)", "[20, 25)"])).to_pylist()
-    ['[20, 25)', '[20, 30)']
-    """
-    import pyarrow.compute as pc
-
-    return pc.coalesce(*(layer for _, layer in sorted(_layers(declared, values, labels), key=lambda one: one[0])))
