@@ -71,7 +71,7 @@ def audit_microdata(
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))
-    measures = utility_measures(evidence, policy, engine)
+    measures = utility_measures(evidence, policy, engine, verifiers)
     audit = AuditResult(
         kind="microdata",
         decision=decide(threats, union, checks, findings, legal),

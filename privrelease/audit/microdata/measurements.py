@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.microdata.disguised_identifiers import Hidden
-    from privrelease.audit.microdata.recoding import Verifiers
+    from privrelease.audit.microdata.recoding import Pairs, Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
@@ -140,12 +140,14 @@ def _traced(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers) -
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]
     tokens = [column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN]
+    pairs: dict[str, Pairs] = {}
     return replace(
         evidence,
+        pairs=pairs,
         left=_left(evidence, engine, row_map, unit),
         changes=(
             *engine.changes(source, main, row_map, plain),
-            *recoded_changes(evidence.usable, source, main, row_map, engine, verifiers),
+            *recoded_changes(evidence.usable, source, main, row_map, engine, verifiers, pairs),
         ),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, _identifier_pairs(evidence.plan, main)),

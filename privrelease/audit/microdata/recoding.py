@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VERIFIERS",
     "OffLevel",
+    "Pairs",
     "Verifier",
     "Verifiers",
     "beyond",
@@ -153,6 +154,19 @@ def beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     return pc.add(most, pa.scalar(1).cast(kind)).cast(kind)
 
 
+#: Distinct pairs of a column that are kept for measures of utility; of more, what labels cost is not measured.
+MOST_PAIRS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pairs:
+    """Distinct pairs of a value of the source and the released one, Arrow arrays with null for missing, and the rows of each: (m,) int64."""
+
+    source: Any
+    released: Any
+    rows: NDArray[np.int64]
+
+
 def recoded_changes(
     columns: Sequence[ReleasedColumn],
     source: Staged,
@@ -160,14 +174,33 @@ def recoded_changes(
     row_map: Path,
     engine: MeasuringEngine,
     verifiers: Verifiers = VERIFIERS,
+    keep: dict[str, Pairs] | None = None,
 ) -> tuple[ColumnChange, ...]:
-    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's."""
+    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's.
+
+    ``keep``: takes the distinct pairs of each column, where they are not too many.
+    """
     planned = {column.name: column for column in columns if column.treatment.relation is CellRelation.MAPPED}
     totals = {name: np.zeros(4, np.int64) for name in planned}
     stands = {name: partial(verifier_of(one, verifiers).stands, declaration_of(one.treatment)) for name, one in planned.items()}
+    blocks: dict[str, list[ValuePairs]] = {}
     for block in engine.value_pairs(source, released, row_map, tuple(planned)) if planned else ():
         totals[block.column] += _judged(block, stands[block.column])
+        if keep is not None and sum(len(one.rows) for one in blocks.get(block.column, ())) <= MOST_PAIRS:
+            blocks.setdefault(block.column, []).append(block)
+    for name, found in blocks.items():
+        if keep is not None and (one := _together(found)) is not None:
+            keep[name] = one
     return tuple(ColumnChange(name, *map(int, total)) for name, total in totals.items())
+
+
+def _together(blocks: Sequence[ValuePairs]) -> Pairs | None:
+    import pyarrow as pa
+
+    if sum(len(one.rows) for one in blocks) > MOST_PAIRS:
+        return None
+    source, released = (pa.concat_arrays([getattr(one, side) for one in blocks]) for side in ("source", "released"))
+    return Pairs(source, released, np.concatenate([one.rows for one in blocks]))
 
 
 def _judged(block: ValuePairs, verify: Callable[[Any, Any], Any]) -> NDArray[np.int64]:

@@ -24,6 +24,9 @@ class Leaves:
 
     of: NDArray[np.int64]
     what: Literal["listed", "grid", "days", "seen"]
+    ends: NDArray[np.float64] | None = None
+    """Where the domain is a grid, the first and the last number of each label in it, (2, v + 1)."""
+    step: float = 1.0
 
     @property
     def domain(self) -> int:
@@ -51,6 +54,8 @@ class Cover:
     levels: tuple[int, ...] = (1,)
     """The level of each row of ``under``."""
     lacking: NDArray[np.bool_] | None = None
+    height: int | None = None
+    """Levels of the hierarchy; None: there is none."""
     ends: NDArray[np.float64] | None = None
     numbers: NDArray[np.float64] | None = None
     steps: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
@@ -101,6 +106,25 @@ class Cover:
         with np.errstate(invalid="ignore"):  # a missing value is nan, which meets nothing
             met: NDArray[np.bool_] = self.numbers >= low if operator == ">=" else (self.numbers < high) | (self.numbers <= low)
         return met
+
+    def within(self, low: int, high: int) -> NDArray[np.float64]:
+        """Return the share of the values under each label, (v + 1,), that are between two of them, both included: as if spread evenly in the label.
+
+        >>> leaves = Leaves(np.array([30, 10]), "grid", np.array([[np.nan, 20], [np.nan, 29]]))
+        >>> Cover(np.array([[0, 1, 1]]), leaves, numbers=np.array([np.nan, 22, 25])).within(1, 2).tolist()
+        [0.0, 0.4]
+        """
+        sizes = np.maximum(self.leaves.of, 1)
+        if self.leaves.ends is not None and self.numbers is not None:
+            first, last = self.leaves.ends
+            inside = np.minimum(last, self.numbers[high]) - np.maximum(first, self.numbers[low])
+            held = np.floor(inside / self.leaves.step + 0.5) + 1
+            shares = np.where(inside >= 0, held, 0.0) / sizes
+        else:
+            shares = np.bincount(self.under[0][low : high + 1], minlength=len(sizes)) / sizes
+        shares[0] = 0.0
+        found: NDArray[np.float64] = shares
+        return found
 
     def span(self) -> tuple[float, float]:
         """Return the least and the greatest finite end of the labels; (0, 0) where there is none."""

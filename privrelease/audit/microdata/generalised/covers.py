@@ -211,6 +211,7 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
         _leaves(declared, kind, values, placed, covered, ends, numbers, domain),
         tuple(level for level, _ in layers),
         np.concatenate(([False], ~kind.has(declared, values))),
+        _levels(declared) if isinstance(declared, Generalised) else None,
         ends,
         None if ends is None else numbers,
         _steps(declared, kind, values, placed),
@@ -279,7 +280,9 @@ def _leaves(
         inside = np.nan_to_num(np.floor((last - first) / grid + 0.5) + 1)
         whole = int(np.floor((high - low) / grid + 0.5)) + 1
         of = np.concatenate(([whole], np.clip(inside, 0, whole)))
-        return Leaves(of.astype(np.int64), "days" if step is None else "grid")
+        return Leaves(
+            of.astype(np.int64), "days" if step is None else "grid", np.stack((np.r_[np.nan, first], np.r_[np.nan, last])), grid
+        )
     seen = np.zeros(len(labels) + 1, np.int64)
     for row in covered:
         seen += np.bincount(row[1:], minlength=len(labels) + 1)
