@@ -67,7 +67,7 @@ def audit_microdata(
     threats = threat_results(evidence)
     union = union_result(evidence)
     attacked, attack_checks = _attacked(evidence, engine, verifiers)
-    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine, verifiers), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))

@@ -188,7 +188,7 @@ def median_error(
     Fraction(5, 8)
     """
     floor = Fraction(before.n_records, _FLOOR)
-    answered: Sequence[Fraction | int] = spread_answers(after, queries, spread) if spread else answers(after, queries)
+    answered = spread_answers(after, queries, spread) if spread else [Fraction(one) for one in answers(after, queries)]
     errors = [
         abs(true - given) / max(Fraction(true), floor) for true, given in zip(answers(before, queries), answered, strict=True)
     ]
