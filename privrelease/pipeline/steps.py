@@ -147,7 +147,7 @@ def verifiers_of(steps: Steps = STEPS) -> Verifiers:
     from privrelease.audit.microdata.recoding import Verifier
 
     return tuple(
-        Verifier(one.declares, one.verify, one.level, one.under, one.covers)
+        Verifier(one.declares, one.verify, one.level, one.under, one.covers, one.words)
         for one in steps
         if one.declares is not None and one.verify is not None
     )

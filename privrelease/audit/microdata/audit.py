@@ -78,7 +78,7 @@ def audit_microdata(
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_facts(evidence),
+        data=data_facts(evidence, verifiers),
         threats=threats,
         union=union,
         utility=utility_facts(evidence),

@@ -55,6 +55,8 @@ class Verifier(NamedTuple):
     """From the map, values of the source and distinct released ones: for each of the first the one of the second that stands for it, or null."""
     covers: Callable[..., tuple[Cover, NDArray[np.int64]]] | None = None
     """From the map, distinct values, distinct labels and the declared domain: their cover, see :mod:`.generalised.covers`; None: not known."""
+    words: Callable[[str, Any], str] | None = None
+    """From the name of a column and the map: what is done, in words."""
 
 
 #: Verifiers of the maps that there are.
