@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import threading
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -113,9 +114,14 @@ for _command in (*app.registered_commands, *ledger_app.registered_commands):
 _COLLECT_AFTER = 50_000
 
 
+#: The warning of a missing extension, which the command line writes as a note of its own.
+_SAID_AT_THE_END = "the compiled loops cannot be loaded"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
         with _terminated_as_interrupted():
             ending = _called(list(sys.argv[1:] if arguments is None else arguments))
@@ -124,16 +130,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ending = gone()
     except KeyboardInterrupt:
         ending = INTERRUPTED
-    if ending is None:
-        return 0
     console = Console()
     try:
+        if (note := _loops_note()) is not None:
+            console.say(note)
+        if ending is None:
+            return 0
         if ending.said:
             console.say(ending.said)
         console.say(ending.last_line)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return ending.code
+
+
+def _loops_note() -> str | None:
+    """Return what is said once where the loops of this process were the plain ones and nobody asked for them."""
+    loops = sys.modules.get("privrelease.loops")  # a command that runs no loop does not load them
+    return f"note: {loops.PLAIN}; the plain ones did the same work more slowly" if loops and loops.fell_back() else None
 
 
 @contextmanager

@@ -135,7 +135,7 @@ class Envelope:
 
     @property
     def left(self) -> Reserved:
-        """What may still be drawn; public, since it follows from what was asked."""
+        """Return what may still be drawn; public, since it follows from what was asked."""
         return Reserved(
             Rho(self.reserved.rho.value - self._spent.rho.value),
             Delta(self.reserved.failure.value - self._spent.failure.value),

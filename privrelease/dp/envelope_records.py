@@ -75,7 +75,7 @@ class EnvelopeDraw:
 
     @property
     def event(self) -> Event:
-        """What an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
+        """Return what an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
         if self.mechanism == "exponential":
             return BoundedRange(ExponentialMechanism(self.scale).epsilon(self.sensitivity.l1))
         selection, noise = self.selection, GaussianNoise(self.scale, self.sensitivity)
@@ -102,7 +102,7 @@ class EnvelopeDraw:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """What an envelope holds: rho, and the probability of a failure outside it, which pays for discovered keys.
+    """Contents of an envelope: rho, and the probability of a failure outside it, which pays for discovered keys.
 
     >>> from privrelease.dp.budget import Budget
     >>> from privrelease.units import Epsilon

@@ -33,7 +33,7 @@ class TransformStep(Generic[D]):
     """A transform step; ``D``: the class of what it declares of a column, a map of values or a treatment of the column."""
 
     spec: type[Step]
-    """What a policy says: its keys, how two of them are compared, its rules, and the treatment of each column."""
+    """The policy's part of a step: its keys, how two of them are compared, its rules, and the treatment of each column."""
     declares: type[D] | None = None
     """None: the step changes no value by itself; columns are removed, or cells suppressed."""
     words: Callable[[str, D], str] | None = None

@@ -75,7 +75,7 @@ class AttackFacts(Document):
     outcome: Outcome | None
     """None: the policy sets no limit."""
     said: str
-    """What came of it, or why it could not be made."""
+    """The result, or why there is none."""
     visibility: Visibility
 
 

@@ -149,7 +149,7 @@ class ColumnFacts(Document):
     domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
     """Values that the policy declares, in words; for those inside."""
     drops_rows: bool = Field(default=False, exclude_if=lambda drops: not drops)
-    """Whether rows with a value outside the domain are left out: a rule that recipients read."""
+    """True where rows with a value outside the domain are left out: a rule that recipients read."""
     category: Literal["ordinary", "special", "criminal"] | None = Field(
         default=None, exclude_if=lambda category: category is None
     )
@@ -174,7 +174,7 @@ class DataFacts(Document):
     columns: tuple[ColumnFacts, ...]
     order: Literal["values", "source", "policy"]
     recipients: tuple[str, ...] | None = Field(default=None, exclude_if=lambda one: one is None)
-    """Who gets the release, by the policy; None where it does not say. Internal."""
+    """The recipients of the release, by the policy; None where it does not say. Internal."""
 
 
 class ClassBucket(Document):
@@ -329,14 +329,14 @@ class AuditResult(Document):
     table: TableFacts | None = _section()
     """The rules of a table, and how well an attacker could work out what it hides."""
     sensitive: SensitiveFacts | None = _section()
-    """How various sensitive values are within classes."""
+    """The diversity of sensitive values within classes."""
     attacks: AttacksFacts | None = _section()
     """Attacks that were tried."""
     utility_measures: UtilityMeasures | None = _section()
-    """What protection cost in use, and the frontier."""
+    """The cost of protection in use, and the frontier."""
     earlier: EarlierFacts | None = _section()
     """Earlier releases of the same persons."""
     waivers: WaiverFacts | None = _section()
     signoff: SignoffFacts | None = _section()
     since: SinceFacts | None = _section()
-    """What changed since the release that was published before."""
+    """Changes since the release that was published before."""

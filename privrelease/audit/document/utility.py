@@ -114,7 +114,7 @@ class UtilityMeasures(Document):
     queries: tuple[QueryErrors, ...]
     seed: str
     frontier: FrontierFacts | None = Field(default=None, exclude_if=lambda facts: facts is None)
-    """What protection would cost at other thresholds, where the policy asks for that."""
+    """The cost of protection at other thresholds, where the policy asks for that."""
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:

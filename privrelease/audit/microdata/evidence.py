@@ -90,7 +90,7 @@ class Evidence:
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None
     unnamed: tuple[tuple[str, int], ...] = ()
-    """Where the policy says nothing of persons: direct identifiers of the source of which values occur in several rows, and how many do."""
+    """If the policy declares no persons: direct identifiers of the source of which values occur in several rows, and how many do."""
     links: Links | None = None
     """Columns that bring rows of several persons together; None where none is to be judged, or the persons of rows cannot be told."""
     order_breaks: int | None = None

@@ -70,7 +70,7 @@ class _Found:
     intersect: list[str] = field(default_factory=list)
     difference: list[str] = field(default_factory=list)
     opened: Opened | None = None
-    """Where it is of the same source."""
+    """The comparison where it is of the same source."""
     unjudged: str = ""
     """Why the two were not judged together, though they must be: for recoded columns, or for households that both show."""
 

@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Verifier(NamedTuple):
-    """What verifies the released values of a map."""
+    """The check of the released values of a map."""
 
     declares: type[Any]
     """The class of the map."""

@@ -1,4 +1,4 @@
-"""What the attacks of an auditor ask of an engine: the distinct records of tables with their counts, and single rows by their number.
+"""Questions of an auditor's attacks to an engine: the distinct records of tables with their counts, and single rows by their number.
 
 No answer is as long as a table: records that are equal are one, and rows are asked for by a sample.
 """

@@ -1,4 +1,4 @@
-"""What an engine does for the executor, as a protocol over plain values: reading, making and counting.
+"""The work of an engine for the executor, as a protocol over plain values: reading, making and counting.
 
 Deciding needs more, see :class:`privrelease.engine.protocol.audit.MeasuringEngine`. The two share reading (a source is staged with its declared
 types) and nothing else: the auditor's queries are written apart from the executor's, so that a fault of one is not repeated by the other.
@@ -148,7 +148,7 @@ class OutputTable:
 
 @dataclass(frozen=True, slots=True)
 class WrittenOutput:
-    """What was written: rows, and per sink its path."""
+    """The written output: rows, and per sink its path."""
 
     rows: int
     paths: tuple[Path, ...]
@@ -189,7 +189,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class PersonsFrom:
-    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+    """The place where the person of a released row is found when the unit column was not released: in the source, through the row map."""
 
     staged: Staged
     row_map: Path
@@ -198,7 +198,7 @@ class PersonsFrom:
 
 @dataclass(frozen=True, slots=True)
 class RowMapFaults:
-    """Whether a row map is a map from every output row to one source row, none used twice.
+    """Soundness of a row map: it is a map from every output row to one source row, none used twice.
 
     ``out_of_range``: entries beyond the rows of the source or of the output. ``sources_twice``, ``outputs_twice``: rows named more
     than once. ``outputs_unmapped``: output rows that no entry names. ``sources_absent``: source rows that no entry names (they were
@@ -224,7 +224,7 @@ class Engine(Protocol):
 
     @property
     def offers(self) -> frozenset[Offer]:
-        """Which optional parts the engine has."""
+        """Return the optional parts that the engine has."""
         ...
 
     @property

@@ -80,7 +80,7 @@ class GeneraliseStep(Step):
     level: Annotated[_LevelNumber, _RAISED, Judged(coarser.level)] = 1
     """The level of the hierarchy, from 1; of dates also by its unit."""
     write: Annotated[Literal["label", "low", "middle"], CHOICE, Judged(always("breaking"))] = "label"
-    """What is written: the label as a text, or the lowest or middle value of an interval, which keeps the column's type."""
+    """The form that is written: the label as a text, or the lowest or middle value of an interval, which keeps the column's type."""
 
     def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
         """Return that values are recoded by a hierarchy that is yet to be read."""
@@ -126,7 +126,7 @@ class CodeStep(Step):
     bottom: Annotated[Exact | None, Judged(coarser.lower_end)] = None
     """Values below are one."""
     write: Annotated[Literal["label", "low"], CHOICE, Judged(always("breaking"))] = "label"
-    """What is written: `90+`, which makes the column a text; or the number at the top."""
+    """The form that is written: `90+`, which makes the column a text; or the number at the top."""
 
     def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
         """Return the map that draws the ends together."""

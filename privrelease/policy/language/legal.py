@@ -49,7 +49,7 @@ class Contact(Frozen):
 
 
 class Purpose(Frozen):
-    """What the data is processed for."""
+    """The purposes for which the data is processed."""
 
     id: Identifier
     """Name of the purpose."""
@@ -80,25 +80,25 @@ def folded_name(name: str) -> str:
 
 
 class Recipient(Frozen):
-    """Who gets the data."""
+    """A recipient of the data."""
 
     name: Text
     """Name of the recipient or category of recipients."""
     id: Identifier | None = None
-    """What releases call it in their `recipients`."""
+    """The id by which releases name it in their `recipients`."""
     country: Country | None = None
-    """Where the recipient is."""
+    """The country of the recipient."""
     access: Text | None = None
-    """How it is accessed, such as secure_environment."""
+    """The form of access, such as secure_environment."""
 
 
 class Transfer(Frozen):
     """A transfer to a third country."""
 
     country: Country
-    """Where the data goes."""
+    """The country to which the data is transferred."""
     recipient: Text | None = None
-    """Who receives it."""
+    """The recipient."""
     safeguard: Text | None = None
     """Adequacy decision, standard clauses or another safeguard (Art. 44-49 GDPR)."""
 
@@ -107,27 +107,27 @@ class Retention(Frozen):
     """Limits of storage, as ISO 8601 durations."""
 
     source: Annotated[Duration | None, Judged(words.kept)] = None
-    """How long the source is kept."""
+    """The time for which the source is kept."""
     release: Annotated[Duration | None, Judged(words.kept)] = None
-    """How long the release is kept."""
+    """The time for which the release is kept."""
 
 
 class Notice(Frozen):
-    """How data subjects are told (Art. 13 and 14 GDPR)."""
+    """The information of data subjects (Art. 13 and 14 GDPR)."""
 
     ref: Text | None = None
-    """Where the notice is."""
+    """The place of the notice."""
     exemption: Annotated[Text | None, Judged(words.claimed)] = None
     """The exemption that applies, such as art14-5-b."""
 
 
 class DpoAdvice(Frozen):
-    """What the data protection officer advised (Art. 35(2) GDPR)."""
+    """The advice of the data protection officer (Art. 35(2) GDPR)."""
 
     text: Text
     """The advice."""
     followed: Annotated[Flag, Judged(words.followed)]
-    """Whether it was followed."""
+    """True where the advice was followed."""
 
 
 class Dpia(Frozen):
@@ -179,7 +179,7 @@ class Legal(Frozen):
     security_measures: Annotated[tuple[Text, ...] | None, Judged(promised)] = None
     """Technical and organisational measures (Art. 32 GDPR)."""
     notice: Notice | None = None
-    """How data subjects are told."""
+    """The information of data subjects."""
     safeguards: Annotated[Text | None, Judged(words.newly)] = None
     """Safeguards of research and statistics (Art. 89(1) GDPR)."""
     dpia: Dpia | None = None

@@ -153,7 +153,7 @@ def _type_of(sink: Sink, name: str, kind: str, declared: ColumnType | None) -> C
 
 
 def _form_of(sink: Sink, columns: Sequence[Column]) -> FileFormat:
-    """How a file of others is cut into cells: by the first sign with which its header has most of the columns that are looked for."""
+    """Return how an external file is cut into cells: by the first sign with which its header has most of the columns that are looked for."""
     wanted = {column.name for column in columns}
 
     def seen(form: FileFormat) -> int:

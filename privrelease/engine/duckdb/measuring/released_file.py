@@ -60,7 +60,7 @@ _PAIRED = 16
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+    """The place where the person of a released row is found when the unit column was not released: in the source, through the row map."""
 
     source: Opened
     row_map: Path
