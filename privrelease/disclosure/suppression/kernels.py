@@ -366,19 +366,21 @@ def release_reached(
 
 
 class _Groups(NamedTuple):
-    """Work space of ``complete_groups``, by slot of a hash table: the group's key (``table``), the last row linked to it (``head``), what
-    its gainers gain (``hope``), how many records it lacks, the most one donor may cost it (``bar``), a bit map of who can bear donors.
+    """Work space of ``complete_groups``, by slot of a hash table: the group's key (``table``) and its ``number``; a bit map of who can bear donors.
 
-    By group number: ``slot``. By row of movable parts: the ``masked`` key, the row linked before (``following``), ``took``, ``loss`` of one record.
+    By group number: ``slot``, the last row linked to it (``head``), what its gainers gain (``hope``), how many records it lacks, the most one
+    donor may cost it (``bar``). By row of movable parts: the ``masked`` key, the row linked before (``following``), ``took``, ``loss`` of one
+    record.
     """
 
     table: Keys
+    number: Indices
+    marks: Keys
+    slot: Indices
     head: Indices
     hope: Counts
     lacking: Counts
     bar: Counts
-    marks: Keys
-    slot: Indices
     masked: Keys
     following: Indices
     took: Counts
@@ -391,11 +393,12 @@ def _work_space(rows: int, most_gainers: int) -> _Groups:
     return _Groups(
         np.zeros(size, np.uint64),
         np.empty(size, np.int32),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
         np.empty(size >> 3, np.uint64),
         np.empty(most_gainers + 1, np.int32),
+        np.empty(most_gainers + 1, np.int32),
+        np.empty(most_gainers + 1, np.int64),
+        np.empty(most_gainers + 1, np.int64),
+        np.empty(most_gainers + 1, np.int64),
         np.empty(rows, np.uint64),
         np.empty(rows + 1, np.int32),
         np.zeros(rows + 1, np.int64),
@@ -435,16 +438,18 @@ def _link_gainers(
         slot = _probe(table, key, shift)
         if table[slot] == np.uint64(0):
             table[slot] = key
-            groups.head[slot] = -1
-            groups.hope[slot] = 0
-            groups.lacking[slot] = need
+            groups.number[slot] = count
+            groups.head[count] = -1
+            groups.hope[count] = 0
+            groups.lacking[count] = need
             groups.slot[count] = slot
             count += 1
-        groups.hope[slot] -= spare * loss
-        groups.lacking[slot] -= spare
+        group = groups.number[slot]
+        groups.hope[group] -= spare * loss
+        groups.lacking[group] -= spare
         groups.loss[row] = loss
-        groups.following[row] = groups.head[slot]
-        groups.head[slot] = row
+        groups.following[row] = groups.head[group]
+        groups.head[group] = row
     return count
 
 
@@ -454,15 +459,14 @@ def _set_bars(count: int, groups: _Groups, nodes: Nodes) -> int:
     slot_shift, mark_shift = _slot_shift(nodes), _mark_shift(nodes)
     largest = -1
     for group in range(count):
-        slot = int(groups.slot[group])
-        groups.bar[slot] = -1
-        if groups.lacking[slot] > 0:
-            node = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
+        groups.bar[group] = -1
+        if groups.lacking[group] > 0:
+            node = _node_of(nodes, groups.table[groups.slot[group]], slot_shift, mark_shift)
             if node >= 0:
-                groups.lacking[slot] -= nodes.size[node]
-        if groups.lacking[slot] > 0:
-            groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
-            largest = max(largest, int(groups.bar[slot]))
+                groups.lacking[group] -= nodes.size[node]
+        if groups.lacking[group] > 0:
+            groups.bar[group] = (groups.hope[group] - 1) // groups.lacking[group]
+            largest = max(largest, int(groups.bar[group]))
     return largest
 
 
@@ -473,17 +477,16 @@ def _renew_marks(count: int, bits: int, dearness: int, groups: _Groups) -> int:
     _clear(groups.marks, 1 << (bits - 3))
     largest = -1
     for group in range(count):
-        slot = int(groups.slot[group])
-        largest = max(largest, int(groups.bar[slot]))
-        if groups.bar[slot] >= dearness:
-            _mark(groups.marks, groups.table[slot], np.uint64(64 - bits - 3))
+        largest = max(largest, int(groups.bar[group]))
+        if groups.bar[group] >= dearness:
+            _mark(groups.marks, groups.table[groups.slot[group]], np.uint64(64 - bits - 3))
     return largest
 
 
 @_inner
 def _link_donor(
     row: int,
-    slot: int,
+    group: int,
     chosen: int,
     need: int,
     safe: int,
@@ -498,19 +501,19 @@ def _link_donor(
     part = int(movable[row])
     node = int(places.node[part])
     spare = _spare(part, places, nodes, need, safe, False)
-    if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == groups.table[slot]):
+    if spare <= 0 or places.set[part] == chosen or (node > 0 and nodes.key[node] == groups.table[groups.slot[group]]):
         return
     loss = _cell_cost(sets.bits[chosen] & classes.present[places.item[part]], sets.column_cost) - places.cost[part]
     groups.loss[row] = loss
-    groups.following[row] = groups.head[slot]
-    groups.head[slot] = row
+    groups.following[row] = groups.head[group]
+    groups.head[group] = row
     # Twice as many as the group lacks are linked: another group may take some first.
-    groups.hope[slot] -= max(loss, 0) * max(0, min(spare, groups.lacking[slot]))
-    groups.lacking[slot] -= spare
-    if groups.lacking[slot] > 0:
-        groups.bar[slot] = (groups.hope[slot] - 1) // groups.lacking[slot]
-    elif groups.lacking[slot] <= -need:
-        groups.bar[slot] = -1
+    groups.hope[group] -= max(loss, 0) * max(0, min(spare, groups.lacking[group]))
+    groups.lacking[group] -= spare
+    if groups.lacking[group] > 0:
+        groups.bar[group] = (groups.hope[group] - 1) // groups.lacking[group]
+    elif groups.lacking[group] <= -need:
+        groups.bar[group] = -1
 
 
 @_inner
@@ -554,16 +557,16 @@ def _link_donors(
         if not _marked(groups.marks, key, mark_shift):
             continue
         slot = _probe(table, key, shift)
-        if table[slot] == np.uint64(0) or groups.bar[slot] < dearness:
+        if table[slot] == np.uint64(0) or groups.bar[groups.number[slot]] < dearness:
             continue
-        _link_donor(row, slot, chosen, need, safe, movable, groups, classes, sets, places, nodes)
+        _link_donor(row, int(groups.number[slot]), chosen, need, safe, movable, groups, classes, sets, places, nodes)
 
 
 @_inner
-def _next_loss(slot: int, level: int, groups: _Groups) -> int:
+def _next_loss(group: int, level: int, groups: _Groups) -> int:
     """Return the smallest loss above ``level`` among the rows of a group; 2^62 where there is none."""
     after = _FAR
-    at = int(groups.head[slot])
+    at = int(groups.head[group])
     while at >= 0:
         if level < groups.loss[at] < after:
             after = int(groups.loss[at])
@@ -573,7 +576,7 @@ def _next_loss(slot: int, level: int, groups: _Groups) -> int:
 
 @_inner
 def _take(
-    slot: int, need: int, safe: int, price: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
+    group: int, need: int, safe: int, price: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
 ) -> tuple[int, int, int, int, int]:
     """Take a group's rows out of their classes: all that become cheaper, then donors from the least dear on until it counts ``need``.
 
@@ -587,10 +590,10 @@ def _take(
     moves = 0
     level = -_FAR
     while True:
-        level = _next_loss(slot, level, groups)
+        level = _next_loss(group, level, groups)
         if level == _FAR or (level >= 0 and (size >= need or gained <= level * (need - size))):
             return size, gained, moves, more, exposed + (size if size < safe else 0)
-        at = int(groups.head[slot])
+        at = int(groups.head[group])
         while at >= 0:
             part = movable[at]
             if groups.loss[at] == level and places.node[part] != target:
@@ -615,10 +618,10 @@ def _take(
 
 @_inner
 def _put(
-    slot: int, accepted: bool, chosen: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
+    group: int, accepted: bool, chosen: int, target: int, movable: Counts, groups: _Groups, places: Places, nodes: Nodes
 ) -> None:
     """Put what a group took into its class, or back where it came from."""
-    at = int(groups.head[slot])
+    at = int(groups.head[group])
     while at >= 0:
         moved = groups.took[at]
         groups.took[at] = 0
@@ -681,11 +684,11 @@ def complete_groups(
         _link_donors(gainers, count, bits, under, need, safe, movable, row_key, dear, groups, classes, sets, places, nodes)
         for group in range(count):
             slot = int(groups.slot[group])
-            if groups.lacking[slot] > 0:
+            if groups.lacking[group] > 0:
                 groups.table[slot] = np.uint64(0)
                 continue
             target = _node_of(nodes, groups.table[slot], slot_shift, mark_shift)
-            size, gained, moves, more, exposed = _take(slot, need, safe, price, target, movable, groups, places, nodes)
+            size, gained, moves, more, exposed = _take(group, need, safe, price, target, movable, groups, places, nodes)
             # Room for every move of this group, and for the nodes that greedy may still open.
             room = nodes.used[0] + moves <= len(places.item) and nodes.used[1] + nodes.used[2] < len(nodes.key)
             affordable = more <= max(budget[0], 0) and exposed <= max(budget[1], 0)
@@ -697,7 +700,7 @@ def complete_groups(
                     target = _new_node(nodes, groups.table[slot], slot_shift, mark_shift)
                 nodes.size[target] = size
                 total += gained
-            _put(slot, accepted, under, target, movable, groups, places, nodes)
+            _put(group, accepted, under, target, movable, groups, places, nodes)
             groups.table[slot] = np.uint64(0)
     return total
 
