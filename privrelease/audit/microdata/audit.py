@@ -66,19 +66,19 @@ def audit_microdata(
     evidence = gather(plan, target, engine, verifiers)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    attacked, attack_checks = _attacked(evidence, engine)
-    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
+    attacked, attack_checks = _attacked(evidence, engine, verifiers)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine, verifiers), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))
-    measures = utility_measures(evidence, policy, engine)
+    measures = utility_measures(evidence, policy, engine, verifiers)
     audit = AuditResult(
         kind="microdata",
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_facts(evidence),
+        data=data_facts(evidence, verifiers),
         threats=threats,
         union=union,
         utility=utility_facts(evidence),
@@ -92,12 +92,14 @@ def audit_microdata(
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
 
 
-def _attacked(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def _attacked(
+    evidence: Evidence, engine: AuditEngine, verifiers: Verifiers
+) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     if evidence.plan.attacks is None:
         return None, ()
     from privrelease.audit.microdata.attacks.run import attack
 
-    return attack(evidence, engine)
+    return attack(evidence, engine, verifiers)
 
 
 def findings_of(

@@ -10,8 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import BudgetError
-from privrelease.ledger.entries import written
-from privrelease.ledger.state import differ, digests_of
+from privrelease.ledger.entries import differ, digests_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

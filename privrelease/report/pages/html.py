@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from privrelease.report.pages.bytecode import TemplateCode
 from privrelease.report.sections.registry import SECTIONS
 from privrelease.report.view.numbers import number, written_in
 from privrelease.report.view.page import build_page
@@ -73,6 +74,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        bytecode_cache=TemplateCode("autoescape, blocks trimmed and stripped, newline kept, undefined is an error"),
     )
 
 

@@ -17,7 +17,7 @@ from privrelease.report.sections.sensitive import (
     sensitive_body,
 )
 from privrelease.report.view import numbers
-from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
+from privrelease.report.view.page import Absent, Shown, coarser_columns, exact, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,9 @@ def build(context: Context) -> RiskBody | Absent:
         everyone.append((audit.union, True))
     return RiskBody(
         tuple(_overview(threat, union, catalogue) for threat, union in everyone),
-        tuple(_threat(threat, union, place, catalogue) for place, (threat, union) in enumerate(everyone)),
+        tuple(
+            _threat(threat, union, place, catalogue, coarser_columns(audit)) for place, (threat, union) in enumerate(everyone)
+        ),
         attackers(audit, catalogue),
         key_rows(audit, catalogue),
         sensitive_body(audit, catalogue),
@@ -154,12 +156,14 @@ def _plain(figure: Figure | None, catalogue: Catalogue) -> Shown:
     return Shown(numbers.percent(value), str(value))
 
 
-def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue) -> ThreatBody:
+def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue, coarser: Sequence[str]) -> ThreatBody:
     attacker = catalogue.text(f"risk.attacker.{threat.attacker}")
     known: Sentence = ("risk.describe_none", {"attacker": attacker})
     if threat.columns:
         known = ("risk.describe", {"attacker": attacker, "columns": ", ".join(threat.columns)})
     sentences: list[Sentence] = [known, (f"risk.reading.{threat.missing}", {}), (f"risk.counted.{threat.after.counted}", {})]
+    if set(coarser) & set(threat.columns):
+        sentences.insert(2, (f"risk.labels.{threat.missing}", {}))
     records, residual = exact(threat.after.records), exact(threat.after.residual)
     if records is not None and residual is not None:
         counts = {"records": numbers.number(records), "residual": numbers.number(residual)}

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from privrelease.relational.treatments import Family, family_of
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import for_edition, is_withheld
 
@@ -31,6 +32,7 @@ __all__ = [
     "Sentence",
     "Shown",
     "build_page",
+    "coarser_columns",
     "exact",
     "released_words",
     "shown",
@@ -198,3 +200,10 @@ def shown_beside(figure: Figure, threshold: Figure, catalogue: Catalogue) -> tup
         )
     text, limit_text = numbers.beside(value, limit)
     return Shown(text, str(value) if value.denominator > 1 else None), Shown(limit_text, str(limit))
+
+
+def coarser_columns(audit: AuditResult) -> tuple[str, ...]:
+    """Return the released columns whose values were written coarser."""
+    return tuple(
+        column.name for column in audit.data.columns if column.leaves and family_of(column.treated) is Family.GENERALISATION
+    )

@@ -2,7 +2,8 @@
 
 A predicate is a conjunction of conditions on columns that matches exactly one released record. It succeeds where it matches exactly one person
 in the data; the control tries the same predicates on persons who are not in the release. Univariate: a value that occurs once, missing where a
-single cell is, and the lowest and highest numbers. Multivariate: a released record and some columns, names equal, numbers at least or at most the
+single cell is, and the lowest and highest numbers. Of labels: a person meets one where the person's value is under it, is at least its lower
+end or below its upper end. Multivariate: a released record and some columns, names equal, numbers at least or at most the
 record's (away from the median, where fewer are); missing cells give no condition there. Guessing: predicates of the same shape made of values
 drawn from the file's columns.
 
@@ -67,8 +68,10 @@ def matching(predicate: Predicate, columns: Sequence[Attribute]) -> NDArray[np.b
     """Return which rows meet every condition: (n,) bool."""
     met: NDArray[np.bool_] | None = None
     for condition in predicate:
-        codes = columns[condition.column].codes
-        if condition.operator == "=":
+        codes, cover = columns[condition.column].codes, columns[condition.column].cover
+        if cover is not None:
+            one = cover.meets(condition.operator, condition.code)[codes]
+        elif condition.operator == "=":
             one = codes == condition.code
         elif condition.operator == ">=":
             one = codes >= condition.code

@@ -59,9 +59,12 @@ def _sides(evidence: Evidence, threat: ThreatPlan) -> _Sides | None:
     before = None
     if evidence.before is not None:
         kind: Residual = "lost" if marked else "class"
-        before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each, evidence.sizes)
+        before = Table(
+            evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each, sizes=evidence.sizes
+        )
     kind = "lost" if lost else "class"
-    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each, evidence.sizes)
+    labelled = evidence.labelled
+    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each, labelled, evidence.sizes)
     own = threat.thresholds.k
     return _Sides(before, after, Audience(own if own > 1 else minimum_of(evidence.plan.threats)))
 
@@ -199,7 +202,7 @@ def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetF
 
 
 def _compatible(threat: ThreatPlan, before: Table, after: Table) -> dict[str, Figure]:
-    sizes = compatible(before.records, after.records, threat.columns, after.residual)
+    sizes = compatible(before.records, after, threat.columns)
     risk = prosecutor_risk(sizes)
     return {
         "compatible_k": Figure.of(sizes.smallest, "count", note=None if sizes.n_records else NO_RECORDS),
