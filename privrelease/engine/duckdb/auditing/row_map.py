@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
 
-__all__ = ["RowMap", "alike_cells", "opened_map", "times_named"]
+__all__ = ["RowMap", "alike_cells", "opened_map", "paired_cells", "times_named"]
 
 _BLOCK_ROWS = 1 << 20
 #: Rows of which it is held at once how often each is named: a byte for each.
@@ -125,6 +125,29 @@ def alike_cells(
             found[name] = rows, there, left, both, same
         del before, after  # before the next ones are read
     return found
+
+
+def paired_cells(
+    connection: Connection, source: Opened, released: Opened, row_map: RowMap, enums: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Count the pairs of columns whose texts have enumerations of their own on both sides. ``enums``: (column, values of each side).
+
+    Yields of each column the rows of each pair of codes, (values of the source + 1, values of the release + 1), 0 for a missing cell.
+    """
+    for names in _groups({name: max(sizes) for name, sizes in enums.items()}, source.n_rows + released.n_rows):
+        sides = [
+            _codes(connection, of, names, [np.dtype(np.min_scalar_type(enums[name][side])) for name in names])
+            for side, of in enumerate((source, released))
+        ]
+        shapes = [tuple(size + 1 for size in enums[name]) for name in names]
+        rows = [np.zeros(ours * theirs, np.int64) for ours, theirs in shapes]
+        for of_source, of_output in row_map.inside(source.n_rows, released.n_rows):
+            for place, (ours, theirs) in enumerate(shapes):
+                pairs = sides[0][place][of_source].astype(np.int32) * theirs + sides[1][place][of_output]
+                rows[place] += np.bincount(pairs, minlength=ours * theirs)
+        for name, shape, found in zip(names, shapes, rows, strict=True):
+            yield name, found.reshape(shape)
+        del sides
 
 
 def _groups(enums: Mapping[str, int], cells: int) -> Iterator[list[str]]:
