@@ -15,6 +15,7 @@ import sys
 import threading
 import warnings
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -167,11 +168,44 @@ def _terminated_as_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _nothing() -> None:
+    """Stand for a verb that is not called."""
+
+
+def _for_call(arguments: Sequence[str]) -> typer.Typer:
+    """Return the application with the options of the verb that is called; the others keep their names and what help says of each.
+
+    Reading the options of thirty verbs takes longer than most of them work. Where no verb is recognised all are complete.
+    """
+    verbs = {_name_of(one): one for one in app.registered_commands}
+    asked = arguments[0] if arguments else ""
+    if asked not in {*verbs, "ledger", "--help", "-h"}:
+        return app
+    lean = copy(app)
+    lean.registered_commands = [one if name == asked else _listed(one) for name, one in verbs.items()]
+    if asked != "ledger":
+        (group,) = app.registered_groups
+        group, inner = copy(group), copy(ledger_app)
+        inner.registered_commands, group.typer_instance = [], inner
+        lean.registered_groups = [group]
+    return lean
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or ""
+
+
+def _listed(command: CommandInfo) -> CommandInfo:
+    named = copy(command)
+    named.callback = _nothing
+    return named
+
+
 def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.main import get_command
 
-    command = cast("TyperGroup", get_command(app))
+    command = cast("TyperGroup", get_command(_for_call(arguments)))
     name_variables(command)
     if said := variables_without_verb(command, arguments):
         return Ending(2, "a variable sets no option", said)

@@ -61,6 +61,8 @@ class AttackFacts(Document):
     """Of singling out the columns of a predicate."""
     covered: Figure | None = Field(default=None, exclude_if=lambda figure: figure is None)
     """Of inference of a column that is released as labels: the mean share of the domain that right guesses cover."""
+    strongest: tuple[str, ...] = Field(default=(), exclude_if=lambda columns: not columns)
+    """Of singling out the columns of the predicates that succeeded most often; internal."""
     main: RateFacts | None
     baseline: RateFacts | None
     control: RateFacts | None
@@ -119,7 +121,9 @@ def _rounded_attack(one: AttackFacts) -> AttackFacts:
     outcome = None if one.visibility is Visibility.INTERNAL else one.outcome
     # what is said of anything but a pass holds figures that are not rounded
     changes["covered"] = None if one.covered is None else _whole_per_cent(one.covered, round)
-    return one.model_copy(update={**changes, "outcome": outcome, "said": one.said if outcome is Outcome.PASS else ""})
+    return one.model_copy(
+        update={**changes, "outcome": outcome, "strongest": (), "said": one.said if outcome is Outcome.PASS else ""}
+    )
 
 
 def _rounded_rate(rate: RateFacts | None) -> RateFacts | None:

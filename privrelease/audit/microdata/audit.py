@@ -24,7 +24,7 @@ from privrelease.audit.microdata.previous_releases import beside_microdata
 from privrelease.audit.microdata.recoding import VERIFIERS
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
-from privrelease.audit.microdata.risk.threats import threat_results, union_result
+from privrelease.audit.microdata.risk.threats import key_facts, threat_results, union_result
 from privrelease.audit.microdata.utility.measures import utility_measures
 from privrelease.audit.threat_checks import threat_findings
 
@@ -85,6 +85,7 @@ def audit_microdata(
         checks=checks,
         findings=findings,
         sensitive=sensitive_values(evidence, engine),
+        quasi_identifiers=key_facts(evidence),
         attacks=attacked,
         utility_measures=measures,
     )

@@ -11,9 +11,7 @@ from typing import Annotated
 import typer
 
 from privrelease.cli import options as o
-from privrelease.cli.commands.diff import DiffFormat, StopAt
-from privrelease.cli.commands.explain import ExplainFormat
-from privrelease.cli.console import Console, FailOn, Format, PlainFormat
+from privrelease.cli.console import Console, DiffFormat, ExplainFormat, FailOn, Format, PlainFormat, StopAt
 from privrelease.cli.exit import Ending, ended
 
 __all__ = ["diff", "explain", "hierarchy", "init", "schema", "show", "validate"]

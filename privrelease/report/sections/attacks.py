@@ -60,6 +60,7 @@ class AttackRow:
     status: Status
     result: str
     said: str
+    strongest: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
         said=numbers.unbroken(" ".join(filter(None, (one.said, _covered(one, texts))))),
+        strongest=("attacks.strongest", {"columns": ", ".join(one.strongest)}) if one.strongest else None,
     )
 
 

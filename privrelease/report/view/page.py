@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = [
@@ -54,21 +55,23 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label and what is stated for it; ``gap`` where nothing is."""
+    """A label and what is stated for it; ``gap`` where nothing is. ``small``: small print for each value, where there is any."""
 
     label: str
     values: tuple[str, ...]
     gap: bool = False
     code: bool = False
+    small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Inputs of a section: the audit as its edition admits it, and the language."""
+    """Inputs of a section: the audit as its edition admits it, the language, and what became of the release (None: not known, or not for recipients)."""
 
     audit: AuditResult
     edition: Edition
     catalogue: Catalogue
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,14 @@ class SectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page: heading, basis, and either a body with its template or the reason why there is none."""
+    """A section of a page: heading, basis, and either a body with its template or the reason why there is none. ``fold``: what is inside, in a
+    line; empty where the section is always open.
+    """
 
     name: str
     heading: str
     basis: str
+    fold: str
     body: object | None
     reason: str | None
 
@@ -115,10 +121,16 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, sections: tuple[SectionSpec, ...]) -> Page:
+def build_page(
+    audit: AuditResult,
+    edition: Edition,
+    catalogue: Catalogue,
+    sections: tuple[SectionSpec, ...],
+    standing: Standing | None = None,
+) -> Page:
     """Build the view of one edition; sections that do not apply are left out."""
     kept = for_edition(audit, edition)
-    context = Context(kept, edition, catalogue)
+    context = Context(kept, edition, catalogue, standing if edition.value == "internal" else None)
     built: list[Section] = []
     for spec in sections:
         body = spec.build(context) if spec.kind in {None, audit.kind} else None
@@ -126,7 +138,9 @@ def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, secti
             continue
         reason = body.reason if isinstance(body, Absent) else None
         heading, basis = catalogue.text(f"{spec.name}.heading"), catalogue.text(f"{spec.name}.basis")
-        built.append(Section(spec.name, heading, basis, None if reason else body, reason))
+        own = f"fold.{spec.name}"
+        fold = "" if spec.number == 0 else catalogue.text(own if catalogue.has(own) else "fold.any")
+        built.append(Section(spec.name, heading, basis, fold, None if reason else body, reason))
     identity = kept.identity
     meta: list[Sentence] = [
         ("page.policy", {"id": identity.policy_id, "version": identity.policy_version}),

@@ -18,9 +18,11 @@ from privrelease.audit.microdata.attacks.records import Attribute, Tuples, neare
 from privrelease.audit.microdata.attacks.sampling import drawn_rows
 from privrelease.audit.microdata.attacks.singling_out import (
     isolated,
+    isolating,
     multivariate,
     random_predicates,
     scaled_control,
+    strongest,
     univariate,
 )
 from privrelease.engine.protocol.attacks import Drawn
@@ -56,6 +58,7 @@ class AttackAttempt:
     other: tuple[str, ...] = ()
     target: str | None = None
     combine: int | None = None
+    strongest: tuple[str, ...] = ()
     missing: str | None = None
     unsound: str | None = None
     covered: float | None = None
@@ -122,10 +125,12 @@ def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predi
     names = sorted(one.knows)  # by name: how a policy orders its columns picks no predicates
     data, released = ground.data, ground.released.columns_of(names)
     guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
+    hits = isolating(predicates, data.columns_of(names), data.counts, data.spans)
     made = replace(
         one,
         missing=None,
-        main=isolated(predicates, data.columns_of(names), data.counts, data.spans),
+        main=Rate(sum(hits), len(hits)),
+        strongest=tuple(names[place] for place in strongest(predicates, hits)),
         baseline=isolated(guessed, data.columns_of(names), data.counts, data.spans),
     )
     if ground.control is None:

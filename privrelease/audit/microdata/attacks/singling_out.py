@@ -16,6 +16,7 @@ Sources: Cohen and Nissim 2020 (predicate singling out); Giomi et al. 2023 (Anon
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import floor
 from typing import TYPE_CHECKING, Literal
@@ -36,10 +37,12 @@ __all__ = [
     "Condition",
     "Predicate",
     "isolated",
+    "isolating",
     "matching",
     "multivariate",
     "random_predicates",
     "scaled_control",
+    "strongest",
     "univariate",
 ]
 
@@ -109,7 +112,28 @@ def isolated(
     >>> isolated([(Condition(0, ">=", 2),)], ages, None, np.array([[4, 5, 5]] * 2))  # two rows of one person
     Rate(successes=1, attempts=1, known=None)
     """
-    return Rate(sum(_isolates(one, columns, counts, persons) for one in predicates), len(predicates))
+    return Rate(sum(isolating(predicates, columns, counts, persons)), len(predicates))
+
+
+def isolating(
+    predicates: Sequence[Predicate],
+    columns: Sequence[Attribute],
+    counts: NDArray[np.int64] | None = None,
+    persons: NDArray[np.int64] | None = None,
+) -> tuple[bool, ...]:
+    """Return of each predicate whether it matches exactly one row, or rows of exactly one person; see :func:`isolated`."""
+    return tuple(_isolates(one, columns, counts, persons) for one in predicates)
+
+
+def strongest(predicates: Sequence[Predicate], succeeded: Sequence[bool]) -> tuple[int, ...]:
+    """Return the places of the columns whose predicates succeeded most often, the first by place of several; none where none did.
+
+    >>> age, sex = Condition(0, "=", 1), Condition(1, "=", 1)
+    >>> strongest([(age, sex), (sex,), (age,), (age,)], [False, True, True, True])
+    (0,)
+    """
+    times = Counter(tuple(condition.column for condition in one) for one, hit in zip(predicates, succeeded, strict=True) if hit)
+    return min(times, key=lambda places: (-times[places], places), default=())
 
 
 def univariate(
