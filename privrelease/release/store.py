@@ -158,13 +158,18 @@ class ReleaseStore:
             state = self._in(run, RunState.PARKED)
             if state.decided is None:
                 raise _wrong_state(state, "decided upon")
-            after = sha256(page).hexdigest()
-            # stopped at any line, the page is one of those that are recorded
-            run.save(_with_pages(state, (*state.decided.pages, after)))
-            with os_errors("recording the sign-off"):
+            with _page_recorded(run, state, page), os_errors("recording the sign-off"):
                 write_atomically(run.internal / "signoff.json", record)
                 write_atomically(run.report, page)
-            run.save(_with_pages(state, (after,)))
+
+    def say_standing(self, run_id: str, page: bytes) -> None:
+        """Write the internal report of a run that was decided upon again, as it says what became of it. Raises InputError (R123)."""
+        with self._locked():
+            run = self.folder(run_id)
+            state = run.record()
+            if state.decided is not None:
+                with _page_recorded(run, state, page), os_errors("writing what became of a run"):
+                    write_atomically(run.report, page)
 
     def quarantine(self, run_id: str, reason: str) -> RunFolder:
         """Move a run that must not be published out of the way; the previous release stays as it was. Returns the new folder."""
@@ -373,6 +378,16 @@ class ReleaseStore:
         else:
             run.save(record.model_copy(update={"closed": True}))
         return False
+
+
+@contextmanager
+def _page_recorded(run: RunFolder, record: RunRecord, page: bytes) -> Iterator[None]:
+    """Record the digest of a page that the block writes; stopped at any line, the page is one of those that are recorded."""
+    after = sha256(page).hexdigest()
+    before = () if record.decided is None else record.decided.pages
+    run.save(_with_pages(record, (*before, after)))
+    yield
+    run.save(_with_pages(record, (after,)))
 
 
 def _with_pages(record: RunRecord, pages: tuple[str, ...]) -> RunRecord:

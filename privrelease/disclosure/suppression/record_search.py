@@ -48,13 +48,13 @@ class Assignment:
     suppressed: NDArray[np.bool_]
 
 
-def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need: int) -> NDArray[np.int32]:
-    """Return ``codes`` (m, q) with every value that fewer than ``need`` records have set to 0, the rest renumbered densely.
+def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need: int) -> NDArray[np.unsignedinteger]:
+    """Return ``codes`` (m, q) with every value that fewer than ``need`` records have set to 0, the rest renumbered densely, as narrow as they fit.
 
     >>> hide_rare_values(np.array([[1, 7], [1, 9]], np.int32), np.array([2, 1]), 2).tolist()
     [[1, 1], [1, 0]]
     """
-    dense = np.zeros_like(codes)
+    dense = np.zeros(codes.shape, np.min_scalar_type(int(codes.max(initial=0))))
     for column in range(codes.shape[1]):
         values: NDArray[np.integer[Any]] = codes[:, column]
         first = 0
@@ -71,7 +71,7 @@ def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need:
 
 
 def search_records(
-    codes: NDArray[np.int32], records: NDArray[np.int64], *, target: Target, costs: tuple[int, ...]
+    codes: NDArray[np.integer[Any]], records: NDArray[np.int64], *, target: Target, costs: tuple[int, ...]
 ) -> Assignment:
     """Assign every record of the classes ``codes`` (m, q) to a set of columns so that ``target`` is met.
 
@@ -82,6 +82,7 @@ def search_records(
     from privrelease.disclosure.suppression.record_state import RecordState
 
     state = RecordState(codes, records, costs)
+    del codes, records  # as long as the classes, which may be millions
     state.run(_uniform(state, target.need))
     parts = state.parts if _met(state, target) else _meet_limits(state, target)
     return Assignment(parts.item, parts.records, state.columns[parts.set])

@@ -1,15 +1,15 @@
 /* Groups completed by donors: records that others can spare join a group that lacks a few. */
 #include "classes.h"
 
-/* Work space, by slot of a hash table: the group's key (`table`), the last row linked to it (`head`), what its gainers gain (`hope`), how
- * many records it lacks, the most one donor may cost it (`bar`), a bit map of who can bear donors. By group number: `slot`. By row of
- * movable parts: the `masked` key, the row linked before (`following`), `took`, `loss` of one record. */
+/* Work space, by slot of a hash table: the group's key (`table`) and its `number`; a bit map of who can bear donors. By group number: `slot`,
+ * the last row linked to it (`head`), what its gainers gain (`hope`), how many records it lacks, the most one donor may cost it (`bar`).
+ * By row of movable parts: the `masked` key, the row linked before (`following`), `took`, `loss` of one record. */
 typedef struct {
     uint64_t *table;
-    int32_t *head;
-    int64_t *hope, *lacking, *bar;
+    int32_t *number;
     uint64_t *marks;
-    int32_t *slot;
+    int32_t *slot, *head;
+    int64_t *hope, *lacking, *bar;
     uint64_t *masked;
     int32_t *following;
     int64_t *took, *loss;
@@ -32,16 +32,16 @@ typedef struct {
 } Work;
 
 static void free_groups(Groups *groups) {
-    free(groups->table), free(groups->head), free(groups->hope), free(groups->lacking), free(groups->bar), free(groups->marks);
-    free(groups->slot), free(groups->masked), free(groups->following), free(groups->took), free(groups->loss);
+    free(groups->table), free(groups->number), free(groups->marks), free(groups->slot), free(groups->head), free(groups->hope);
+    free(groups->lacking), free(groups->bar), free(groups->masked), free(groups->following), free(groups->took), free(groups->loss);
 }
 
 static bool make_groups(Groups *groups, int64_t rows, int64_t most) {
-    size_t size = (size_t)1 << bits_for(most), line = (size_t)rows + 1;
-    *groups = (Groups){calloc(size, 8), malloc(size * 4), malloc(size * 8), malloc(size * 8), malloc(size * 8), malloc(size),
-                       malloc(((size_t)most + 1) * 4), malloc(line * 8), malloc(line * 4), calloc(line, 8), malloc(line * 8)};
-    return groups->table && groups->head && groups->hope && groups->lacking && groups->bar && groups->marks && groups->slot &&
-           groups->masked && groups->following && groups->took && groups->loss;
+    size_t size = (size_t)1 << bits_for(most), line = (size_t)rows + 1, each = (size_t)most + 1;
+    *groups = (Groups){calloc(size, 8), malloc(size * 4), malloc(size), malloc(each * 4), malloc(each * 4), malloc(each * 8),
+                       malloc(each * 8), malloc(each * 8), malloc(line * 8), malloc(line * 4), calloc(line, 8), malloc(line * 8)};
+    return groups->table && groups->number && groups->marks && groups->slot && groups->head && groups->hope && groups->lacking &&
+           groups->bar && groups->masked && groups->following && groups->took && groups->loss;
 }
 
 /* Return the first place in the falling costs whose value is not above `value`. */
@@ -90,16 +90,18 @@ static void link_gainers(Work *work) {
         int64_t slot = probe(groups->table, key, shift);
         if (groups->table[slot] == 0) {
             groups->table[slot] = key;
-            groups->head[slot] = -1;
-            groups->hope[slot] = 0;
-            groups->lacking[slot] = work->need;
+            groups->number[slot] = (int32_t)work->count;
+            groups->head[work->count] = -1;
+            groups->hope[work->count] = 0;
+            groups->lacking[work->count] = work->need;
             groups->slot[work->count++] = (int32_t)slot;
         }
-        groups->hope[slot] -= spare * loss;
-        groups->lacking[slot] -= spare;
+        int32_t group = groups->number[slot];
+        groups->hope[group] -= spare * loss;
+        groups->lacking[group] -= spare;
         groups->loss[row] = loss;
-        groups->following[row] = groups->head[slot];
-        groups->head[slot] = (int32_t)row;
+        groups->following[row] = groups->head[group];
+        groups->head[group] = (int32_t)row;
     }
 }
 
@@ -108,15 +110,14 @@ static int64_t set_bars(Work *work) {
     Groups *groups = &work->groups;
     int64_t largest = -1;
     for (int64_t group = 0; group < work->count; group++) {
-        int64_t slot = groups->slot[group];
-        groups->bar[slot] = -1;
-        if (groups->lacking[slot] > 0) {
-            int64_t node = node_of(&work->nodes, groups->table[slot]);
-            if (node >= 0) groups->lacking[slot] -= work->nodes.size[node];
+        groups->bar[group] = -1;
+        if (groups->lacking[group] > 0) {
+            int64_t node = node_of(&work->nodes, groups->table[groups->slot[group]]);
+            if (node >= 0) groups->lacking[group] -= work->nodes.size[node];
         }
-        if (groups->lacking[slot] > 0) {
-            groups->bar[slot] = floor_divided(groups->hope[slot] - 1, groups->lacking[slot]);
-            largest = most_of(largest, groups->bar[slot]);
+        if (groups->lacking[group] > 0) {
+            groups->bar[group] = floor_divided(groups->hope[group] - 1, groups->lacking[group]);
+            largest = most_of(largest, groups->bar[group]);
         }
     }
     return largest;
@@ -128,27 +129,26 @@ static int64_t renew_marks(Work *work, int64_t dearness) {
     int64_t largest = -1;
     memset(groups->marks, 0, (size_t)1 << work->bits); /* 2^(bits + 3) bits */
     for (int64_t group = 0; group < work->count; group++) {
-        int64_t slot = groups->slot[group];
-        largest = most_of(largest, groups->bar[slot]);
-        if (groups->bar[slot] >= dearness) mark(groups->marks, groups->table[slot], 64 - work->bits - 3);
+        largest = most_of(largest, groups->bar[group]);
+        if (groups->bar[group] >= dearness) mark(groups->marks, groups->table[groups->slot[group]], 64 - work->bits - 3);
     }
     return largest;
 }
 
 /* Link a row to the group it may give records to, and lower what that group still lacks and can bear. */
-static void link_donor(Work *work, int64_t row, int64_t slot) {
+static void link_donor(Work *work, int64_t row, int64_t group) {
     Groups *groups = &work->groups;
     int64_t part = work->movable[row], node = work->places.node[part], spare = spare_of(work, part, false);
-    if (spare <= 0 || work->places.set[part] == work->chosen || (node > 0 && work->nodes.key[node] == groups->table[slot])) return;
+    if (spare <= 0 || work->places.set[part] == work->chosen || (node > 0 && work->nodes.key[node] == groups->table[groups->slot[group]])) return;
     int64_t loss = loss_of(work, part);
     groups->loss[row] = loss;
-    groups->following[row] = groups->head[slot];
-    groups->head[slot] = (int32_t)row;
+    groups->following[row] = groups->head[group];
+    groups->head[group] = (int32_t)row;
     /* Twice as many as the group lacks are linked: another group may take some first. */
-    groups->hope[slot] -= most_of(loss, 0) * most_of(0, least_of(spare, groups->lacking[slot]));
-    groups->lacking[slot] -= spare;
-    if (groups->lacking[slot] > 0) groups->bar[slot] = floor_divided(groups->hope[slot] - 1, groups->lacking[slot]);
-    else if (groups->lacking[slot] <= -work->need) groups->bar[slot] = -1;
+    groups->hope[group] -= most_of(loss, 0) * most_of(0, least_of(spare, groups->lacking[group]));
+    groups->lacking[group] -= spare;
+    if (groups->lacking[group] > 0) groups->bar[group] = floor_divided(groups->hope[group] - 1, groups->lacking[group]);
+    else if (groups->lacking[group] <= -work->need) groups->bar[group] = -1;
 }
 
 /* Link rows that the groups may take as donors, by rising cost to the group. A bit map turns most rows away at once. */
@@ -172,15 +172,15 @@ static void link_donors(Work *work) {
         uint64_t key = groups->masked[row];
         if (!marked(groups->marks, key, mark_shift)) continue;
         int64_t slot = probe(groups->table, key, shift);
-        if (groups->table[slot] == 0 || groups->bar[slot] < dearness) continue;
-        link_donor(work, row, slot);
+        if (groups->table[slot] == 0 || groups->bar[groups->number[slot]] < dearness) continue;
+        link_donor(work, row, groups->number[slot]);
     }
 }
 
 /* Return the smallest loss above `level` among the rows of a group; 2^62 where there is none. */
-static int64_t next_loss(const Groups *groups, int64_t slot, int64_t level) {
+static int64_t next_loss(const Groups *groups, int64_t group, int64_t level) {
     int64_t after = FAR;
-    for (int32_t at = groups->head[slot]; at >= 0; at = groups->following[at]) {
+    for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) {
         if (level < groups->loss[at] && groups->loss[at] < after) after = groups->loss[at];
     }
     return after;
@@ -193,7 +193,7 @@ typedef struct {
 } Outcome;
 
 /* Take a group's rows out of their classes: all that become cheaper, then donors from the least dear on until it counts `need`. */
-static Outcome take(Work *work, int64_t slot, int64_t target) {
+static Outcome take(Work *work, int64_t group, int64_t target) {
     Groups *groups = &work->groups;
     const Places *places = &work->places;
     const Nodes *nodes = &work->nodes;
@@ -203,12 +203,12 @@ static Outcome take(Work *work, int64_t slot, int64_t target) {
     done.exposed = done.size < work->safe ? -done.size : 0;
     int64_t level = -FAR;
     for (;;) {
-        level = next_loss(groups, slot, level);
+        level = next_loss(groups, group, level);
         if (level == FAR || (level >= 0 && (done.size >= work->need || done.gained <= level * (work->need - done.size)))) {
             if (done.size < work->safe) done.exposed += done.size;
             return done;
         }
-        for (int32_t at = groups->head[slot]; at >= 0; at = groups->following[at]) {
+        for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) {
             int64_t part = work->movable[at], node = places->node[part];
             if (groups->loss[at] != level || node == target) continue;
             int64_t spare = spare_of(work, part, level < 0);
@@ -232,10 +232,10 @@ static Outcome take(Work *work, int64_t slot, int64_t target) {
 }
 
 /* Put what a group took into its class, or back where it came from. */
-static void put(Work *work, int64_t slot, bool accepted, int64_t target) {
+static void put(Work *work, int64_t group, bool accepted, int64_t target) {
     Groups *groups = &work->groups;
     const Places *places = &work->places;
-    for (int32_t at = groups->head[slot]; at >= 0; at = groups->following[at]) {
+    for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) {
         int64_t moved = groups->took[at], part = work->movable[at];
         groups->took[at] = 0;
         if (moved > 0 && !accepted) {
@@ -266,9 +266,9 @@ static int64_t complete(Work *work, int64_t chosen) {
     link_donors(work);
     for (int64_t group = 0; group < work->count; group++) {
         int64_t slot = groups->slot[group];
-        if (groups->lacking[slot] <= 0) {
+        if (groups->lacking[group] <= 0) {
             int64_t target = node_of(nodes, groups->table[slot]);
-            Outcome done = take(work, slot, target);
+            Outcome done = take(work, group, target);
             /* Room for every move of this group, and for the nodes that greedy may still open. */
             bool room = nodes->used[0] + done.moves <= work->places.room && nodes->used[1] + nodes->used[2] < nodes->room;
             bool affordable = done.more <= most_of(work->budget[0], 0) && done.exposed <= most_of(work->budget[1], 0);
@@ -280,7 +280,7 @@ static int64_t complete(Work *work, int64_t chosen) {
                 nodes->size[target] = done.size;
                 total += done.gained;
             }
-            put(work, slot, accepted, target);
+            put(work, group, accepted, target);
         }
         groups->table[slot] = 0;
     }

@@ -39,6 +39,17 @@ class CheckKind:
 #: Every built-in check. ``threat``: measured over one threat's columns (all protected threats, the worst, where none is named).
 CHECKS: tuple[CheckKind, ...] = (
     CheckKind("suppressed_cells", "share", "share of the protected threats' cells that were suppressed", column=True),
+    CheckKind(
+        "generalised_cells",
+        "share",
+        "share of the released cells of coarser columns that stand for more than one value of the domain",
+        column=True,
+    ),
+    CheckKind(
+        "precision",
+        "share",
+        "one less the mean height of cells in their hierarchies, of generalised columns; a lost cell is at the top",
+    ),
     CheckKind("dropped_rows", "share", "share of the source's rows that did not leave"),
     CheckKind("highest_risk", "risk", "highest prosecutor risk of a record", threat=True),
     CheckKind("average_risk", "risk", "average prosecutor risk", threat=True),

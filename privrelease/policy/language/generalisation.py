@@ -73,6 +73,7 @@ class GeneraliseStep(Step):
     """Values of these columns are written as labels of their hierarchies."""
 
     named: ClassVar[str] = "generalise"
+    contains: ClassVar[bool] = True
 
     generalise: _Columns
     """Names of the columns."""
@@ -115,6 +116,7 @@ class CodeStep(Step):
     """The largest, or smallest, values of these columns are written as one; those between stay."""
 
     named: ClassVar[str] = "code"
+    contains: ClassVar[bool] = True
     takes: ClassVar[frozenset[ColumnType] | None] = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
     code: _Columns
@@ -144,6 +146,7 @@ class RoundStep(Step):
     """Numbers of these columns are written as the nearest multiple of a step."""
 
     named: ClassVar[str] = "round"
+    contains: ClassVar[bool] = True
     takes: ClassVar[frozenset[ColumnType] | None] = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
     round: _Columns

@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
     from privrelease.report.pages.index import IndexPage
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["print_style", "render", "render_html", "render_index"]
 
 
-def render_html(audit: AuditResult, edition: Edition, catalogue: Catalogue | None = None) -> str:
-    """Render one edition of an audit as a self-contained page.
+def render_html(
+    audit: AuditResult, edition: Edition, catalogue: Catalogue | None = None, standing: Standing | None = None
+) -> str:
+    """Render one edition of an audit as a self-contained page. ``standing``: what became of the release, where it is known.
 
     Everything that comes from data or policy is escaped by Jinja; the page forbids itself scripts and every connection by a
     content security policy that admits its own style sheet only, by digest.
     """
     texts = catalogue or english()
-    return render("page.html.j2", texts, page=build_page(audit, edition, texts, SECTIONS))
+    return render("page.html.j2", texts, page=build_page(audit, edition, texts, SECTIONS, standing))
 
 
 def render_index(page: IndexPage, catalogue: Catalogue | None = None) -> str:

@@ -50,7 +50,9 @@ def parked(tmp_path):
 def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
     folder, run_id = parked
     policy = folder / "p.yaml"
+    report = folder / ".privrelease" / "runs" / run_id / "internal" / "report.html"
     before = publishing.publishable(policy, Settings(), run_id)
+    assert "it waits for approval by <bdi>dpo</bdi>" in report.read_text(encoding="utf-8")
     assert (before.ready, before.missing) == (False, ("dpo",))
     with pytest.raises(ValueError, match="not approved"):
         publishing.publish(before)
@@ -59,11 +61,14 @@ def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
     assert (made.role, made.approver, made.missing, made.changed) == ("dpo", "officer", (), ())
     done = publishing.publish(publishing.publishable(policy, Settings(), run_id))
     assert (done.release, done.outputs) == ("r", ("out/r.csv",))
+    assert "Published on" in report.read_text(encoding="utf-8")
     assert (folder / "out" / "r.csv").is_file()
     seen = verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"])
     assert ([one.role for one, _ in seen.verified], seen.unverified, seen.silent, seen.changed) == (["dpo"], (), (), ())
     record, unlogged = publishing.withdraw(policy, Settings(), "r", "wrong codes")
     assert (record.run, unlogged) == (run_id, None)
+    assert "wrong codes" in report.read_text(encoding="utf-8")
+    assert verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"]).changed == ()
     assert not (folder / "out" / "r.csv").exists()
 
 

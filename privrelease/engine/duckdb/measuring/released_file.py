@@ -15,7 +15,8 @@ from sqlglot import exp
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map
+from privrelease.engine.duckdb.auditing.alike_cells import alike_cells
+from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
@@ -224,7 +225,8 @@ def changes(
     if alike:  # one enumeration, so that a code means the same in both
         sizes = {name: _values_of(connection, source.enums[name]) for name in alike}
         with opened_map(connection, row_map) as mapped:
-            found = {name: _change(name, *of) for name, of in alike_cells(connection, source, released, mapped, sizes).items()}
+            cells = alike_cells(connection, source, released, mapped, sizes)
+        found = {name: _change(name, *of) for name, of in cells.items()}
     for low in range(0, len(rest), _AT_ONCE):
         some = rest[low : low + _AT_ONCE]
         figures: list[Expr] = [sql.count_all()]

@@ -34,8 +34,8 @@ _BLOCK_ROWS = 1 << 18
 class RowKeys:
     """The class of every row of a staged source, in the database.
 
-    ``keys``: a table with a row for each row of the source, in its order: the words ``k0``, ``k1``, … of its class's key and, with persons,
-    the code ``p`` of its person. ``classes``: a table of the keys of the classes, in the order of ``table``; ``pairs``: of the keys and
+    ``keys``: a view with a row for each row of the source, in its order: the row's number ``r``, the words ``k0``, ``k1``, … of its class's key
+    and, with persons, the code ``p`` of its person. It is packed when it is read: as a table it would be as large as the source. ``classes``: a table of the keys of the classes, in the order of ``table``; ``pairs``: of the keys and
     persons of the (class, person) pairs, in the order of ``table``, or None. ``words``: the key columns of them all.
     """
 
@@ -77,9 +77,10 @@ def classes(
     ]
     if person is not None:
         keyed.append(sql.aliased(sql.cast(person.code.copy(), "UINTEGER"), "p"))
+    keyed.insert(0, sql.aliased(sql.cast(sql.column("rowid", "s"), "UINTEGER"), "r"))
     keys = connection.fresh("keys")
     sides = [one.side for one in (*coded, person) if one is not None and one.side is not None]
-    connection.run(sql.create_table(keys, staged_rows(exp.select(*keyed), staged, sides)))
+    connection.run(sql.create_view(keys, staged_rows(exp.select(*keyed), staged, sides)))
     groups, found = _grouped(connection, keys, words)
     split = [found[word] for word in words]
     codes = np.empty((len(found["n"]), len(columns)), np.int32)
@@ -130,7 +131,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Add up the weights of each class in the order of the rows, so that a sum is the same every time."""
     cell = sql.cast(sql.column(f"c{staged.ordinal(weight)}", "s"), "DOUBLE")
-    row = sql.column("rowid", keys)
+    row = sql.column("r", keys)
     select = exp.select(
         sql.aliased(sql.column("rowid", "g"), "g"),
         sql.aliased(sql.call("coalesce", cell, sql.cast(sql.text("nan"), "DOUBLE")), "w"),

@@ -128,7 +128,7 @@ class TreatedRows:
         of_class[parts.class_index[split[first]]] = start[first]
         places = self._given({"start": start, "kept": ~parts.dropped[split], **{name: v[split] for name, v in columns.items()}})
         groups = self._keyed(self._rows.classes, self._rows.words, several, {"start": of_class})
-        row = sql.column("rowid", self._rows.keys)
+        row = sql.column("r", self._rows.keys)
         number = exp.Window(
             this=exp.RowNumber(),
             partition_by=[sql.column("start", "g")],
@@ -152,7 +152,7 @@ class TreatedRows:
     @property
     def row(self) -> exp.Expr:
         """The number of a source row, as an expression for :meth:`select`."""
-        return sql.column("rowid", self._rows.keys)
+        return sql.column("r", self._rows.keys)
 
     def select(self, cells: Sequence[exp.Expr], sides: Sequence[str], lookups: Sequence[tuple[str, exp.Expr]]) -> exp.Query:
         """Select expressions over source rows (``s``, ``sides``), their number (``row``), their part (``w``) and ``lookups`` (table,
