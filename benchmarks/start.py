@@ -41,7 +41,7 @@ releases:
     transform: [{suppress: cells}]
     output: {path: out/rows.csv}
 """
-RUNS = 5
+RUNS = 3
 
 
 def commands(folder: Path) -> list[tuple[str, list[str], str]]:
