@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from privrelease.synthesis.sampling import uniforms
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -66,13 +68,6 @@ def rounded(expected: Table, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     reached = np.floor(ends + uniform[..., np.newaxis]).astype(np.int64)
     counts: NDArray[np.int64] = np.diff(reached, axis=-1, prepend=0)
     return counts
-
-
-def uniforms(size: int, randomness: Randomness) -> NDArray[np.float64]:
-    """Return numbers in [0, 1), multiples of 2^-53."""
-    words = np.frombuffer(randomness.draw(8 * size), dtype="<u8")
-    found: NDArray[np.float64] = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return found
 
 
 def _numbered(codes: NDArray[np.int32], places: list[int], shape: tuple[int, ...]) -> NDArray[np.int64]:

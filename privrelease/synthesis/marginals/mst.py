@@ -116,7 +116,8 @@ def mst(
 ) -> tuple[Estimate, Coarsening]:
     """Measure columns, a tree of pairs, and return the estimate with the coarsening of its columns.
 
-    ``cells``: most of a pair's table; pairs with more are no candidates, and columns that no pair joins stay independent.
+    ``cells``: most of all tables of pairs together; a pair for which there is no room is no candidate, and columns that no pair joins stay
+    independent.
     """
     domain, names = door.domain, door.domain.names
     whole = door.left
@@ -130,14 +131,16 @@ def mst(
     first = estimate(rough.coarse, inner.noisy, zeros=zeros, most=_EVALUATIONS)
     part = {name: number for number, name in enumerate(names)}
     tree: list[Clique] = []
+    room = cells
     for _ in range(len(names) - 1):
         joining = [pair for pair in combinations(names, 2) if part[pair[0]] != part[pair[1]]]
-        offered = [pair for pair in joining if rough.coarse.cells(pair) <= cells]
+        offered = [pair for pair in joining if rough.coarse.cells(pair) <= room]
         if not offered:
             break
         models = [first.model.marginal(pair) for pair in offered]
         chosen = inner.choose(offered, models, third / (len(names) - 1), [0] * len(offered), [1] * len(offered))
         tree.append(chosen)
+        room -= rough.coarse.cells(chosen)
         part = {name: part[chosen[0]] if number == part[chosen[1]] else number for name, number in part.items()}
         progress(float(1 - door.left / whole))
     for number, pair in enumerate(tree):
