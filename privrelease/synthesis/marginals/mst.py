@@ -73,7 +73,7 @@ class Coarsening:
         if labels is None:
             return one
         cells: Table = np.bincount(labels).astype(np.float64) * float(np.max(one.variance))
-        return NoisyMarginal(one.clique, np.bincount(labels, one.counts), cells)
+        return NoisyMarginal(one.clique, np.bincount(labels, one.counts).astype(np.float64), cells)
 
     def refined(self, codes: NDArray[np.int32], randomness: Randomness) -> NDArray[np.int32]:
         """Return codes of the domain for those of the coarse one: of each coarse cell one of its cells, rounded and in random order."""

@@ -57,9 +57,9 @@ def test_scores_are_whole_distances_to_the_product_of_the_columns():
 
 def test_a_pair_above_the_size_is_no_candidate_and_its_columns_stay_independent():
     at = door(DOMAIN, joint(), "1", kind=Recording)
-    fit, _ = mst(at, cells=12)
-    assert all(query.size <= 6 for one in at.envelope.questions if one[0] == "select" for query in one[1])
-    assert sum(one[0] == "measure" for one in at.envelope.questions) == 5  # a x c and b x c
+    mst(at, cells=12)
+    measured = [one[1].size for one in at.envelope.questions if one[0] == "measure"][3:]
+    assert measured in ([9], [6, 6])  # a x b leaves room for 3 cells; a x c and b x c are just enough
     none = door(DOMAIN, joint(), "1", kind=Recording)
     fit, _ = mst(none, cells=5)
     np.testing.assert_allclose(
