@@ -30,21 +30,24 @@ _DEFAULT_WAYS: Final = 3
 
 
 def _size(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        size = value  # a policy that was dumped
-    else:
-        found = re.fullmatch(r"([0-9]{1,6}) ?(KiB|MiB|GiB)", str(as_text(value)))
-        if found is None:
-            message = f"is a size such as 80MiB, got {shown(value)}"
-            raise problem(message, code="P764", hint="write a whole number with KiB, MiB or GiB")
-        size = int(found[1]) * _UNITS[found[2]]
+    found = re.fullmatch(r"([0-9]{1,12})(?: ?(KiB|MiB|GiB))?", str(as_text(value)))
+    if found is None:
+        message = f"is a size such as 80MiB, got {shown(value)}"
+        raise problem(message, code="P764", hint="write a whole number with KiB, MiB or GiB, or of bytes")
+    size = int(found[1]) * _UNITS.get(found[2], 1)
     if not _UNITS["KiB"] <= size <= _LARGEST_SIZE:
-        message = "is at least 1KiB and at most 16GiB"
-        raise problem(message, code="P764")
+        message = "must be at least 1KiB and at most 16GiB"
+        raise problem(message, code="P764", hint="80MiB hold 10 million potentials")
     return size
 
 
-Size = Annotated[int, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,6} ?(KiB|MiB|GiB)$"})]
+_SIZE_SCHEMA: Final = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1 << 10, "maximum": _LARGEST_SIZE},
+        {"type": "string", "pattern": "^[0-9]{1,12} ?(KiB|MiB|GiB)$"},
+    ]
+}
+Size = Annotated[int, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
 
 
 class WorkloadSpec(Frozen):

@@ -62,7 +62,7 @@ class MarginalModel:
         return codes if self.rough is None else self.rough.refined(codes, randomness)
 
     def facts(self) -> ModelFacts:
-        """Describe the model: its tree, what the fit reached, and every marginal that was measured, in order."""
+        """Describe the model: its size, what the fit reached, and the cliques of its tree; the envelope lists what was measured."""
         tree = self.fit.model.tree
         figures: list[tuple[str, str | int]] = [
             ("noisy_total", self.total),
@@ -76,8 +76,8 @@ class MarginalModel:
         if self.rough is not None and self.rough.labels:
             merged = sum(self.rough.domain.sizes) - sum(self.rough.coarse.sizes) + len(self.rough.labels)
             figures.append(("rare_cells", merged))
-        rows = tuple((" x ".join(one.clique), f"{float(one.rho):.4g}", one.cells) for one in self.measured[:_LISTED])
-        return ModelFacts(tuple(figures), (FactTable("measured", ("marginal", "rho", "cells"), rows),))
+        rows = tuple((" x ".join(clique), tree.domain.cells(clique)) for clique in tree.cliques[:_LISTED])
+        return ModelFacts(tuple(figures), (FactTable("cliques", ("clique", "cells"), rows),))
 
 
 # ---------------------------------------------------------------------------------------------------------------------------- AIM

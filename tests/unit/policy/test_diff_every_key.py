@@ -17,6 +17,7 @@ from tests.unit.policy.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
 from tests.unit.policy.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS, THREATS
 from tests.unit.policy.diff_rows_figures import STATISTICS, TABLES
 from tests.unit.policy.diff_rows_hierarchies import FILES, HIERARCHIES
+from tests.unit.policy.diff_rows_synthetic_marginals import SYNTHETIC_MARGINALS
 from tests.unit.policy.diff_rows_words import AROUND, CONTROLS, LEGAL
 
 ROWS = [
@@ -34,6 +35,7 @@ ROWS = [
     *RELEASES,
     *STEPS,
     *HIERARCHIES,
+    *SYNTHETIC_MARGINALS,
 ]
 
 
