@@ -32,7 +32,7 @@ _DEFAULT_WAYS: Final = 3
 def _size(value: object) -> int:
     found = re.fullmatch(r"([0-9]{1,12})(?: ?(KiB|MiB|GiB))?", str(as_text(value)))
     if found is None:
-        message = f"is a size such as 80MiB, got {shown(value)}"
+        message = f"must be a size such as 80MiB, got {shown(value)}"
         raise problem(message, code="P764", hint="write a whole number with KiB, MiB or GiB, or of bytes")
     size = int(found[1]) * _UNITS.get(found[2], 1)
     if not _UNITS["KiB"] <= size <= _LARGEST_SIZE:
