@@ -121,7 +121,7 @@ class CodedCounts(EngineCounts):
         if any(found[key.column] != key for one in every for key in one.keys) or any(
             one.where is not None or one.complete or one.max_groups is not None for one in every
         ):
-            code, message = "R216", "the marginals of an envelope are not over the same cells of the same rows"
+            code, message = "R213", "the marginals of an envelope are not over the same cells of the same rows"
             raise InternalError(code, message)
         keys = tuple(self._known_key(found[name]) for name in sorted(found))
         coded = self.engine.coded_rows(self.staged, self.bounding, keys)
