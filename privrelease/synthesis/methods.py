@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.synthesis.histogram import HISTOGRAM
+from privrelease.synthesis.marginals.methods import AIM, MST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "method_named"]
 
 #: Every method of synthesis; a new one adds its line here.
-METHODS: tuple[SynthesisMethod, ...] = (HISTOGRAM,)
+METHODS: tuple[SynthesisMethod, ...] = (HISTOGRAM, MST, AIM)
 
 
 def method_named(name: str, methods: Sequence[SynthesisMethod] = METHODS) -> SynthesisMethod:

@@ -13,6 +13,7 @@ from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Ju
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
+from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
 
@@ -99,7 +100,7 @@ Holdout = Annotated[
 ]
 
 
-class SyntheticRelease(HistogramKeys, Frozen):
+class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
     """Synthetic rows with differential privacy: drawn from a model of noisy answers."""
 
     id: Identifier
@@ -108,7 +109,7 @@ class SyntheticRelease(HistogramKeys, Frozen):
     """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that the model is of."""
-    method: Annotated[Literal["histogram"], CHOICE, Judged(always("breaking"))]
+    method: Annotated[Literal["histogram", "mst", "aim"], CHOICE, Judged(always("breaking"))]
     """The method that makes the model."""
     columns: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.FEWER, Judged(figures.asked)]
     """The columns of the output, in its order: modelled ones, and those of `make`."""
@@ -164,7 +165,11 @@ def _histogram(release: SyntheticRelease) -> dict[str, object]:
 
 
 #: Every method of synthesis, as a policy knows it; a new one adds its line here, and its name at ``method``.
-METHODS: tuple[MethodSpec, ...] = (MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),)
+METHODS: tuple[MethodSpec, ...] = (
+    MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
+    MethodSpec("mst", MST_KEYS, mst_settings, needs_delta=True),
+    MethodSpec("aim", AIM_KEYS, aim_settings, needs_delta=True),
+)
 
 
 def method_spec(name: str, methods: Sequence[MethodSpec] = METHODS) -> MethodSpec:
