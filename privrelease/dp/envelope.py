@@ -7,7 +7,8 @@ Guarantee
     Adaptive composition of zCDP (Bun and Steinke 2016): where each draw is rho_i-zCDP but for a failure of probability delta_i, whatever the
     answers before it were, all of them are (sum rho_i)-zCDP but for a failure of probability (sum delta_i). A draw that would raise either
     sum above what was reserved is refused before it is drawn. Fully adaptive scales need no more than that the total is fixed beforehand
-    (Whitehouse and others 2023, privacy filters), which the reservation does.
+    (Whitehouse and others 2023, privacy filters), which the reservation does. An envelope without a delta is reserved in epsilon: its noise
+    is Laplace's, and the epsilons of draws and choices add up, adaptively too (Rogers and others 2016, theorem 3.6).
 
 Serving again
     An envelope over the transcript of an earlier run charges nothing and draws nothing. Every question takes the same way as before, up to
@@ -18,32 +19,33 @@ Serving again
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt, prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from privrelease.dp.accountants.zcdp import ZcdpAccountant
 from privrelease.dp.envelope_records import Answered, EnvelopeDraw, Reserved
-from privrelease.dp.mechanisms import DiscreteGaussian, ExponentialMechanism, Thresholding
+from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, ExponentialMechanism, Thresholding
 from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import Sensitivity, of_group_counts, of_group_persons
 from privrelease.errors import BudgetError, InternalError
-from privrelease.units import Delta, Rho
+from privrelease.units import Epsilon, Rho
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from privrelease.dp.queries import Setting
     from privrelease.dp.randomness import Randomness
+    from privrelease.units import Delta
 
 _Answer = TypeVar("_Answer", "NDArray[np.int64]", int, dict[tuple[str, ...], int])
 
-__all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score"]
+__all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score", "marginal_name"]
 
 #: Most cells of one query of an envelope.
 MOST_CELLS: Final = 10_000_000
@@ -54,6 +56,15 @@ _MOST_GRID: Final = 1 << 10
 _FINE: Final = 1 << 12
 #: Epsilon of a choice is rounded down to a multiple of 1 over this.
 _DIGITS: Final = 10**9
+
+
+def marginal_name(columns: Iterable[str]) -> str:
+    """Return the canonical name of counts of rows by columns: sorted, each quoted where it could be read as several or as another name.
+
+    >>> marginal_name(["sex", "age"]), marginal_name(["age group"])
+    ('age x sex', '"age group"')
+    """
+    return " x ".join(json.dumps(one) if " " in one or one.startswith('"') else one for one in sorted(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,8 @@ class Envelope:
         self.setting = setting
         self._counts = counts
         self._randomness = randomness
-        self._spent = ZcdpAccountant()
+        self._spent = reserved.empty()
+        self._whole: Reserved | None = None
         self._draws: list[EnvelopeDraw] = []
         self._answers: list[Answered] = []
         self._stored = stored
@@ -136,10 +148,17 @@ class Envelope:
     @property
     def left(self) -> Reserved:
         """What may still be drawn; public, since it follows from what was asked."""
-        return Reserved(
-            Rho(self.reserved.rho.value - self._spent.rho.value),
-            Delta(self.reserved.failure.value - self._spent.failure.value),
-        )
+        return self.reserved.less(self._spent)
+
+    def part(self, share: Fraction) -> Rho | Epsilon:
+        """Return a share of what was left when a share was first asked for: discoveries, which come before, are taken off."""
+        if not 0 < share <= 1:
+            msg = "a share lies above 0 and is at most 1"
+            raise ValueError(msg)
+        if self._whole is None:
+            self._whole = self.left
+        loss = self._whole.loss
+        return type(loss)(loss.value * share)
 
     def close(self) -> tuple[EnvelopeDraw, ...]:
         """Return the records of all draws, for the ledger; nothing is drawn any more."""
@@ -160,25 +179,25 @@ class Envelope:
 
     # ------------------------------------------------------------------------------------------------------------------- answers
 
-    def measure(self, query: Marginal, rho: Rho) -> NDArray[np.int64]:
-        """Return noisy counts of rows by cell, at a cost of at most ``rho``.
+    def measure(self, query: Marginal, loss: Rho | Epsilon) -> NDArray[np.int64]:
+        """Return noisy counts of rows by cell, at a cost of at most ``loss``: discrete Gaussian noise for a rho, Laplace's for an epsilon.
 
-        One person changes the counts by the L2 distance of :func:`~privrelease.dp.sensitivity.of_group_counts`; sigma squared is
-        L2^2/(2 rho), rounded up.
+        One person changes the counts by the L2 (L1) distance of :func:`~privrelease.dp.sensitivity.of_group_counts`; sigma squared is
+        L2^2/(2 rho), the scale L1/epsilon, both rounded up.
         """
         _check_cells(query)
         sensitivity = of_group_counts(self.setting.contribution, self.setting.neighbours)
-        scale = _sigma_squared(sensitivity, _positive(rho))
+        noise = _noise(sensitivity, loss)
 
         def noisy() -> NDArray[np.int64]:
-            found: NDArray[np.int64] = self._exact(query) + DiscreteGaussian(scale).sample(query.size, self._randomness)
+            found: NDArray[np.int64] = self._exact(query) + noise.sample(query.size, self._randomness)
             found.setflags(write=False)  # what was seen is what is stored
             return found
 
-        return self._answer(EnvelopeDraw(query.name, "cells", "discrete_gaussian", sensitivity, scale, size=query.size), noisy)
+        return self._answer(EnvelopeDraw(query.name, "cells", noise.name, sensitivity, noise.scale, size=query.size), noisy)
 
-    def select(self, candidates: Sequence[Marginal], scores: Sequence[Score], rho: Rho, *, grid: int = 1) -> int:
-        """Return the position of a candidate chosen by its score, at a cost of at most ``rho``.
+    def select(self, candidates: Sequence[Marginal], scores: Sequence[Score], loss: Rho | Epsilon, *, grid: int = 1) -> int:
+        """Return the position of a candidate chosen by its score, at a cost of at most ``loss``; a rho pays for an epsilon of sqrt(8 rho).
 
         Sensitivity: a score is w (sum of abs(g n_i - model_i) - penalty); model, penalty, w and g are public integers. By the triangle
         inequality counts that differ by d_i change it by at most w g (sum of abs(d_i)), w g times the L1 distance of
@@ -192,7 +211,8 @@ class Envelope:
         _check_scores(candidates, scores, grid)
         counted = of_group_counts(self.setting.contribution, self.setting.neighbours)
         sensitivity = Sensitivity.of_one_number(max(score.weight for score in scores) * grid * counted.l1)
-        epsilon = Fraction(isqrt(int(8 * _positive(rho).value * _DIGITS**2)), _DIGITS)
+        loss = _positive(loss)
+        epsilon = loss.value if isinstance(loss, Epsilon) else Fraction(isqrt(int(8 * loss.value * _DIGITS**2)), _DIGITS)
         if epsilon == 0:
             refuse("DP124", "rho is too small for a choice", hint="give it a rho of at least 1e-15")
         mechanism = ExponentialMechanism.calibrated(sensitivity=sensitivity.l1, epsilon=epsilon)
@@ -215,7 +235,8 @@ class Envelope:
         """
         contribution = self.setting.contribution
         sensitivity = of_group_persons(contribution, self.setting.neighbours)
-        scale = _sigma_squared(sensitivity, _positive(rho))
+        _positive(rho)
+        scale = _sigma_squared(sensitivity, rho)
         if not 0 < failure.value < 1:
             refuse("DP103", "publishing private group keys needs a delta above 0", hint="give discovery a part of delta")
         selection = Thresholding.calibrated(DiscreteGaussian(scale), delta=failure.value, groups=contribution.groups)
@@ -261,10 +282,10 @@ class Envelope:
         after = self._spent.compose(draw.event)
         if not self.reserved.holds(after):
             left = self.left
+            held = f"{'epsilon' if isinstance(left.loss, Epsilon) else 'rho'} {float(left.loss.value):.6g}"
             raise BudgetError(
                 code="L135",
-                message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: rho {float(left.rho.value):.6g}, "
-                f"delta {float(left.failure.value):.6g}",
+                message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: {held}, delta {float(left.failure.value):.6g}",
                 hint="ask for less noise on fewer queries; what was reserved stays spent, and nothing was drawn",
             )
         self._spent = after
@@ -319,10 +340,17 @@ def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score], grid:
             raise ValueError(msg)
 
 
-def _positive(rho: Rho) -> Rho:
-    if rho.value <= 0:
-        refuse("DP124", "a draw from an envelope needs a rho above 0", hint="give it a part of the envelope")
-    return rho
+def _positive(loss: Rho | Epsilon) -> Rho | Epsilon:
+    if loss.value <= 0:
+        refuse("DP124", "a draw from an envelope needs a rho or epsilon above 0", hint="give it a part of the envelope")
+    return loss
+
+
+def _noise(sensitivity: Sensitivity, loss: Rho | Epsilon) -> DiscreteGaussian | DiscreteLaplace:
+    loss = _positive(loss)
+    if isinstance(loss, Rho):
+        return DiscreteGaussian(_sigma_squared(sensitivity, loss))
+    return DiscreteLaplace(Fraction(ceil(Fraction(sensitivity.l1) / loss.value * _FINE), _FINE))
 
 
 def _sigma_squared(sensitivity: Sensitivity, rho: Rho) -> Fraction:

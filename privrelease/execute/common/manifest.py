@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from privrelease.plan.model import Plan
     from privrelease.relational.schema import Sink
-    from privrelease.release.privacy import PrivacyClaim
+    from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
     from privrelease.release.runs import RunFolder
 
 __all__ = ["manifest_of"]
@@ -35,6 +35,7 @@ def manifest_of(
     order: Literal["values", "source", "policy"],
     libraries: Sequence[str],
     privacy: PrivacyClaim | None = None,
+    synthetic: SyntheticClaim | None = None,
     kind: str | None = None,
 ) -> Manifest:
     """Describe what a run wrote.
@@ -75,5 +76,6 @@ def manifest_of(
             **{name: version(name) for name in libraries},
         },
         privacy=privacy,
+        synthetic=synthetic,
         kind=kind,
     )
