@@ -13,6 +13,14 @@ from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Ju
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.statistics import BinsSpec, BudgetSpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.synthetic_grids import (
+    GridKeys,
+    NetworkKeys,
+    grid_rules,
+    grid_settings,
+    network_rules,
+    network_settings,
+)
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
 
@@ -90,7 +98,7 @@ Holdout = Annotated[
 ]
 
 
-class SyntheticRelease(HistogramKeys, Frozen):
+class SyntheticRelease(HistogramKeys, GridKeys, NetworkKeys, Frozen):
     """Synthetic rows with differential privacy: drawn from a model of noisy answers."""
 
     id: Identifier
@@ -99,7 +107,7 @@ class SyntheticRelease(HistogramKeys, Frozen):
     """What kind of release it is."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that the model is of."""
-    method: Annotated[Literal["histogram"], CHOICE, Judged(always("breaking"))]
+    method: Annotated[Literal["histogram", "dpcocgen", "privbayes"], CHOICE, Judged(always("breaking"))]
     """How the model is made."""
     columns: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.FEWER, Judged(figures.asked)]
     """The columns of the output, in its order: modelled ones, and those of `make`."""
@@ -155,7 +163,11 @@ def _histogram(release: SyntheticRelease) -> dict[str, object]:
 
 
 #: Every method of synthesis, as a policy knows it; a new one adds its line here, and its name at ``method``.
-METHODS: tuple[MethodSpec, ...] = (MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),)
+METHODS: tuple[MethodSpec, ...] = (
+    MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
+    MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), explicit=True),
+    MethodSpec("privbayes", frozenset({"theta", "degree"}), network_settings, (network_rules,)),
+)
 
 
 def method_spec(name: str, methods: Sequence[MethodSpec] = METHODS) -> MethodSpec:
