@@ -47,11 +47,16 @@ def value_of(step: int, kind: ColumnType, grid: Fraction) -> int | Decimal | dat
 
 @dataclass(frozen=True, slots=True)
 class ListedCells:
-    """A cell for each declared value; other values count as missing."""
+    """A cell for each declared value, in ascending order, as an envelope asks for them; other values count as missing."""
 
     column: str
     type: ColumnType
     values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if list(self.values) != sorted(set(self.values)):
+            msg = "the values of cells ascend, each once"
+            raise ValueError(msg)
 
     @property
     def key(self) -> ColumnKey:

@@ -84,7 +84,7 @@ def cells_of(release: SyntheticRelease, number: int, column: str, spec: ColumnSp
             number,
             hint=f"declare `domain: …` for {name}, or write {how}`make`, or remove the column",
         )
-    return ListedCells(column, spec.type, values)
+    return ListedCells(column, spec.type, tuple(sorted(set(values))))
 
 
 def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
