@@ -17,6 +17,7 @@ from tests.unit.policy.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
 from tests.unit.policy.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS, THREATS
 from tests.unit.policy.diff_rows_figures import STATISTICS, TABLES
 from tests.unit.policy.diff_rows_hierarchies import FILES, HIERARCHIES
+from tests.unit.policy.diff_rows_synthetic_grids import SYNTHETIC_GRIDS
 from tests.unit.policy.diff_rows_words import AROUND, CONTROLS, LEGAL
 
 ROWS = [
@@ -28,6 +29,7 @@ ROWS = [
     *LEGAL,
     *STATISTICS,
     *TABLES,
+    *SYNTHETIC_GRIDS,
     *DATASETS,
     *FORMATS,
     *THREATS,
