@@ -13,6 +13,14 @@ from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Ju
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
+from privrelease.policy.language.synthetic_grids import (
+    GridKeys,
+    NetworkKeys,
+    grid_rules,
+    grid_settings,
+    network_rules,
+    network_settings,
+)
 from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
@@ -100,7 +108,7 @@ Holdout = Annotated[
 ]
 
 
-class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
+class SyntheticRelease(HistogramKeys, MarginalKeys, GridKeys, NetworkKeys, Frozen):
     """Synthetic rows with differential privacy: drawn from a model of noisy answers."""
 
     id: Identifier
@@ -109,7 +117,7 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
     """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that the model is of."""
-    method: Annotated[Literal["histogram", "mst", "aim"], CHOICE, Judged(always("breaking"))]
+    method: Annotated[Literal["histogram", "mst", "aim", "dpcocgen", "privbayes"], CHOICE, Judged(always("breaking"))]
     """The method that makes the model."""
     columns: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.FEWER, Judged(figures.asked)]
     """The columns of the output, in its order: modelled ones, and those of `make`."""
@@ -169,6 +177,8 @@ METHODS: tuple[MethodSpec, ...] = (
     MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
     MethodSpec("mst", MST_KEYS, mst_settings, needs_delta=True),
     MethodSpec("aim", AIM_KEYS, aim_settings, needs_delta=True),
+    MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), explicit=True),
+    MethodSpec("privbayes", frozenset({"theta", "degree"}), network_settings, (network_rules,)),
 )
 
 
