@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ending = INTERRUPTED
     console = Console()
     try:
-        if (note := _loops_note()) is not None:
+        if (note := _loops_note(arguments)) is not None:
             console.say(note)
         if ending is None:
             return 0
@@ -145,8 +145,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ending.code
 
 
-def _loops_note() -> str | None:
+def _loops_note(arguments: Sequence[str] | None) -> str | None:
     """Return what is said once where the loops of this process were the plain ones and nobody asked for them."""
+    if {"-q", "--quiet"} & set(sys.argv[1:] if arguments is None else arguments) or os.environ.get("PRIVRELEASE_QUIET"):
+        return None
     loops = sys.modules.get("privrelease.loops")  # a command that runs no loop does not load them
     return f"note: {loops.PLAIN}; the plain ones did the same work more slowly" if loops and loops.fell_back() else None
 

@@ -26,6 +26,7 @@ from privrelease.audit.document.signoff import (
     SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 )
+from privrelease.audit.document.synthetic import SyntheticFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
@@ -317,6 +318,8 @@ class AuditResult(Document):
     format: Literal["privrelease/audit"] = "privrelease/audit"
     version: Literal[1] = VERSION
     kind: Kind
+    language: Literal["en", "de", "fr"] | None = Field(default=None, exclude_if=lambda language: language is None)
+    """The language of its reports (BCP 47), where the policy names one; the sentences of this document are in English."""
     decision: Decision
     identity: Identity
     legal: LegalFacts
@@ -329,6 +332,8 @@ class AuditResult(Document):
     findings: tuple[FindingRecord, ...] = ()
     statistics: PrivacyFacts | None = _section()
     """The claim of differential privacy, what each query cost and gave, and the population's budget."""
+    synthetic: SyntheticFacts | None = _section()
+    """The making of synthetic rows, and the measurements for them."""
     table: TableFacts | None = _section()
     """The rules of a table, and how well an attacker could work out what it hides."""
     sensitive: SensitiveFacts | None = _section()

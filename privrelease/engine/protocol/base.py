@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from fractions import Fraction
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.findings import Finding
-    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, BinKey, Bounding, CodedRows, ColumnKey
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
     from privrelease.relational.tables import TableCells, TableQuery
 
@@ -82,7 +83,9 @@ class Staged:
 class RowClasses:
     """A class table, and the engine's own name (``handle``) for the class and the person of every row, which stay in the engine.
 
-    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs; None without persons.
+    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs, of one person; None without persons. Persons with as many rows of
+    the same classes (and the same weights, where asked for) are one number of the table, numbered by the first of them; who they are stays in
+    the engine.
     """
 
     table: ClassTable
@@ -96,7 +99,7 @@ class Parts:
 
     ``classes``: the handle of the classes. Part p, in ascending order of ``class_index`` (P,) uint32, has ``records[p]`` (P,) int64 rows of its class: the
     first ones in source order belong to the class's first part, and so on; the parts of a class have all of its rows. ``pair_part``: (m,) uint32, where
-    rows belong to parts by person instead, the part of each (class, person) pair.
+    rows belong to parts by person instead, the part of each (class, person) pair, for all persons that the pair stands for.
 
     ``levels``: (P, len(columns)) uint8, how the cells of ``columns`` are released: 0 as they are, 255 missing; the numbers between are
     reserved. ``dropped``: (P,) bool, rows that are not released.
@@ -259,6 +262,20 @@ class Engine(Protocol):
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
+        ...
+
+    def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
+        """Return the distinct tuples of declared cells that rows lie in, with their rows: exact, for noise, and for no other eye. In one scan."""
+        ...
+
+    def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:
+        """Return the rows that stay, and those of about a ``share`` of the persons, chosen by a hash of the person under ``key`` alone; of the row's
+        content where every row is a person.
+        """
+        ...
+
+    def write_tables(self, tables: Sequence[tuple[pa.Table, Sink]]) -> None:
+        """Write tables that hold no row of a source, each to a new file in an existing folder, all completely or none."""
         ...
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
