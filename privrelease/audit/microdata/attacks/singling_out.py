@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from privrelease.audit.microdata.attacks.enumeration import enumerable, sampled_of_all
 from privrelease.audit.microdata.attacks.rates import Rate
 
 if TYPE_CHECKING:
@@ -165,9 +166,11 @@ def univariate(
 def multivariate(
     columns: Sequence[Attribute], combine: int, draws: Draws, most: int, counts: NDArray[np.int64] | None = None
 ) -> tuple[Predicate, ...]:
-    """Return at most ``most`` different predicates on ``combine`` columns that match one record of the file. ``counts``: see :func:`isolated`.
+    """Return ``most`` of the predicates on ``combine`` columns that match one record of the file, or all where there are fewer.
 
-    Records and columns are drawn, ten for each predicate wanted at most; a record with fewer known cells than ``combine`` gives none.
+    All are enumerated, and some are drawn. Where that would be too much (more than 10^6 sets of columns, columns of labels, or too many numbers in
+    one set) records and columns are drawn instead, ten for each predicate wanted at most. A record with fewer known cells than ``combine`` gives none.
+    ``counts``: see :func:`isolated`.
     """
     n_records = len(columns[0].codes) if columns else 0
     ends = np.arange(1, n_records + 1) if counts is None else np.cumsum(counts)
@@ -175,6 +178,14 @@ def multivariate(
     if not n_rows or len(columns) < combine:
         return ()
     medians = [_median(column, counts) for column in columns]
+    if enumerable(columns, combine):
+        above = [None if one.values is None else one.values > median for one, median in zip(columns, medians, strict=True)]
+        every = sampled_of_all(columns, above, combine, draws, most, counts)
+        if every is not None:
+            return tuple(
+                tuple(_condition(place, columns[place], record, medians[place]) for place in places)
+                for places, record in every.chosen
+            )
     found: dict[Predicate, None] = {}
     for row, places in _drawn(n_rows, len(columns), combine, draws, _TRIES * most):
         if len(found) == most:
