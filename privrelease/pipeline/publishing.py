@@ -94,9 +94,10 @@ def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
 
 
 def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
-    """Return the audit with the approvals that the policy requires, which no one can have given yet."""
+    """Return the audit with the language of its reports, and the approvals that the policy requires, which no one can have given yet."""
     from privrelease.audit.document.signoff import SignoffFacts, with_signoff
 
+    audit = audit if plan.language is None else audit.model_copy(update={"language": plan.language})
     return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
 
 

@@ -317,6 +317,8 @@ class AuditResult(Document):
     format: Literal["privrelease/audit"] = "privrelease/audit"
     version: Literal[1] = VERSION
     kind: Kind
+    language: Literal["en", "de", "fr"] | None = Field(default=None, exclude_if=lambda language: language is None)
+    """The language of its reports (BCP 47), where the policy names one; the sentences of this document are in English."""
     decision: Decision
     identity: Identity
     legal: LegalFacts

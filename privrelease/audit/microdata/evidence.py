@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.households import Links
     from privrelease.audit.microdata.linkage import Repeats
-    from privrelease.audit.microdata.recoding import OffLevel, Pairs
+    from privrelease.audit.microdata.recoding import Counted, OffLevel, Pairs
     from privrelease.audit.microdata.risk.class_sizes import Sizes
     from privrelease.audit.microdata.risk.labels import LabelledClasses
     from privrelease.audit.microdata.source_consistency import SourceConsistency
@@ -99,6 +99,8 @@ class Evidence:
     person_before: PersonClasses | None = None
     person_after: PersonClasses | None = None
     outside: Mapping[str, PopulationSide] = field(default_factory=dict)
+    labels: Mapping[str, Counted] = field(default_factory=dict, repr=False, compare=False)
+    """Of columns with planned levels, the distinct released values in ascending order, and the rows of each."""
     pairs: Mapping[str, Pairs] = field(default_factory=dict, repr=False, compare=False)
     """Of columns that are written coarser, the distinct pairs of a value of the source and the released one, where rows are led back to it."""
     labelled: LabelledClasses | None = None

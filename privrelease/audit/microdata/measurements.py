@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.microdata.disguised_identifiers import Hidden
-    from privrelease.audit.microdata.recoding import Pairs, Verifiers
+    from privrelease.audit.microdata.recoding import Counted, Pairs, Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
@@ -47,6 +47,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
     main = next((file.released for file in files if file.released is not None), None)
     usable = _usable(plan, main)
     unit = plan.unit.column if plan.unit is not None else None
+    labels: dict[str, Counted] = {}
     evidence = Evidence(
         plan=plan,
         target=target,
@@ -61,7 +62,8 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         row_map_sha256=digest_of(target.row_map),
         undeclared=() if main is None or source is not None else _undeclared(plan, usable, main, engine),
         order_breaks=_order_breaks(plan, main, usable, engine),
-        levels=None if main is None else off_level(usable, main, engine, verifiers),
+        levels=None if main is None else off_level(usable, main, engine, verifiers, labels),
+        labels=labels,
     )
     return with_links(with_labels(_traced(_with_classes(evidence, engine), engine, verifiers), engine, verifiers), engine)
 

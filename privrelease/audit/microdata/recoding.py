@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.microdata.generalised.cover import Cover
-    from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs
+    from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs, ValueRows
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
 
 __all__ = [
     "VERIFIERS",
+    "Counted",
     "OffLevel",
     "Pairs",
     "Verifier",
     "Verifiers",
     "beyond",
+    "counted",
     "distinct_labels",
     "in_released_values",
     "off_level",
@@ -40,6 +42,10 @@ __all__ = [
     "recoded_columns",
     "verifier_of",
 ]
+
+
+#: Distinct pairs, or values, of a column that are kept for measures of utility; more are counted again, or not measured.
+MOST_PAIRS = 1_000_000
 
 
 class Verifier(NamedTuple):
@@ -89,10 +95,21 @@ class OffLevel:
     values: int
 
 
+#: Distinct values, Arrow, and the rows of each.
+Counted: TypeAlias = "tuple[Any, NDArray[np.int64]]"
+
+
 def off_level(
-    columns: Sequence[ReleasedColumn], released: ReleasedFile, engine: MeasuringEngine, verifiers: Verifiers
+    columns: Sequence[ReleasedColumn],
+    released: ReleasedFile,
+    engine: MeasuringEngine,
+    verifiers: Verifiers,
+    keep: dict[str, Counted] | None = None,
 ) -> tuple[OffLevel, ...]:
-    """Ask of the distinct released values of each column with levels whether they are of the planned one."""
+    """Ask of the distinct released values of each column with levels whether they are of the planned one.
+
+    ``keep``: takes the distinct values of each column with the rows of each, where they are not too many.
+    """
     found = []
     for column in columns:
         if column.treatment.relation is not CellRelation.MAPPED:
@@ -101,11 +118,28 @@ def off_level(
         if level is None:
             continue
         rows = values = 0
+        blocks: list[ValueRows] = []
         for block in engine.value_rows(released, column.name):
+            if sum(len(one.rows) for one in blocks) <= MOST_PAIRS:
+                blocks.append(block)
             wrong = ~np.asarray(level(declared, block.values).fill_null(False))
             rows, values = rows + int(block.rows[wrong].sum()), values + int(wrong.sum())
         found.append(OffLevel(column.name, rows, values))
+        if keep is not None and sum(len(one.rows) for one in blocks) <= MOST_PAIRS:
+            keep[column.name] = counted(blocks)
     return tuple(found)
+
+
+def counted(blocks: Sequence[ValueRows]) -> Counted:
+    """Return distinct values in ascending order, and the rows of each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not blocks:
+        return pa.array([], pa.string()), np.zeros(0, np.int64)
+    values, rows = pa.concat_arrays([one.values for one in blocks]), np.concatenate([one.rows for one in blocks])
+    order = pc.sort_indices(values)
+    return values.take(order), rows[np.asarray(order)]
 
 
 def in_released_values(
@@ -154,10 +188,6 @@ def beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     if pa.types.is_timestamp(kind):
         return pc.add(most.cast(pa.int64()), 1).cast(kind)
     return pc.add(most, pa.scalar(1).cast(kind)).cast(kind)
-
-
-#: Distinct pairs of a column that are kept for measures of utility; of more, what labels cost is not measured.
-MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privrelease.disclosure.classes.persons import pair_times
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -92,12 +94,13 @@ class Parts:
     @classmethod
     def by_pair(cls, table: ClassTable, pair_rows: NDArray[np.int64]) -> Parts:
         """One part per (class, person) pair that loses nothing."""
-        if table.pairs_class is None:
+        if table.pairs_class is None or table.pairs_person is None:
             msg = "parts by person need the pairs of classes and persons"
             raise ValueError(msg)
         m, q = len(pair_rows), table.codes.shape[1]
         where = table.pairs_class.astype(np.int64)
-        return cls(table, where, pair_rows.astype(np.int64), np.zeros((m, q), np.bool_), np.zeros(m, np.bool_))
+        records = pair_rows.astype(np.int64) * pair_times(table)
+        return cls(table, where, records, np.zeros((m, q), np.bool_), np.zeros(m, np.bool_))
 
     def __len__(self) -> int:
         return len(self.records)

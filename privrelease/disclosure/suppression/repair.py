@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from privrelease.disclosure.classes.persons import pair_times, times_of
 from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
 from privrelease.disclosure.suppression.evaluation import take_standing
 from privrelease.disclosure.suppression.joint_restore import restore_jointly
@@ -202,16 +203,18 @@ class PersonRepair:
             raise ValueError(msg)
         by_person = problem.pair_rows is not None
         rows = np.ones(len(table.pairs_class), np.int64) if problem.pair_rows is None else problem.pair_rows
-        if int(rows.sum()) != table.n_records and (by_person or problem.knows_rows):
+        if int((rows * pair_times(table)).sum()) != table.n_records and (by_person or problem.knows_rows):
             msg = "the rows of the (class, person) pairs do not make up the records"
             raise ValueError(msg)
         self._problem = problem
         self._targets = _Targets(problem)
         self.parts = Parts.by_pair(table, rows) if by_person else Parts.untouched(table)
-        person = np.unique(table.pairs_person, return_inverse=True)[1].astype(np.int64)
+        numbers, codes = np.unique(table.pairs_person, return_inverse=True)
+        person = codes.astype(np.int64)
         order = np.argsort(person, kind="stable")
         pair = np.arange(len(person)) if by_person else table.pairs_class.astype(np.int64)
-        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows)
+        times = times_of(table, numbers.astype(np.int64))
+        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows, times)
 
     def measure(self, number: int) -> RiskState:
         """Measure requirement ``number``."""
@@ -236,14 +239,16 @@ class PersonRepair:
         chosen = np.flatnonzero(shows[links.person] & ~self.parts.dropped[links.part])
         if not len(chosen):
             return
-        person = np.unique(links.person[chosen], return_inverse=True)[1]
+        named, person = np.unique(links.person[chosen], return_inverse=True)
+        times = links.times[named]
         start = np.searchsorted(person, np.arange(int(person[-1]) + 2))
         rows = links.rows[chosen]
         items = PersonItems(
             codes=codes[links.part[chosen]],
             start=start,
             rows=rows if links.multiset else None,
-            records=np.add.reduceat(rows, start[:-1]),
+            records=np.add.reduceat(rows, start[:-1]) * times,
+            times=times,
             need=self._targets.need(number, standing),
         )
         masks = layered_greedy(items, self._targets.costs(columns))

@@ -82,7 +82,9 @@ class Staged:
 class RowClasses:
     """A class table, and the engine's own name (``handle``) for the class and the person of every row, which stay in the engine.
 
-    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs; None without persons.
+    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs, of one person; None without persons. Persons with as many rows of
+    the same classes (and the same weights, where asked for) are one number of the table, numbered by the first of them; who they are stays in
+    the engine.
     """
 
     table: ClassTable
@@ -96,7 +98,7 @@ class Parts:
 
     ``classes``: the handle of the classes. Part p, in ascending order of ``class_index`` (P,) uint32, has ``records[p]`` (P,) int64 rows of its class: the
     first ones in source order belong to the class's first part, and so on; the parts of a class have all of its rows. ``pair_part``: (m,) uint32, where
-    rows belong to parts by person instead, the part of each (class, person) pair.
+    rows belong to parts by person instead, the part of each (class, person) pair, for all persons that the pair stands for.
 
     ``levels``: (P, len(columns)) uint8, how the cells of ``columns`` are released: 0 as they are, 255 missing; the numbers between are
     reserved. ``dropped``: (P,) bool, rows that are not released.

@@ -63,6 +63,8 @@ class ReportSpec(Frozen):
         "recipient",
     )
     """The editions that are written."""
+    language: Annotated[Literal["en", "de", "fr"], CHOICE, FREE, Judged(always("neutral"))] = "en"
+    """The language of the report's pages."""
 
 
 class ReviewSpec(Frozen):

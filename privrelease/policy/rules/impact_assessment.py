@@ -42,8 +42,8 @@ def _measures(reading: RuleContext, dpia: Dpia) -> Iterator[Finding]:
         for place, name in enumerate(risk.measures if isinstance(risk, DpiaRisk) else ()):
             if name not in known:
                 hint = did_you_mean(name, known) or f"write `{{id: {name}, text: …}}` under `measures`"
-                where = ("legal", "dpia", "risks", number, "measures", place)
-                yield reading.error("P740", f"no measure has the id {shown(name)}", *where, hint=hint)
+                message = f"no measure has the id {shown(name)}"
+                yield reading.error("P740", message, "legal", "dpia", "risks", number, "measures", place, hint=hint)
 
 
 def _levels(reading: RuleContext, dpia: Dpia) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from privrelease.report.view.edition import is_withheld
 from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult, CheckResult
+    from privrelease.audit.document.model import AuditResult, CheckResult, WorstFigure
     from privrelease.report.view.page import Status
     from privrelease.texts.catalogue import Catalogue
 
@@ -57,7 +57,7 @@ def _failing(audit: AuditResult, texts: Catalogue) -> Tile | None:
     worst = audit.decision.worst
     if worst is not None and not worst.holds:
         figure, limit = shown_beside(worst.figure, worst.threshold, texts)
-        return Tile(texts.text("decision.failed", what=worst.what), figure, _limited(limit, texts), "fail")
+        return Tile(texts.text("decision.failed", what=_what(audit, worst, texts)), figure, _limited(limit, texts), "fail")
     failing = sorted((check for check in audit.checks if fails(check)), key=lambda check: (check.observed is None, check.id))
     return _of_check(failing[0], "decision.failed", "fail", texts) if failing else None
 
@@ -85,7 +85,7 @@ def _nearest(audit: AuditResult, texts: Catalogue) -> Tile | None:
     worst = audit.decision.worst
     if worst is not None:
         figure, limit = shown_beside(worst.figure, worst.threshold, texts)
-        return Tile(texts.text("decision.worst", what=worst.what), figure, _limited(limit, texts), "pass")
+        return Tile(texts.text("decision.worst", what=_what(audit, worst, texts)), figure, _limited(limit, texts), "pass")
     if audit.table is not None and audit.table.intervals:
         exposed = [exact(one.exposed) for one in audit.table.intervals]
         unsafe = [exact(one.unsafe) for one in audit.table.intervals]
@@ -95,6 +95,16 @@ def _nearest(audit: AuditResult, texts: Catalogue) -> Tile | None:
             found = max(one for one in exposed if one is not None)
             return Tile(texts.text("decision.exposed"), Shown(numbers.number(found)), of, "pass" if not found else "fail")
     return None
+
+
+def _what(audit: AuditResult, worst: WorstFigure, texts: Catalogue) -> str:
+    """Name a threshold in the language of the page; in English as the audit does."""
+    for threat in audit.threats if texts.is_foreign(worst.what) else ():
+        for verdict in threat.verdicts:
+            if (verdict.figure, verdict.threshold) == (worst.figure, worst.threshold):
+                measure = f"risk.{verdict.measure}"
+                return f"{texts.text(measure)}, {texts.text('risk.threat')} {threat.name}"
+    return worst.what
 
 
 def _of_check(check: CheckResult, key: str, status: Status, texts: Catalogue) -> Tile:

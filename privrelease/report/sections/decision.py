@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
@@ -64,12 +65,13 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class DecisionBody:
-    """The verdict and its evidence. ``standing``: what became of the release; ``warnings``: what a reader must know first; ``plain``: paragraphs.
+    """The verdict and its evidence. ``box``: its mark, of which a withdrawn release has a neutral one; ``standing``: what became of the release; ``warnings``: what a reader must know first; ``plain``: paragraphs.
 
     ``checks`` are those that do not hold; ``measured`` those that hold and have a figure, or that the policy does not ask for; ``held`` the rest.
     """
 
     outcome: Status
+    box: Status
     headline: str
     standing: Sentence | None
     warnings: tuple[Sentence, ...]
@@ -108,18 +110,19 @@ def build(context: Context) -> DecisionBody:
     sentences += [catalogue.text("decision.waived", checks=waived)] if waived else []
     free = unlimited(audit, catalogue)
     sentences += [catalogue.text("decision.unlimited", attacks=free)] if free else []
-    sentences += _signoff(audit, catalogue)
+    sentences += _signoff(context)
     since = audit.since
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
     checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
         outcome=outcome,
+        box="info" if context.standing is not None and context.standing.state == "withdrawn" else outcome,
         headline=catalogue.text(f"decision.{outcome}"),
         standing=None if context.standing is None else standing_said(context.standing, _missing(audit)),
         warnings=tuple(_warnings(context)),
         sentences=tuple(sentences),
         reasons=decision.reasons,
-        remaining=tuple(map(catalogue.said, decision.assessment_remaining)),
+        remaining=decision.assessment_remaining,
         tiles=tiles(audit, catalogue),
         rows_said=_rows_said(audit),
         plain=plain_words(context),
@@ -181,7 +184,7 @@ def _rows_said(audit: AuditResult) -> Sentence | None:
     )
     if source is None or released is None or dropped is None:
         return None
-    outside = exact(audit.data.rows_outside) or 0
+    outside = exact(audit.data.rows_outside) or Fraction(0)
     values = {"source": source, "outside": outside, "dropped": dropped, "released": released}
     agree = source - outside - dropped == released
     return ("decision.rows" if agree else "decision.rows_differ"), {name: numbers.number(one) for name, one in values.items()}
@@ -194,14 +197,18 @@ def _since(since: SinceFacts | None) -> Sentence | None:
     return ("since.caption" if since.changes else "since.nothing"), {"date": since.audited_at}
 
 
-def _signoff(audit: AuditResult, catalogue: Catalogue) -> list[str]:
-    """Say who approved and who has yet to; nothing for recipients, whose edition holds no sign-off."""
-    facts = audit.signoff
+def _signoff(context: Context) -> list[str]:
+    """Say who approved and, where the standing does not, who has yet to; nothing for recipients, whose edition holds no sign-off."""
+    facts, catalogue = context.audit.signoff, context.catalogue
     if facts is None:
         return []
     signed = ", ".join(dict.fromkeys(one.role for one in facts.approvals))
     said = [catalogue.text("decision.signed", roles=signed)] if signed else []
-    return [*said, catalogue.text("decision.signoff", roles=", ".join(facts.missing))] if facts.missing else said
+    return (
+        [*said, catalogue.text("decision.signoff", roles=", ".join(facts.missing))]
+        if facts.missing and context.standing is None
+        else said
+    )
 
 
 def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:

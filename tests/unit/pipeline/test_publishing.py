@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from privrelease.pipeline import publishing
@@ -83,3 +85,25 @@ def test_a_changed_file_is_named_and_nothing_is_signed_or_published(parked):
     found = publishing.publishable(folder / "p.yaml", Settings(), run_id)
     assert not found.ready
     assert [one.code for one in found.changed] == [one.code for one in made.changed]
+
+
+def test_the_language_of_the_policy_is_that_of_its_pages_and_is_kept_in_the_audit(parked):
+    folder, _ = parked
+    spoken = POLICY.replace("title: Computed", "title: Computed\nreport: {language: de}")
+    (folder / "p.yaml").write_text(spoken, encoding="utf-8")
+    loaded, plan = Settings().load(folder / "p.yaml")
+    result = run(prepare(loaded, plan, (), World()))["r"]
+    internal = folder / ".privrelease" / "runs" / result.run / "internal"
+    page = (internal / "report.html").read_text(encoding="utf-8")
+    assert '<html lang="de">' in page
+    assert "sie wartet auf Genehmigung durch <bdi>dpo</bdi>" in page
+    assert json.loads((internal / "audit.json").read_bytes())["language"] == "de"
+
+
+def test_a_language_without_a_catalogue_is_an_error_with_its_place(tmp_path):
+    from privrelease.policy.loader import check_policy
+
+    (tmp_path / "p.yaml").write_text(POLICY + "report: {language: tlh}\n", encoding="utf-8")
+    loaded, findings = check_policy(tmp_path / "p.yaml")
+    assert loaded is None
+    assert [(one.code, one.message) for one in findings] == [("P202", "language must be en, de or fr, got tlh")]

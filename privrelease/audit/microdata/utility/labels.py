@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.audit.microdata.recoding import verifier_of
+from privrelease.audit.microdata.recoding import counted, verifier_of
 from privrelease.audit.microdata.utility.entropy import EntropyLoss, bits
 from privrelease.audit.microdata.utility.granularity import Coarseness, coarseness
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.relational.treatments import CellRelation, declaration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.generalised.cover import Cover
-    from privrelease.audit.microdata.recoding import Pairs, Verifiers
+    from privrelease.audit.microdata.recoding import Counted, Pairs, Verifiers
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
@@ -110,17 +110,22 @@ def label_columns(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifi
     return tuple(found)
 
 
-def _values(engine: MeasuringEngine, of: Staged | ReleasedFile, column: str) -> tuple[Any, NDArray[np.int64]]:
-    """Return the distinct values of a column in ascending order, and the rows of each."""
-    import pyarrow as pa
+def _of_source(evidence: Evidence, column: str, labels: Any, pairs: Pairs | None) -> Counted | None:  # noqa: ANN401
+    """Return the values of the source with the rows of each, by its class table; None where some value is in no released row, or nothing tells."""
     import pyarrow.compute as pc
 
-    blocks = list(engine.value_rows(of, column))
-    if not blocks:
-        return pa.array([], pa.string()), np.zeros(0, np.int64)
-    values, rows = pa.concat_arrays([one.values for one in blocks]), np.concatenate([one.rows for one in blocks])
-    order = pc.sort_indices(values)
-    return values.take(order), rows[np.asarray(order)]
+    table = evidence.before
+    if pairs is None or table is None or evidence.after is None or column not in table.columns:
+        return None
+    values = pc.unique(pairs.source.drop_null())
+    values = values.take(pc.sort_indices(values))
+    codes = class_codes((values, labels))
+    place = table.columns.index(column)
+    most = max(int(one.codes[:, place].max(initial=0)) for one in (table, evidence.after))
+    if codes is None or most != len(np.union1d(*codes)):
+        return None
+    rows = np.bincount(table.codes[:, place], table.counts, most + 1).astype(np.int64)
+    return values, rows[codes[0]]
 
 
 def _counted(
@@ -133,15 +138,15 @@ def _counted(
 ) -> LabelCounts:
     import pyarrow as pa
 
-    values, before = _values(engine, source, column.name)
-    labels, after = _values(engine, main, column.name)
+    pairs = evidence.pairs.get(column.name)
+    labels, after = evidence.labels.get(column.name) or counted(list(engine.value_rows(main, column.name)))
+    values, before = _of_source(evidence, column.name, labels, pairs) or counted(list(engine.value_rows(source, column.name)))
     covers = verifier_of(column, verifiers).covers
     assert covers is not None
     cover, order = covers(declaration_of(column.treatment), values, labels, evidence.plan.source.column(column.name).domain)
     labels, after = labels.take(pa.array(order)), after[order]
     ours = np.concatenate(([source.n_rows - int(before.sum())], before))
     theirs = np.concatenate(([main.n_rows - int(after.sum())], after))
-    pairs = evidence.pairs.get(column.name)
     if pairs is None:
         return LabelCounts(column.name, cover, ours, theirs, _shown(cover, ours, theirs), True, values, labels)
     listed = _listed(pairs, values, labels)
@@ -173,13 +178,14 @@ def _shown(cover: Cover, before: NDArray[np.int64], after: NDArray[np.int64]) ->
     return np.where((under > 0) & (after[under] > 0), before, 0)
 
 
-def in_order(table: ClassTable, place: int, codes: NDArray[np.int64]) -> ClassTable:
-    """Return a table with a column in the coding of distinct values, 1 for the first of them, that have these ``codes`` in it."""
-    to = np.zeros(int(table.codes[:, place].max(initial=0)) + 1, np.int32)
-    there = codes < len(to)
-    to[codes[there]] = np.flatnonzero(there) + 1
+def in_order(table: ClassTable, codes: Mapping[int, NDArray[np.int64]]) -> ClassTable:
+    """Return a table with some columns, by their places, in the coding of distinct values, 1 for the first of them, that have these ``codes`` in it."""
     changed = table.codes.copy()
-    changed[:, place] = to[table.codes[:, place]]
+    for place, of_values in codes.items():
+        to = np.zeros(int(table.codes[:, place].max(initial=0)) + 1, np.int32)
+        there = of_values < len(to)
+        to[of_values[there]] = np.flatnonzero(there) + 1
+        changed[:, place] = to[table.codes[:, place]]
     return ClassTable(table.columns, changed, table.counts)
 
 

@@ -239,12 +239,13 @@ def _queries(evidence: Evidence, labelled: Mapping[str, LabelCounts], change: Ch
     plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]
     before, after = (_of_columns(table, [*plain, *labelled]) for table in (evidence.before, evidence.after))
     places = {name: before.columns.index(name) for name in labelled}
-    for name, place in places.items():
-        counts = labelled[name]
-        codes = class_codes((counts.values, counts.labels))
-        if codes is None or not counts.cover.single:
-            return ()
-        before, after = in_order(before, place, codes[0]), in_order(after, place, codes[1])
+    codes = {place: class_codes((labelled[name].values, labelled[name].labels)) for name, place in places.items()}
+    known = {place: one for place, one in codes.items() if one is not None}
+    if len(known) < len(codes) or not all(one.cover.single for one in labelled.values()):
+        return ()
+    before, after = (
+        in_order(table, {place: one[side] for place, one in known.items()}) for side, table in enumerate((before, after))
+    )
     types = {column.name: evidence.plan.source.column(column.name).type for column in evidence.usable}
     ordered = [place for place, name in enumerate(before.columns) if types[name] in _ORDERED]
     asked = (

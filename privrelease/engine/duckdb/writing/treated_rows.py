@@ -42,7 +42,7 @@ def check_parts(rows: RowKeys, parts: Parts) -> None:
     )
     if sound and parts.pair_part is not None:
         sound = (
-            rows.pairs is not None
+            rows.persons is not None
             and table.pairs_class is not None
             and parts.pair_part.shape == table.pairs_class.shape
             and (not len(parts.pair_part) or int(parts.pair_part.max()) < n)
@@ -64,11 +64,11 @@ class TreatedRows:
         self._by_key = self._by_row = ""
         self._by: tuple[str, ...] = rows.words
         try:
-            if parts.pair_part is not None and rows.pairs is not None:
+            if parts.pair_part is not None and rows.persons is not None:
                 self._by = (*rows.words, "p")
                 kept = ~parts.dropped[parts.pair_part]
                 of_pair = {name: values[parts.pair_part] for name, values in columns.items()}
-                self._by_key = self._keyed(rows.pairs, self._by, kept, of_pair)
+                self._by_key = self._of_persons(rows.persons, kept, of_pair)
             else:
                 self._join(parts, columns)
         except BaseException:
@@ -114,6 +114,23 @@ class TreatedRows:
         rows = sql.positional(select.from_(sql.table(groups, alias="g")), sql.table(given, alias="v"))
         name = self._connection.fresh("treated")
         self._connection.run(sql.create_table(name, rows.where(sql.column("kept", "v"))))
+        self._tables.append(name)
+        return name
+
+    def _of_persons(self, persons: str, kept: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]) -> str:
+        """Store the keys of classes and persons of pairs that are kept, with the columns of their part."""
+        table = self._rows.table
+        assert table.pairs_class is not None
+        assert table.pairs_person is not None
+        pairs = {"class": table.pairs_class, "kind": table.pairs_person, **columns}
+        given = self._given({name: values[kept] for name, values in pairs.items()})
+        select = exp.select(*(sql.column(one, "g") for one in self._rows.words), sql.column("p", "a"))
+        rows = select.select(*(sql.column(one, "v") for one in columns)).from_(sql.table(given, alias="v"))
+        alike = exp.EQ(this=sql.column("kind", "a"), expression=sql.column("kind", "v"))
+        of_class = exp.EQ(this=sql.column("rowid", "g"), expression=sql.column("class", "v"))
+        rows = rows.join(sql.table(persons, alias="a"), on=alike).join(sql.table(self._rows.classes, alias="g"), on=of_class)
+        name = self._connection.fresh("treated")
+        self._connection.run(sql.create_table(name, rows))
         self._tables.append(name)
         return name
 

@@ -132,7 +132,7 @@ def test_codes_of_values_and_labels_in_one_coding_are_found_again():
     codes = class_codes((values, labels))  # as texts: 100, 30, 30+, 5, [0, 10)
     assert [one.tolist() for one in codes] == [[4, 2, 1], [3, 5]]
     table = ClassTable(("age",), np.array([[0], [1], [2], [4]], np.int32), np.array([1, 2, 3, 4]))
-    assert in_order(table, 0, codes[0]).codes.tolist() == [[0], [3], [2], [1]]
+    assert in_order(table, {0: codes[0]}).codes.tolist() == [[0], [3], [2], [1]]
 
 
 # --------------------------------------------------------------------------------------------------------- figures of other tools
