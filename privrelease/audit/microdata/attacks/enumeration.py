@@ -114,12 +114,13 @@ def _alone(
     whole = _numbered([*equal, *farther])
     _, first, group = np.unique(whole, return_index=True, return_inverse=True)
     rows = np.bincount(group, counts, len(first))
-    alone = rows == 1
+    alone: NDArray[np.bool_] = rows == 1
     if farther:
         part = _numbered(equal)[first]
         out = [one[first] for one in farther]
         alone &= ~_dominated(part, out)
-    return first[alone].astype(np.int64)
+    single: NDArray[np.int64] = first[alone].astype(np.int64)
+    return single
 
 
 def _numbered(keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -138,21 +139,21 @@ def _dominated(part: NDArray[np.int64], out: list[NDArray[np.int64]]) -> NDArray
     """Return which of some different points, in lexicographic order by part and then ``out``, have one before them in their part that is as
     small in every coordinate. Raises TooManyError.
     """
-    begins = np.diff(part, prepend=-1) != 0
+    begins: NDArray[np.bool_] = np.diff(part, prepend=-1) != 0
     if len(out) == 1:
         return ~begins
     if len(out) == 2:
         # Parts are numbered downwards, so that the least so far never comes from an earlier one.
         second = out[1] - (np.cumsum(begins) - 1) * (int(out[1].max(initial=0)) + 1)
         before = np.minimum.accumulate(second)
-        dominated = ~begins
-        dominated[1:] &= second[1:] >= before[:-1]
-        return dominated
+        inner: NDArray[np.bool_] = ~begins
+        inner[1:] &= second[1:] >= before[:-1]
+        return inner
     place = np.arange(len(part)) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
     largest = int(place.max(initial=0))
     if largest * len(part) > _MOST_COMPARED:
         raise TooManyError
-    dominated = np.zeros(len(part), np.bool_)
+    dominated: NDArray[np.bool_] = np.zeros(len(part), np.bool_)
     for back in range(1, largest + 1):
         later = np.flatnonzero(place >= back)
         dominated[later] |= np.logical_and.reduce([one[later - back] <= one[later] for one in out])
