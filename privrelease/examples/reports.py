@@ -53,7 +53,7 @@ def rendered(folder: Path) -> dict[str, bytes]:
     manifest = folder / "manifest.json"
     claim = Manifest.load(manifest).privacy if manifest.is_file() else None
     if claim is not None:
-        files["dp-deployment.yaml"] = render_dp_registry(audit, claim, "statistics").encode()
+        files["dp-deployment.yaml"] = render_dp_registry(audit, claim).encode()
     return files
 
 

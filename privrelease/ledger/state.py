@@ -113,7 +113,7 @@ class Book:
         if sequence not in self._rhos:
             claim = read_claim(self.entries[sequence].body["claim"])
             held = claim.envelope
-            self._rhos[sequence] = rho_of(claim.draws, claim.apart) if held is None else (held.rho.value, held.failure.value)
+            self._rhos[sequence] = rho_of(claim.draws, claim.apart) if held is None else held.concentrated
         return self._rhos[sequence]
 
     def lost(self, release: str) -> tuple[Spent, ...]:
@@ -158,7 +158,8 @@ class Book:
         Raises InputError (D301) where that is PLD and dp-accounting is missing.
         """
         if claim.envelope is not None:
-            if claim.draws or claim.apart or claim.accountant != "zcdp" or not claim.envelope.within(claim.cost):
+            held = claim.envelope
+            if claim.draws or claim.apart or claim.accountant != held.accountant or not held.within(claim.cost):
                 msg = "a claim of an envelope has no other draws and costs at least what the envelope holds"
                 raise ValueError(msg)
         elif not covers(claim.cost, claim.draws, claim.accountant, claim.apart):

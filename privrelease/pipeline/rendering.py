@@ -135,7 +135,7 @@ def registry(folder: Path, audit: AuditResult) -> bytes:
             message="there is no claim of differential privacy to register",
             hint="name the folder of a run of a release with differential privacy",
         )
-    return render_dp_registry(audit, claim, "statistics").encode()
+    return render_dp_registry(audit, claim).encode()
 
 
 def statement(path: Path, audit: AuditResult) -> bytes:

@@ -11,6 +11,7 @@ from privrelease.plan.checks import check_words, exact_text
 from privrelease.plan.microdata.attacks import attack_words
 from privrelease.plan.model import named
 from privrelease.plan.statistics.explain import explain_statistics
+from privrelease.plan.synthetic.explain import explain_synthetic
 from privrelease.plan.tables.explain import explain_table
 from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo, number_text
 from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
@@ -367,4 +368,5 @@ EXPLAINERS: tuple[tuple[str, Explain], ...] = (
     ("microdata", explain_microdata),
     ("statistics", explain_statistics),
     ("table", explain_table),
+    ("synthetic", explain_synthetic),
 )

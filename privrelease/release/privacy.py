@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from privrelease.documents import Document
 
-__all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim"]
+__all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim", "SyntheticClaim", "SyntheticColumn", "SyntheticTable"]
 
 Scalar = str | int | bool | None
 
@@ -69,3 +69,39 @@ class PrivacyClaim(Document):
     min_count: int | None = None
     queries: tuple[QueryClaim, ...]
     anchor: LedgerAnchor | None = None
+
+
+class SyntheticColumn(Document):
+    """A released column: modelled, with so many ``cells`` (missing included), or ``made`` after a pattern. ``values``: those that were bought
+    from the data, where they were.
+    """
+
+    name: str
+    cells: int | None = None
+    made: str | None = None
+    unique: bool = False
+    values: tuple[str, ...] | None = None
+
+
+class SyntheticTable(Document):
+    """A small table that a model says of itself: noisy or public figures."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+
+
+class SyntheticClaim(Document):
+    """The making of synthetic rows: nothing in it says more about the source than the noisy answers do."""
+
+    method: str
+    version: int
+    settings: dict[str, Any]
+    rows: Annotated[int, Field(ge=0)]
+    noisy_rows: bool
+    """The number of rows is the noisy number of rows; else the policy's."""
+    holdout: str | None = None
+    columns: tuple[SyntheticColumn, ...]
+    impossible: tuple[str, ...] = ()
+    figures: tuple[tuple[str, str | int], ...] = ()
+    tables: tuple[SyntheticTable, ...] = ()

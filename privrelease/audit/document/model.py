@@ -26,6 +26,7 @@ from privrelease.audit.document.signoff import (
     SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 )
+from privrelease.audit.document.synthetic import SyntheticFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
@@ -331,6 +332,8 @@ class AuditResult(Document):
     findings: tuple[FindingRecord, ...] = ()
     statistics: PrivacyFacts | None = _section()
     """The claim of differential privacy, what each query cost and gave, and the population's budget."""
+    synthetic: SyntheticFacts | None = _section()
+    """The making of synthetic rows, and the measurements for them."""
     table: TableFacts | None = _section()
     """The rules of a table, and how well an attacker could work out what it hides."""
     sensitive: SensitiveFacts | None = _section()

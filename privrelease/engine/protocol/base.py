@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from fractions import Fraction
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.findings import Finding
-    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, BinKey, Bounding, CodedRows, ColumnKey
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
     from privrelease.relational.tables import TableCells, TableQuery
 
@@ -261,6 +262,20 @@ class Engine(Protocol):
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
+        ...
+
+    def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
+        """Return the distinct tuples of declared cells that rows lie in, with their rows: exact, for noise, and for no other eye. In one scan."""
+        ...
+
+    def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:
+        """Return the rows that stay, and those of about a ``share`` of the persons, chosen by a hash of the person under ``key`` alone; of the row's
+        content where every row is a person.
+        """
+        ...
+
+    def write_tables(self, tables: Sequence[tuple[pa.Table, Sink]]) -> None:
+        """Write tables that hold no row of a source, each to a new file in an existing folder, all completely or none."""
         ...
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.plan.model import Plan
     from privrelease.relational.schema import Sink
-    from privrelease.release.privacy import PrivacyClaim
+    from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
     from privrelease.release.runs import RunFolder
 
 __all__ = ["manifest_of"]
@@ -36,6 +36,7 @@ def manifest_of(
     order: Literal["values", "source", "policy"],
     libraries: Sequence[str],
     privacy: PrivacyClaim | None = None,
+    synthetic: SyntheticClaim | None = None,
     kind: str | None = None,
 ) -> Manifest:
     """Describe what a run wrote.
@@ -77,5 +78,6 @@ def manifest_of(
             "loops": loops.running(),
         },
         privacy=privacy,
+        synthetic=synthetic,
         kind=kind,
     )

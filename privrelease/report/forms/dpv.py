@@ -62,6 +62,11 @@ DATA_SUBJECTS: Final = frozenset(
         "VulnerableDataSubject",
     ]
 )
+#: What released cells are, by what was done to them; others are as their column is declared.
+_OF_FAMILY: Final[dict[Family | None, str]] = {
+    Family.PSEUDONYMISATION: "dpv:PseudonymisedData",
+    Family.SYNTHETIC: "dpv:SyntheticData",
+}
 _ART6: Final = re.compile(r"A6-1-[a-f]")
 _ART9: Final = re.compile(r"A9-2-[a-j]")
 _TERM: Final = re.compile(r"(?:dpv:)?([A-Za-z]+)")
@@ -217,7 +222,7 @@ def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
     for column in audit.data.columns:
         if column.leaves:
             kind = "dpv:SpecialCategoryPersonalData" if column.category == "special" else "dpv:PersonalData"
-            yield _named("dpv:PseudonymisedData" if family_of(column.treated) is Family.PSEUDONYMISATION else kind, column.name)
+            yield _named(_OF_FAMILY.get(family_of(column.treated), kind), column.name)
 
 
 def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
@@ -225,6 +230,8 @@ def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
     families = {family_of(column.treated) for column in audit.data.columns}
     if Family.PSEUDONYMISATION in families:
         yield {"@id": "dpv:Pseudonymisation"}
+    if Family.SYNTHETIC in families:
+        yield {"@id": "dpv:UseSyntheticData"}
     if Family.SUPPRESSION in families or audit.threats:
         yield {"@id": "dpv:Deidentification"}
     if audit.statistics is not None:

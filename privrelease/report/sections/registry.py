@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from privrelease.report.sections import (
     attacks,
     context,
@@ -16,21 +14,14 @@ from privrelease.report.sections import (
     privacy,
     risk,
     signoff,
+    synthetic,
     tables,
     utility,
     waivers,
 )
 from privrelease.report.view.page import SectionSpec
 
-if TYPE_CHECKING:
-    from privrelease.report.view.page import Context
-
 __all__ = ["SECTIONS"]
-
-
-def _build_synthesis(context: Context) -> None:
-    """Leave the section of synthetic releases out."""
-    del context
 
 
 SECTIONS = (
@@ -46,7 +37,7 @@ SECTIONS = (
     SectionSpec(9, "attacks", attacks.build),
     SectionSpec(10, "dp", privacy.build),
     SectionSpec(11, "tables", tables.build, kind="table"),
-    SectionSpec(12, "synthesis", _build_synthesis),
+    SectionSpec(12, "synthesis", synthetic.build, kind="synthetic"),
     SectionSpec(13, "utility", utility.build),
     SectionSpec(14, "waivers", waivers.build),
     SectionSpec(15, "signoff", signoff.build),

@@ -117,7 +117,7 @@ def build(context: Context) -> RiskBody | Absent:
     """Show every threat, and the attacker who knows them all."""
     audit, catalogue = context.audit, context.catalogue
     if not audit.threats:
-        return Absent(catalogue.text("risk.no_threats"))
+        return Absent(catalogue.of_kind("risk.no_threats", audit.kind))
     everyone = [(threat, False) for threat in audit.threats]
     if audit.union is not None:
         everyone.append((audit.union, True))

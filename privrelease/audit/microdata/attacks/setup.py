@@ -223,7 +223,7 @@ def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine, verifiers
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
-    """How the columns of tables are read where the release holds labels. ``places``: (v + 1,) code by code of the engine; None: as it is."""
+    """The reading of the columns of tables where the release holds labels. ``places``: (v + 1,) code by code of the engine; None: as it is."""
 
     cover: Cover
     places: NDArray[np.int64] | None = None

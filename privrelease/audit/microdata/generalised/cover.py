@@ -25,7 +25,7 @@ class Leaves:
     of: NDArray[np.int64]
     what: Literal["listed", "grid", "days", "seen"]
     ends: NDArray[np.float64] | None = None
-    """Where the domain is a grid, the first and the last number of each label in it, (2, v + 1)."""
+    """On a domain that is a grid, the first and the last number of each label in it, (2, v + 1)."""
     step: float = 1.0
 
     @property

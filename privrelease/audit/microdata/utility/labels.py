@@ -1,4 +1,4 @@
-"""What labels cost: counts by value and by the label that each value is released under, for the measures of utility.
+"""The cost of labels: counts by value and by the label that each value is released under, for the measures of utility.
 
 With a row map, the rows of each pair of a value and a label are counted. Without one, a label that is released as often as its values occur in the
 source lost none of them; of one that is released less often, nothing says which of its values were lost.

@@ -61,7 +61,7 @@ class InformationKept:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """What became of the cells of one column. ``labelled``: released cells that hold labels. ``clean``: cells were lost, or are labels, and nothing else."""
+    """The outcome of the cells of one column. ``labelled``: released cells that hold labels. ``clean``: cells were lost, or are labels, and nothing else."""
 
     column: str
     known: int
