@@ -7,7 +7,8 @@ Guarantee
     Adaptive composition of zCDP (Bun and Steinke 2016): where each draw is rho_i-zCDP but for a failure of probability delta_i, whatever the
     answers before it were, all of them are (sum rho_i)-zCDP but for a failure of probability (sum delta_i). A draw that would raise either
     sum above what was reserved is refused before it is drawn. Fully adaptive scales need no more than that the total is fixed beforehand
-    (Whitehouse and others 2023, privacy filters), which the reservation does.
+    (Whitehouse and others 2023, privacy filters), which the reservation does. An envelope without a delta is reserved in epsilon: its noise
+    is Laplace's, and the epsilons of draws and choices add up, adaptively too (Rogers and others 2016, theorem 3.6).
 
 Serving again
     An envelope over the transcript of an earlier run charges nothing and draws nothing. Every question takes the same way as before, up to
@@ -18,32 +19,34 @@ Serving again
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt, prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from privrelease.dp.accountants.zcdp import ZcdpAccountant
 from privrelease.dp.envelope_records import Answered, EnvelopeDraw, Reserved
-from privrelease.dp.mechanisms import DiscreteGaussian, ExponentialMechanism, Thresholding
+from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, ExponentialMechanism, Thresholding
 from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import Sensitivity, of_group_counts, of_group_persons
 from privrelease.errors import BudgetError, InternalError
-from privrelease.units import Delta, Rho
+from privrelease.units import Epsilon, Rho
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from privrelease.dp.envelope_queries import Dependence, Grouped
     from privrelease.dp.queries import Setting
     from privrelease.dp.randomness import Randomness
+    from privrelease.units import Delta
 
 _Answer = TypeVar("_Answer", "NDArray[np.int64]", int, dict[tuple[str, ...], int])
 
-__all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score"]
+__all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score", "marginal_name"]
 
 #: Most cells of one query of an envelope.
 MOST_CELLS: Final = 10_000_000
@@ -56,21 +59,48 @@ _FINE: Final = 1 << 12
 _DIGITS: Final = 10**9
 
 
+def marginal_name(columns: Iterable[str]) -> str:
+    """Return the canonical name of counts of rows by columns: sorted, each quoted where it could be read as several or as another name.
+
+    >>> marginal_name(["sex", "age"]), marginal_name(["age group"])
+    ('age x sex', '"age group"')
+    """
+    return " x ".join(json.dumps(one) if " " in one or one.startswith('"') else one for one in sorted(columns))
+
+
 @dataclass(frozen=True, slots=True)
 class Marginal:
     """A query that a method may ask: counts of rows by cell. ``name``: its canonical key; ``shape``: cells of each of its columns.
 
+    ``merged``: public; by column the cell in which each of its cells is counted, ``()`` where each has its own. Sums of counts over cells
+    that no row is in twice change with one person's rows by no more than the counts do, in L1 and in the largest L2.
+
     >>> Marginal("age x sex", (10, 3)).size
     30
+    >>> Marginal("age x sex", (4, 3), ((0, 1, 2, 2), ())).size
+    9
     """
 
     name: str
     shape: tuple[int, ...]
+    merged: tuple[tuple[int, ...], ...] = ()
 
     @property
     def size(self) -> int:
-        """The number of cells."""
-        return prod(self.shape)
+        """The number of cells that are counted."""
+        return prod(self.counted)
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The cells of each column as they are counted."""
+        if not self.merged:
+            return self.shape
+        return tuple(max(labels) + 1 if labels else size for labels, size in zip(self.merged, self.shape, strict=True))
+
+    def exact(self, counts: Counts) -> NDArray[np.int64]:
+        """Return the exact counts, for the envelope alone."""
+        rows = counts.rows(self)
+        return _merged(rows, self) if self.merged and rows.size == prod(self.shape) else rows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,6 +113,33 @@ class Score:
     model: NDArray[np.integer]
     penalty: int = 0
     weight: int = 1
+
+    @property
+    def reach(self) -> int:
+        """How many steps of the grid one row moves the score at most, by the triangle inequality."""
+        return self.weight
+
+    def check(self, query: Marginal, grid: int) -> None:
+        """Raise TypeError where a part is not an integer, ValueError where it is out of bounds."""
+        whole = (self.penalty, self.weight, grid)
+        if self.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
+            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
+            raise TypeError(msg)
+        if self.model.size != query.size:
+            msg = "a model has one number for each cell"
+            raise ValueError(msg)
+        bounded = int(self.model.min()) >= -_MOST_STEPS and int(self.model.max()) <= _MOST_STEPS
+        if not bounded or not 1 <= grid <= _MOST_GRID or not 1 <= self.weight <= _MOST_GRID:
+            msg = "a score is out of bounds"
+            raise ValueError(msg)
+
+    def steps(self, query: Marginal, exact: NDArray[np.int64], grid: int) -> int:
+        """Return the score of exact counts, for the envelope alone."""
+        import numpy as np
+
+        del query
+        distance = int(np.abs(exact * grid - self.model.astype(np.int64)).sum())
+        return self.weight * (distance - self.penalty)
 
 
 class Counts(Protocol):
@@ -119,7 +176,8 @@ class Envelope:
         self.setting = setting
         self._counts = counts
         self._randomness = randomness
-        self._spent = ZcdpAccountant()
+        self._spent = reserved.empty()
+        self._whole: Reserved | None = None
         self._draws: list[EnvelopeDraw] = []
         self._answers: list[Answered] = []
         self._stored = stored
@@ -135,11 +193,18 @@ class Envelope:
 
     @property
     def left(self) -> Reserved:
-        """What may still be drawn; public, since it follows from what was asked."""
-        return Reserved(
-            Rho(self.reserved.rho.value - self._spent.rho.value),
-            Delta(self.reserved.failure.value - self._spent.failure.value),
-        )
+        """Return what may still be drawn; public, since it follows from what was asked."""
+        return self.reserved.less(self._spent)
+
+    def part(self, share: Fraction) -> Rho | Epsilon:
+        """Return a share of what was left when a share was first asked for: discoveries, which come before, are taken off."""
+        if not 0 < share <= 1:
+            msg = "a share lies above 0 and is at most 1"
+            raise ValueError(msg)
+        if self._whole is None:
+            self._whole = self.left
+        loss = self._whole.loss
+        return type(loss)(loss.value * share)
 
     def close(self) -> tuple[EnvelopeDraw, ...]:
         """Return the records of all draws, for the ledger; nothing is drawn any more."""
@@ -160,29 +225,32 @@ class Envelope:
 
     # ------------------------------------------------------------------------------------------------------------------- answers
 
-    def measure(self, query: Marginal, rho: Rho) -> NDArray[np.int64]:
-        """Return noisy counts of rows by cell, at a cost of at most ``rho``.
+    def measure(self, query: Marginal | Grouped, loss: Rho | Epsilon) -> NDArray[np.int64]:
+        """Return noisy counts of rows by cell, at a cost of at most ``loss``: discrete Gaussian noise for a rho, Laplace's for an epsilon.
 
-        One person changes the counts by the L2 distance of :func:`~privrelease.dp.sensitivity.of_group_counts`; sigma squared is
-        L2^2/(2 rho), rounded up.
+        One person changes the counts by the L2 (L1) distance of :func:`~privrelease.dp.sensitivity.of_group_counts`; sigma squared is
+        L2^2/(2 rho), the scale L1/epsilon, both rounded up.
         """
         _check_cells(query)
         sensitivity = of_group_counts(self.setting.contribution, self.setting.neighbours)
-        scale = _sigma_squared(sensitivity, _positive(rho))
+        noise = _noise(sensitivity, loss)
 
         def noisy() -> NDArray[np.int64]:
-            found: NDArray[np.int64] = self._exact(query) + DiscreteGaussian(scale).sample(query.size, self._randomness)
+            found: NDArray[np.int64] = self._exact(query) + noise.sample(query.size, self._randomness)
             found.setflags(write=False)  # what was seen is what is stored
             return found
 
-        return self._answer(EnvelopeDraw(query.name, "cells", "discrete_gaussian", sensitivity, scale, size=query.size), noisy)
+        return self._answer(EnvelopeDraw(query.name, "cells", noise.name, sensitivity, noise.scale, size=query.size), noisy)
 
-    def select(self, candidates: Sequence[Marginal], scores: Sequence[Score], rho: Rho, *, grid: int = 1) -> int:
-        """Return the position of a candidate chosen by its score, at a cost of at most ``rho``.
+    def select(
+        self, candidates: Sequence[Marginal], scores: Sequence[Score | Dependence], loss: Rho | Epsilon, *, grid: int = 1
+    ) -> int:
+        """Return the position of a candidate chosen by its score, at a cost of at most ``loss``; a rho pays for an epsilon of sqrt(8 rho).
 
         Sensitivity: a score is w (sum of abs(g n_i - model_i) - penalty); model, penalty, w and g are public integers. By the triangle
         inequality counts that differ by d_i change it by at most w g (sum of abs(d_i)), w g times the L1 distance of
         :func:`~privrelease.dp.sensitivity.of_group_counts`, in either direction; over all candidates by the largest weight times that.
+        That of :class:`~privrelease.dp.envelope_queries.Dependence` is proven there.
 
         Raises PolicyError DP125 without a candidate, TypeError where a part of a score is not an integer, ValueError where it is out
         of bounds; all before anything is drawn.
@@ -191,8 +259,9 @@ class Envelope:
             refuse("DP125", "there is no candidate to choose from", hint="offer at least one query")
         _check_scores(candidates, scores, grid)
         counted = of_group_counts(self.setting.contribution, self.setting.neighbours)
-        sensitivity = Sensitivity.of_one_number(max(score.weight for score in scores) * grid * counted.l1)
-        epsilon = Fraction(isqrt(int(8 * _positive(rho).value * _DIGITS**2)), _DIGITS)
+        sensitivity = Sensitivity.of_one_number(max(score.reach for score in scores) * grid * counted.l1)
+        loss = _positive(loss)
+        epsilon = loss.value if isinstance(loss, Epsilon) else Fraction(isqrt(int(8 * loss.value * _DIGITS**2)), _DIGITS)
         if epsilon == 0:
             refuse("DP124", "rho is too small for a choice", hint="give it a rho of at least 1e-15")
         mechanism = ExponentialMechanism.calibrated(sensitivity=sensitivity.l1, epsilon=epsilon)
@@ -202,7 +271,7 @@ class Envelope:
         )
 
         def chosen() -> int:
-            exact = [_score(self._exact(query), score, grid) for query, score in zip(candidates, scores, strict=True)]
+            exact = [score.steps(query, self._exact(query), grid) for query, score in zip(candidates, scores, strict=True)]
             return int(mechanism.choose(exact, self._randomness))
 
         return self._answer(drawn, chosen)
@@ -215,7 +284,8 @@ class Envelope:
         """
         contribution = self.setting.contribution
         sensitivity = of_group_persons(contribution, self.setting.neighbours)
-        scale = _sigma_squared(sensitivity, _positive(rho))
+        _positive(rho)
+        scale = _sigma_squared(sensitivity, rho)
         if not 0 < failure.value < 1:
             refuse("DP103", "publishing private group keys needs a delta above 0", hint="give discovery a part of delta")
         selection = Thresholding.calibrated(DiscreteGaussian(scale), delta=failure.value, groups=contribution.groups)
@@ -261,10 +331,10 @@ class Envelope:
         after = self._spent.compose(draw.event)
         if not self.reserved.holds(after):
             left = self.left
+            held = f"{'epsilon' if isinstance(left.loss, Epsilon) else 'rho'} {float(left.loss.value):.6g}"
             raise BudgetError(
                 code="L135",
-                message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: rho {float(left.rho.value):.6g}, "
-                f"delta {float(left.failure.value):.6g}",
+                message=f"a draw of {draw.query[:80]} does not fit what is left of its envelope: {held}, delta {float(left.failure.value):.6g}",
                 hint="ask for less noise on fewer queries; what was reserved stays spent, and nothing was drawn",
             )
         self._spent = after
@@ -286,51 +356,57 @@ class Envelope:
             hint="another version of the method, or of a library, asks otherwise: `fresh: true` draws and pays again; nothing was spent",
         )
 
-    def _exact(self, query: Marginal) -> NDArray[np.int64]:
-        exact = self._counts.rows(query)
+    def _exact(self, query: Marginal | Grouped) -> NDArray[np.int64]:
+        exact = query.exact(self._counts)
         if exact.size != query.size:
             code, message = "R211", "the counts of a query are not those of its cells"
             raise InternalError(code, message)
         return exact
 
 
-def _check_cells(query: Marginal) -> None:
+def _merged(exact: NDArray[np.int64], query: Marginal) -> NDArray[np.int64]:
+    """Return the sums over cells that are counted as one."""
+    import numpy as np
+
+    sums = exact.reshape(query.shape)
+    for axis, (labels, size) in enumerate(zip(query.merged, query.counted, strict=True)):
+        if labels:
+            into = np.zeros((*sums.shape[:axis], size, *sums.shape[axis + 1 :]), np.int64)
+            np.add.at(np.moveaxis(into, axis, 0), np.array(labels), np.moveaxis(sums, axis, 0))
+            sums = into
+    return sums.reshape(-1)
+
+
+def _check_cells(query: Marginal | Grouped) -> None:
     if not 1 <= query.size <= MOST_CELLS:
         message = f"a query has {query.size} cells, and at most {MOST_CELLS} can be measured"
         refuse("DP123", message, hint="ask for fewer columns, or coarser ones", subject=query.name)
 
 
-def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score], grid: int) -> None:
+def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score | Dependence], grid: int) -> None:
     if len(scores) != len(candidates):
         msg = "every candidate has one score"
         raise ValueError(msg)
+    if type(grid) is not int or not 1 <= grid <= _MOST_GRID:
+        msg = "the grid of scores is a whole number that is fixed beforehand"
+        raise (ValueError if type(grid) is int else TypeError)(msg)
     for query, score in zip(candidates, scores, strict=True):
         _check_cells(query)
-        whole = (score.penalty, score.weight, grid)
-        if score.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
-            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
-            raise TypeError(msg)
-        if score.model.size != query.size:
-            msg = "a model has one number for each cell"
-            raise ValueError(msg)
-        bounded = int(score.model.min()) >= -_MOST_STEPS and int(score.model.max()) <= _MOST_STEPS
-        if not bounded or not 1 <= grid <= _MOST_GRID or not 1 <= score.weight <= _MOST_GRID:
-            msg = "a score is out of bounds"
-            raise ValueError(msg)
+        score.check(query, grid)
 
 
-def _positive(rho: Rho) -> Rho:
-    if rho.value <= 0:
-        refuse("DP124", "a draw from an envelope needs a rho above 0", hint="give it a part of the envelope")
-    return rho
+def _positive(loss: Rho | Epsilon) -> Rho | Epsilon:
+    if loss.value <= 0:
+        refuse("DP124", "a draw from an envelope needs a rho or epsilon above 0", hint="give it a part of the envelope")
+    return loss
+
+
+def _noise(sensitivity: Sensitivity, loss: Rho | Epsilon) -> DiscreteGaussian | DiscreteLaplace:
+    loss = _positive(loss)
+    if isinstance(loss, Rho):
+        return DiscreteGaussian(_sigma_squared(sensitivity, loss))
+    return DiscreteLaplace(Fraction(ceil(Fraction(sensitivity.l1) / loss.value * _FINE), _FINE))
 
 
 def _sigma_squared(sensitivity: Sensitivity, rho: Rho) -> Fraction:
     return Fraction(ceil(Fraction(sensitivity.l2_squared) / (2 * rho.value) * _FINE), _FINE)
-
-
-def _score(exact: NDArray[np.int64], score: Score, grid: int) -> int:
-    import numpy as np
-
-    distance = int(np.abs(exact * grid - score.model.astype(np.int64)).sum())
-    return score.weight * (distance - score.penalty)

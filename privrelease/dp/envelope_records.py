@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from privrelease.dp.accountants.events import Approximate, BoundedRange, GaussianNoise, Together
+from privrelease.dp.accountants.events import Approximate, BoundedRange, GaussianNoise, LaplaceNoise, Together
+from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.dp.accountants.zcdp import ZcdpAccountant
 from privrelease.dp.conversion import delta_of_rho, rho_within
 from privrelease.dp.mechanisms import DiscreteGaussian, ExponentialMechanism, Thresholding
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.dp.sensitivity import Sensitivity
-from privrelease.units import Delta, Rho
+from privrelease.units import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,18 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["Answered", "EnvelopeDraw", "Reserved", "Transcript"]
 
 
+_LAWS: Final = {"cells": ("discrete_gaussian", "discrete_laplace"), "keys": ("discrete_gaussian",), "choice": ("exponential",)}
+
+
 @dataclass(frozen=True, slots=True)
 class EnvelopeDraw:
     """The record of one draw from an envelope: what is noised or chosen, by which law, at which scale; no figure of the data.
 
-    ``cells``: discrete Gaussian noise (``scale`` sigma squared) on counts of rows. ``choice``: the exponential mechanism over ``size``
+    ``cells``: discrete Gaussian (``scale`` sigma squared) or Laplace noise (``scale`` b) on counts of rows. ``choice``: the exponential mechanism over ``size``
     candidates. ``keys``: Gaussian noise on counts of persons by private keys, published at or above ``threshold``; one person holds at most
     ``groups`` of them. ``grid``: what one integer step is worth, in rows.
     """
 
     query: str
     figure: Literal["cells", "choice", "keys"]
-    mechanism: Literal["discrete_gaussian", "exponential"]
+    mechanism: Literal["discrete_gaussian", "discrete_laplace", "exponential"]
     sensitivity: Sensitivity
     scale: Fraction
     grid: Fraction = Fraction(1)
@@ -55,8 +59,8 @@ class EnvelopeDraw:
         if self.figure not in {"cells", "choice", "keys"}:
             msg = "a draw from an envelope is of cells, a choice or keys"
             raise ValueError(msg)
-        if self.mechanism != ("exponential" if self.figure == "choice" else "discrete_gaussian"):
-            msg = "an envelope measures with Gaussian noise and chooses by the exponential mechanism"
+        if self.mechanism not in _LAWS[self.figure]:
+            msg = "an envelope measures with Gaussian or Laplace noise, finds keys with Gaussian noise and chooses by the exponential mechanism"
             raise ValueError(msg)
         if self.scale <= 0 or self.sensitivity.is_public:
             msg = "a draw from an envelope has noise and protects somebody"
@@ -75,9 +79,11 @@ class EnvelopeDraw:
 
     @property
     def event(self) -> Event:
-        """What an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
+        """Return what an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
         if self.mechanism == "exponential":
             return BoundedRange(ExponentialMechanism(self.scale).epsilon(self.sensitivity.l1))
+        if self.mechanism == "discrete_laplace":
+            return LaplaceNoise(self.scale, self.sensitivity)
         selection, noise = self.selection, GaussianNoise(self.scale, self.sensitivity)
         return noise if selection is None else Together((noise, Approximate(Fraction(0), selection.delta())))
 
@@ -102,54 +108,94 @@ class EnvelopeDraw:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """What an envelope holds: rho, and the probability of a failure outside it, which pays for discovered keys.
+    """Contents of an envelope: rho, and the probability of a failure outside it, which pays for discovered keys; or, where there is no
+    delta, an ``epsilon`` that pure mechanisms add up to.
 
     >>> from privrelease.dp.budget import Budget
-    >>> from privrelease.units import Epsilon
     >>> held = Reserved.of(Budget(Epsilon(1), Delta("1e-6")), failure=Delta("1e-7"))
     >>> held.within(Budget(Epsilon(1), Delta("1e-6")))
     True
+    >>> Reserved.of(Budget(Epsilon(1))).loss
+    Epsilon('1')
     """
 
     rho: Rho
     failure: Delta
+    epsilon: Epsilon = field(default_factory=lambda: Epsilon(0))
+
+    def __post_init__(self) -> None:
+        if self.epsilon.value and (self.rho.value or self.failure.value):
+            msg = "an envelope is reserved in rho, or in epsilon alone"
+            raise ValueError(msg)
 
     @classmethod
     def of(cls, budget: Budget, failure: Delta | None = None) -> Reserved:
-        """Return the largest envelope of a budget; ``failure`` is taken off its delta before conversion.
+        """Return the largest envelope of a budget; ``failure`` is taken off its delta before conversion. Without a delta it is pure.
 
         Raises PolicyError: DP101, DP102 for its epsilon, DP103, DP104, DP108 for a delta that is missing, out of range or all failure.
         """
         failure = Delta(0) if failure is None else failure
         refuse_any(check_epsilon(budget.epsilon, subject="budget.epsilon"))
+        if budget.delta.value == 0 and failure.value == 0:
+            return cls(Rho(0), Delta(0), budget.epsilon)
         refuse_any(check_delta(budget.delta, needed_by="gaussian", subject="budget.delta"))
         left = budget.delta.value - failure.value
         if left <= 0:
             refuse("DP104", "the failures of discovered keys use up the whole delta", hint="lower them, or raise delta")
         return cls(Rho(rho_within(budget.epsilon.value, left)), failure)
 
+    @property
+    def accountant(self) -> Literal["pure", "zcdp"]:
+        """The rule by which draws from it add up."""
+        return "pure" if self.epsilon.value else "zcdp"
+
+    @property
+    def loss(self) -> Rho | Epsilon:
+        """Return what it holds for draws, failures apart."""
+        return self.epsilon if self.epsilon.value else self.rho
+
+    @property
+    def concentrated(self) -> tuple[Fraction, Fraction]:
+        """Return what it holds in rho, and the probability of a failure outside: an epsilon-DP mechanism is (epsilon^2/2)-zCDP."""
+        return (self.epsilon.value**2 / 2 if self.epsilon.value else self.rho.value), self.failure.value
+
+    def empty(self) -> ZcdpAccountant | PureAccountant:
+        """Return an accountant of its rule that has composed nothing."""
+        return PureAccountant() if self.epsilon.value else ZcdpAccountant()
+
     def within(self, cost: Budget) -> bool:
         """Return True if a budget covers all that can be drawn from the envelope."""
+        if self.epsilon.value:
+            return self.epsilon.value <= cost.epsilon.value
         return delta_of_rho(self.rho.value, cost.epsilon.value) + self.failure.value <= cost.delta.value
 
     def covers(self, draws: Iterable[EnvelopeDraw]) -> bool:
         """Return True if draws cost together, composed from their records alone, at most what is reserved."""
-        spent = ZcdpAccountant().compose(Together(tuple(draw.event for draw in draws)))
-        return self.holds(spent)
+        whole, accountant = Together(tuple(draw.event for draw in draws)), self.empty()
+        return accountant.supports(whole) and self.holds(accountant.compose(whole))
 
-    def holds(self, spent: ZcdpAccountant) -> bool:
+    def holds(self, spent: ZcdpAccountant | PureAccountant) -> bool:
         """Return True if what an accountant composed is at most what is reserved."""
+        if isinstance(spent, PureAccountant):
+            return spent.spent.value <= self.epsilon.value
         # a total failure is cut at 1, and no reservation's reaches it
         return spent.rho.value <= self.rho.value and spent.failure.value <= self.failure.value < 1
 
+    def less(self, spent: ZcdpAccountant | PureAccountant) -> Reserved:
+        """Return what is left of it."""
+        if isinstance(spent, PureAccountant):
+            return Reserved(Rho(0), Delta(0), Epsilon(self.epsilon.value - spent.spent.value))
+        return Reserved(Rho(self.rho.value - spent.rho.value), Delta(self.failure.value - spent.failure.value))
+
     def record(self) -> dict[str, str]:
         """Return the reservation as exact texts."""
-        return {"rho": str(self.rho), "failure": str(self.failure)}
+        pure = {"epsilon": str(self.epsilon)} if self.epsilon.value else {}
+        return {"rho": str(self.rho), "failure": str(self.failure)} | pure
 
     @classmethod
     def from_record(cls, record: Mapping[str, str]) -> Reserved:
         """Return the reservation of a record; raises ValueError or KeyError where it is not one."""
-        return cls(Rho(record["rho"]), Delta(record["failure"]))
+        return cls(Rho(record["rho"]), Delta(record["failure"]), Epsilon(record.get("epsilon", "0")))
 
 
 _VERSION: Final = 1

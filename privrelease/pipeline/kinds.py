@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from privrelease.pipeline import microdata, statistics, tables
+from privrelease.pipeline import microdata, statistics, synthetic, tables
 from privrelease.plan.model import named
 
 if TYPE_CHECKING:
@@ -184,6 +184,20 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=tables.lossy,
         forecast=tables.forecast,
         differences=True,
+    ),
+    Kind(
+        name="synthetic",
+        spec=_spec("synthetic"),
+        build=_build("synthetic"),
+        explain=_explain("synthetic"),
+        execute=synthetic.audited_synthetic,
+        audit=synthetic.audit_files,
+        inputs=synthetic.inputs,
+        previous=synthetic.previous,
+        external=synthetic.external,
+        lossy=synthetic.lossy,
+        accounted=True,
+        rehearse=synthetic.rehearse,
     ),
 )
 

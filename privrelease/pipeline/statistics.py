@@ -4,18 +4,17 @@ kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.errors import PrivreleaseError
+from privrelease.pipeline.spending import UNBELIEVABLE, noise_source
 
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.statistics.audit import StatisticsTarget
-    from privrelease.dp.randomness import Randomness
     from privrelease.execute.common.progress import Progress
-    from privrelease.ledger.protocol import Ledger
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan
@@ -26,32 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_files", "audited_statistics", "external", "inputs", "lossy", "made", "previous", "rehearse"]
 
-#: A ledger that is damaged, altered, an older copy, or another one.
-_UNBELIEVABLE = frozenset({"L103", "L110", "L111", "L112"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Source of the noise and account that it is charged to."""
-
-    randomness: Randomness
-    ledger: Ledger
-
 
 def audited_statistics(
     plan: StatisticsPlan, policy: Plan, world: World, store: ReleaseStore, folder: RunFolder, progress: Progress
 ) -> AuditResult:
     """Run a release of statistics in ``folder`` and audit what was parked. Raises BudgetError where nothing may be spent."""
+    from privrelease.audit.checks.charges import charges_of
     from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
-    from privrelease.audit.statistics.charges import charges_of
+    from privrelease.execute.common.questions import lost_reservations
     from privrelease.execute.common.scope import engine_settings
-    from privrelease.execute.statistics.run import lost_reservations, run_statistics
+    from privrelease.execute.statistics.run import run_statistics
     from privrelease.pipeline.previous_releases import published_before
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
-    source = _source(policy, world, store)
-    for note in lost_reservations(plan, policy, source.ledger):
+    source = noise_source(policy, world, store)
+    for note in lost_reservations(plan.id, policy, source.ledger):
         world.notice(f"{plan.id}: {note}")
     settings = world.settings
     limits = engine_settings(plan, folder, memory_limit=settings.memory_limit, threads=settings.threads)
@@ -110,23 +99,6 @@ def rehearse(plan: StatisticsPlan, policy: Plan, world: World, progress: Progres
     return f"the source can be read, and a run would spend {spent.spends}{again}; no noise was drawn, so there are no figures and no report"
 
 
-def _source(policy: Plan, world: World, store: ReleaseStore) -> _Source:
-    from privrelease.dp.randomness import TestRandomness
-    from privrelease.ledger.memory import MemoryLedger
-
-    if world.settings.test_noise is not None:
-        return _Source(TestRandomness(world.settings.test_noise), MemoryLedger(identity="test"))
-    return _Source(world.randomness(), _ledger(policy, world, store))
-
-
-def _ledger(policy: Plan, world: World, store: ReleaseStore) -> Ledger:
-    """Open the ledger that the policy names. None is never made on the way: a fresh one would forget what was spent."""
-    ledger = world.open_ledger(policy, store)
-    if policy.ledger is not None and policy.ledger.retention is not None:
-        ledger.forget(policy.policy_id, policy.ledger.retention)
-    return ledger
-
-
 def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
     """Audit files against the plan, the claim of the run that made them and the ledger: nothing of the source is read."""
     from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
@@ -156,14 +128,14 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
 
 def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTarget:
     """Add what the ledger says of the release. If it is not available, that is reported; if altered, the release is faulty."""
-    from privrelease.audit.statistics.charges import charges_of
+    from privrelease.audit.checks.charges import charges_of
 
     if target.manifest is None:
         return target
     try:
         book = world.open_ledger(plan, world.settings.store(plan)).book()
     except PrivreleaseError as error:
-        if error.code in _UNBELIEVABLE:
+        if error.code in UNBELIEVABLE:
             return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
         world.log(f"the ledger is not available: {error}")
         return target

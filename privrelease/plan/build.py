@@ -46,17 +46,19 @@ if TYPE_CHECKING:
     from privrelease.dp.budget import Budget
     from privrelease.plan.model import CheckPlan, ReleasePlan
     from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.policy.language.approvals import Waiver
     from privrelease.policy.language.datasets import ColumnSpec, Dataset, FormatSpec
+    from privrelease.policy.language.kinds import Release
     from privrelease.policy.language.ledger import CapSpec
     from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.language.statistics import StatisticsRelease
+    from privrelease.policy.language.synthetic import SyntheticRelease
     from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.language.threats import Threat
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.rule_context import Leaving
-    from privrelease.policy.statistics.queries import Statistics
 
 __all__ = ["BUILDERS", "Build", "build_plan", "release_sinks", "release_source"]
 
@@ -79,6 +81,7 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None, builders: tup
         releases=tuple(named(one.kind, found)(loaded, number, one) for number, one in enumerate(policy.releases)),
         environment=loaded.environment,
         commit=commit,
+        language=None if policy.report is None or policy.report.language == "en" else policy.report.language,
         legal=policy.legal,
         missing_legal=missing_legal_fields(policy),
         context=policy.context,
@@ -145,7 +148,7 @@ def _exact(number: Decimal | None) -> Fraction | None:
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
-    from privrelease.policy.statistics.queries import resolve
+    from privrelease.policy.statistics.queries import columns_read, resolve
 
     dataset = loaded.policy.datasets[release.from_]
     found, _ = resolve(release, release.from_, dataset)
@@ -154,7 +157,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
     source = _source(loaded, release.from_, dataset, dataset.columns)
     return StatisticsPlan(
         id=release.id,
-        source=_needed(source, found, dataset),
+        source=_needed(source, {name for query in found.queries for name in columns_read(query)}, dataset),
         queries=tuple(
             StatisticPlan(
                 id=query.spec.id,
@@ -206,12 +209,20 @@ def _table(loaded: LoadedPolicy, number: int, release: TableRelease) -> TablePla
     return table_plan(release, dataset, loaded.policy.tables, source, sinks, place, loaded.roots, checks)
 
 
-def _needed(source: TableSource, found: Statistics, dataset: Dataset) -> TableSource:
-    """The source less the columns that no query looks at, nor the persons: what is not asked for is not read."""
-    from privrelease.policy.statistics.queries import columns_read
+def _synthetic(loaded: LoadedPolicy, number: int, release: SyntheticRelease) -> SyntheticPlan:
+    from privrelease.plan.synthetic.plan import synthetic_plan
 
+    dataset, checks = loaded.policy.datasets[release.from_], check_plans(loaded, release)
+    checked = _looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source"))
+    source, place = release_source(loaded, release.from_), loaded.location("releases", number)
+    read = _needed(source, set(release.columns) - set(release.make), dataset)
+    return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked)
+
+
+def _needed(source: TableSource, wanted: set[str], dataset: Dataset) -> TableSource:
+    """The source less the columns that nobody asks for, nor the persons: what is not asked for is not read."""
     persons = {dataset.person.column} if dataset.person is not None else naming_columns(source) if dataset.undeclared else set()
-    needed = persons | {name for query in found.queries for name in columns_read(query)}
+    needed = persons | wanted
     dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
     read = [column for column in source.columns if column.name in needed | dropping] or list(source.columns[:1])
     unread = tuple(column for column in source.columns if column not in read)
@@ -335,7 +346,7 @@ def release_sinks(loaded: LoadedPolicy, release: Any) -> tuple[Sink, ...]:  # no
     return tuple(_sinks(loaded, release))
 
 
-def _sinks(loaded: LoadedPolicy, release: MicrodataRelease | StatisticsRelease | TableRelease) -> Iterable[Sink]:
+def _sinks(loaded: LoadedPolicy, release: Release) -> Iterable[Sink]:
     for output in release.output:
         kind, path = loaded.roots.sink(output)
         yield Sink(kind, path, output.path, output.table)
@@ -398,4 +409,9 @@ def _format(spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> ColumnForma
 
 
 #: How releases are planned, by kind.
-BUILDERS: tuple[tuple[str, Build], ...] = (("microdata", _microdata), ("statistics", _statistics), ("table", _table))
+BUILDERS: tuple[tuple[str, Build], ...] = (
+    ("microdata", _microdata),
+    ("statistics", _statistics),
+    ("table", _table),
+    ("synthetic", _synthetic),
+)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
     from privrelease.plan.microdata.attacks import AttacksPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.expectations import Expectation
     from privrelease.relational.schema import ColumnType, ListFile, Sink, TableSource
@@ -191,7 +192,7 @@ class MicrodataPlan:
 
 
 #: One release of any kind.
-ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan | TablePlan"
+ReleasePlan: TypeAlias = "MicrodataPlan | StatisticsPlan | TablePlan | SyntheticPlan"
 
 _Plan = TypeVar("_Plan", bound="ReleasePlan")
 _Entry = TypeVar("_Entry")
@@ -226,6 +227,8 @@ class Plan:
     releases: tuple[ReleasePlan, ...]
     environment: str | None = None
     commit: str | None = None
+    language: Literal["en", "de", "fr"] | None = field(default=None, compare=False)
+    """The language of the report; None: English."""
     legal: object | None = field(default=None, compare=False)
     missing_legal: tuple[str, ...] = ()
     """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""

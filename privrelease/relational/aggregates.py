@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.filters import Filter
 
-__all__ = ["Aggregate", "Aggregated", "BinKey", "Bounding", "ColumnKey", "Measure"]
+__all__ = ["Aggregate", "Aggregated", "BinKey", "Bounding", "CodedRows", "ColumnKey", "Measure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class ColumnKey:
     """A group column: its declared keys as texts (rows with other keys are left out), or None: the keys in the data.
 
     ``other``: the key of a cell after those of the declared ones, into which rows with other keys go. ``missing``: rows without a key have
-    a cell of their own, the last, whether the data holds such rows or not; else they are left out.
+    a cell of their own, the last, whether the data holds such rows or not; else they are left out. ``strays``: other keys count as missing
+    ones. ``discovered``: the declared keys are not known yet, since they are bought from the data first.
 
     >>> ColumnKey("sex", ("F", "M"), missing=True).size
     3
@@ -47,10 +48,15 @@ class ColumnKey:
     values: tuple[str, ...] | None
     other: str | None = None
     missing: bool = False
+    strays: bool = False
+    discovered: bool = False
 
     def __post_init__(self) -> None:
-        if self.values is None and self.missing:
+        if self.values is None and self.missing and not self.discovered:
             msg = "a cell for missing keys needs declared keys"
+            raise ValueError(msg)
+        if self.strays and (self.other is not None or not self.missing):
+            msg = "other keys count as missing ones where these have a cell, and others have none"
             raise ValueError(msg)
 
     @property
@@ -114,7 +120,7 @@ class Aggregate:
     @property
     def private(self) -> bool:
         """Return True if its keys are those in the data."""
-        return any(isinstance(key, ColumnKey) and key.values is None for key in self.keys)
+        return any(isinstance(key, ColumnKey) and key.values is None and not key.discovered for key in self.keys)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -127,3 +133,13 @@ class Aggregated:
     figures: tuple[NDArray[np.int64] | NDArray[np.object_], ...]
     keys: tuple[tuple[str, ...], ...] = ()
     steps: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CodedRows:
+    """Distinct tuples of cells that rows lie in. ``codes``: (m, keys) int32, the position of each row's cell among those of its key; ``rows``: (m,)
+    int64, how many rows each tuple has. Rows with a key that has no cell are left out.
+    """
+
+    codes: NDArray[np.int32]
+    rows: NDArray[np.int64]

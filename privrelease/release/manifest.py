@@ -21,7 +21,7 @@ from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.relational.treatments import AS_IS, TreatmentCode
 from privrelease.release.files import canonical_json, os_errors, write_atomically
-from privrelease.release.privacy import PrivacyClaim  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.release.privacy import PrivacyClaim, SyntheticClaim  # noqa: TC001 -- pydantic resolves the annotations when classes are made
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,7 @@ __all__ = [
     "InputDigest",
     "InternalManifest",
     "InternalPart",
+    "InternalSynthetic",
     "InternalTable",
     "Manifest",
     "ManifestColumn",
@@ -181,7 +182,9 @@ class Manifest(_Saved):
     """``values``: rows are sorted by the released values, so their order says nothing more. ``policy``: as the policy lists them."""
     versions: dict[str, str]
     privacy: PrivacyClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
-    """What a release with differential privacy promises, and how."""
+    """The guarantee of a release with differential privacy, and its mechanism."""
+    synthetic: SyntheticClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
+    """The making of the rows of a synthetic release."""
     kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
     """The kind of the release. Microdata, statistics and tables do not name it: they are told apart by what the rest says."""
 
@@ -258,6 +261,21 @@ class InternalTable(_Saved):
     source_rows: Count
 
 
+class InternalSynthetic(_Saved):
+    """Manifest that stays with the audit of a synthetic release."""
+
+    format: Literal["privrelease/internal-synthetic"] = "privrelease/internal-synthetic"
+    version: Literal[1] = 1
+    run: str
+    manifest_sha256: Sha256
+    inputs: tuple[InputDigest, ...]
+    source_rows: Count
+    held_out: Count = 0
+    """Rows of persons that the model did not see."""
+    reservation: str | None = None
+    """The ledger's entry; None where the answers were served again."""
+
+
 class InternalManifest(_Saved):
     """Manifest that stays with the audit."""
 
@@ -269,11 +287,11 @@ class InternalManifest(_Saved):
     row_map: RowMapDigest
     claims: Claims
     frontier: FrontierStatement | None = Field(default=None, exclude_if=lambda one: one is None)
-    """What the run would have lost at other thresholds, where the policy asks for that."""
+    """The loss of the run at other thresholds, where the policy asks for that."""
 
 
-InternalPart: TypeAlias = InternalManifest | StatisticsInternalManifest | InternalTable
-_PARTS: Final = (InternalManifest, StatisticsInternalManifest, InternalTable)
+InternalPart: TypeAlias = InternalManifest | StatisticsInternalManifest | InternalTable | InternalSynthetic
+_PARTS: Final = (InternalManifest, StatisticsInternalManifest, InternalTable, InternalSynthetic)
 
 
 def internal_part(path: Path) -> InternalPart:

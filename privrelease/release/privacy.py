@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from privrelease.documents import Document
 
-__all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim"]
+__all__ = ["ApartClaim", "LedgerAnchor", "PrivacyClaim", "QueryClaim", "SyntheticClaim", "SyntheticColumn", "SyntheticTable"]
 
 Scalar = str | int | bool | None
 
@@ -32,7 +32,7 @@ class QueryClaim(Document):
     epsilon: str
     delta: str
     post: tuple[str, ...] = ()
-    """What was done to the noisy figure afterwards; it costs nothing."""
+    """The steps applied to the noisy figure afterwards; they cost nothing."""
     served_again: bool = False
     """The stored answer of an earlier run, free of charge."""
     draws: tuple[dict[str, Scalar], ...]
@@ -52,7 +52,7 @@ class PrivacyClaim(Document):
     definition: Literal["differential privacy"] = "differential privacy"
     neighbours: Literal["add_remove", "replace"]
     unit: str
-    """Who is protected: a person by the unit's column and its bounds, or each row."""
+    """The protected unit: a person by the unit's column and its bounds, or each row."""
     max_rows: int
     max_groups: int | None = None
     population: str
@@ -61,7 +61,7 @@ class PrivacyClaim(Document):
     """Total of all draws, hidden ones included, by the accountant."""
     delta: str
     accountant: str
-    """How draws add up: pure or approximate (exact sums), zcdp, pld."""
+    """The composition of draws: pure or approximate (exact sums), zcdp, pld."""
     apart: tuple[ApartClaim, ...] = ()
     """Queries that count in parallel."""
     confidence: str = "0.95"
@@ -69,3 +69,39 @@ class PrivacyClaim(Document):
     min_count: int | None = None
     queries: tuple[QueryClaim, ...]
     anchor: LedgerAnchor | None = None
+
+
+class SyntheticColumn(Document):
+    """A released column: modelled, with so many ``cells`` (missing included), or ``made`` after a pattern. ``values``: those that were bought
+    from the data, where they were.
+    """
+
+    name: str
+    cells: int | None = None
+    made: str | None = None
+    unique: bool = False
+    values: tuple[str, ...] | None = None
+
+
+class SyntheticTable(Document):
+    """A small table that a model says of itself: noisy or public figures."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+
+
+class SyntheticClaim(Document):
+    """The making of synthetic rows: nothing in it says more about the source than the noisy answers do."""
+
+    method: str
+    version: int
+    settings: dict[str, Any]
+    rows: Annotated[int, Field(ge=0)]
+    noisy_rows: bool
+    """The number of rows is the noisy number of rows; else the policy's."""
+    holdout: str | None = None
+    columns: tuple[SyntheticColumn, ...]
+    impossible: tuple[str, ...] = ()
+    figures: tuple[tuple[str, str | int], ...] = ()
+    tables: tuple[SyntheticTable, ...] = ()

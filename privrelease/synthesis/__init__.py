@@ -1,1 +1,1 @@
-"""Synthesis under differential privacy (built by a later change; the room is reserved)."""
+"""Synthesis under differential privacy: methods that see noisy answers and public domains, never a row or an exact count."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.relational.expectations import Counted, Expectation
     from privrelease.relational.schema import ColumnType, Sink
 
@@ -105,8 +106,8 @@ def figure_checks(
     return standard_checks(asked, Places(released, usable, None, 1), engine)
 
 
-def source_checks(plan: StatisticsPlan, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
-    """Make the checks on the source of a release of statistics. Nothing they find, and no fault on the way, may stop the release."""
+def source_checks(plan: StatisticsPlan | SyntheticPlan, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
+    """Make the checks on the source of a release with differential privacy. Nothing they find, and no fault on the way, may stop the release."""
     checks = [check for check in plan.checks if check.on == "source"]
     source = None
     if engine is not None and plan.checked is not None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, check_findings, fault, run_checks
 from privrelease.audit.checks.aggregate_checks import cells_of_file, data_of, digest_mismatches, output_facts, remaining
+from privrelease.audit.checks.charges import ledger_mismatches
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, Outcome
-from privrelease.audit.statistics.charges import ledger_mismatches
 from privrelease.audit.statistics.previous_releases import beside_statistics
 from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
 from privrelease.dp.composition import covers
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from privrelease.audit.check import Need
+    from privrelease.audit.checks.charges import Charges
     from privrelease.audit.comparison.previous_release import EarlierReleases
     from privrelease.audit.document.model import CheckResult
-    from privrelease.audit.statistics.charges import Charges
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan

@@ -22,10 +22,10 @@ from privrelease.units import Delta, Epsilon
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from privrelease.audit.checks.charges import Charges
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
-    from privrelease.audit.statistics.charges import Charges
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.release.manifest import Manifest

@@ -6,40 +6,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from privrelease.audit.checks.charges import budget_facts
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.privacy import (
     ApartFacts,
-    BudgetFacts,
-    ChargeFacts,
     DrawFacts,
     GroupFacts,
     PrivacyFacts,
     QueryFacts,
     Unprotected,
 )
-from privrelease.dp.budget import Budget, total
+from privrelease.dp.budget import total
 from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, Mode, PrivateKeys, Quantile, Sum, Variance
-from privrelease.ledger.caps import stricter
 from privrelease.plan.statistics.forecast import forecast_of
 from privrelease.plan.statistics.plan import CONFIDENCE, cells_of
-from privrelease.units import Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from privrelease.audit.checks.charges import Charges
     from privrelease.audit.document.privacy import Bias
-    from privrelease.audit.statistics.charges import Charges
     from privrelease.dp.draws import Draw
-    from privrelease.ledger.accounts import Spent
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
     from privrelease.release.manifest import Manifest
 
-__all__ = ["MOST_CHARGES", "MOST_GROUPS", "ReleasedRow", "privacy_section"]
+__all__ = ["MOST_GROUPS", "ReleasedRow", "privacy_section"]
 
-#: Rows of a query, and reservations of a population, that the section repeats at most: the file and the ledger hold all.
+#: Rows of a query that the section repeats at most: the file holds all.
 MOST_GROUPS: Final = 200
-MOST_CHARGES: Final = 50
 
 #: Keys of a row; value, low and high of its interval (None: there is none).
 ReleasedRow = tuple["Mapping[str, str]", "tuple[float | None, float | None, float | None]"]
@@ -81,7 +76,7 @@ def privacy_section(
             _query(plan, query, None if rows is None else rows.get(query.id, ()), again=query.id in again)
             for query in plan.queries
         ),
-        budget=None if charges is None else _budget(policy, manifest, charges),
+        budget=None if charges is None else budget_facts(policy, manifest, charges),
     )
 
 
@@ -175,48 +170,3 @@ def _group(row: ReleasedRow) -> GroupFacts:
         return Figure.of(whole, "number", Visibility.RECIPIENT)
 
     return GroupFacts(keys=dict(keys), value=released(value), low=released(low), high=released(high))
-
-
-# ---------------------------------------------------------------------------------------------------------------------- budget
-
-
-def _budget(policy: Plan, manifest: Manifest | None, charges: Charges) -> BudgetFacts | None:
-    """Return the population's budget before and after the manifest's entry: later charges are no part of this release."""
-    claim = None if manifest is None else manifest.privacy
-    if claim is None or claim.anchor is None or charges.entry is None:
-        return None
-    last = claim.anchor.sequence
-    cap = stricter(charges.cap, None if policy.ledger is None else policy.ledger.cap)
-    before, after = Budget(Epsilon(0)), Budget(Epsilon(0))
-    history: list[ChargeFacts] = []
-    for spent in charges.spent:
-        if spent.sequence <= last:
-            before = after if spent.sequence == last else before + spent.claim.cost
-            after = after + spent.claim.cost
-            history.append(_charge(spent, after))
-    charged = next((spent.claim.cost for spent in charges.spent if spent.sequence == last), Budget(Epsilon(0)))
-    return BudgetFacts(
-        population=claim.population,
-        cap_epsilon=None if cap is None else str(cap.epsilon),
-        cap_delta=None if cap is None else str(cap.delta),
-        before_epsilon=str(before.epsilon),
-        before_delta=str(before.delta),
-        charged_epsilon=str(charged.epsilon),
-        charged_delta=str(charged.delta),
-        after_epsilon=str(after.epsilon),
-        after_delta=str(after.delta),
-        history=tuple(history[-MOST_CHARGES:]),
-    )
-
-
-def _charge(spent: Spent, after: Budget) -> ChargeFacts:
-    cost = spent.claim.cost
-    return ChargeFacts(
-        sequence=spent.sequence,
-        at=f"{spent.at:%Y-%m-%d %H:%M}",
-        release=spent.claim.release,
-        epsilon=str(cost.epsilon),
-        delta=str(cost.delta),
-        spent_epsilon=str(after.epsilon),
-        spent_delta=str(after.delta),
-    )

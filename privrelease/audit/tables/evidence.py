@@ -83,7 +83,7 @@ class TableEvidence:
     source_rows: int | None = None
     outside: int = 0
     unnamed: tuple[str, ...] = ()
-    """Where the policy says nothing of persons: direct identifiers of which values occur in several rows of the source."""
+    """If the policy declares no persons: direct identifiers of which values occur in several rows of the source."""
 
     @property
     def rows(self) -> tuple[TableRow, ...]:

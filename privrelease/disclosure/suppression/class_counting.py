@@ -135,7 +135,7 @@ class PersonCrowd:
         return first // self._span, np.minimum.reduceat(of_pair[pairs][order], starts), self._times[first % self._span]
 
     def _persons(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many persons each member has, (m,), and all of them one after the other."""
+        """Return the number of persons of each member, (m,), and all of them one after the other."""
         length, pairs = self._pairs(members)
         return length, self._person[pairs]
 

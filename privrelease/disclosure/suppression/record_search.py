@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.suppression.kernels import Places
+    from privrelease.disclosure.suppression.arrays import Places
     from privrelease.disclosure.suppression.record_state import RecordState, Step
     from privrelease.disclosure.suppression.target import Target
 
@@ -79,7 +79,7 @@ def search_records(
     each column.
     What reaches no class loses all its columns.
     """
-    from privrelease.disclosure.suppression.record_state import RecordState  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import RecordState
 
     state = RecordState(codes, records, costs)
     del codes, records  # as long as the classes, which may be millions
@@ -89,14 +89,14 @@ def search_records(
 
 
 def _uniform(state: RecordState, need: int) -> Schedule:
-    from privrelease.disclosure.suppression.record_state import Step  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import Step
 
     return [Step(band, need) for band in range(len(state.bands))]
 
 
 def _restarted(state: RecordState, safe: int, need: int, turn: int) -> Schedule:
     """Return a schedule that asks ``safe`` of the bands before ``turn``, then ``need`` of all bands of what still waits."""
-    from privrelease.disclosure.suppression.record_state import Step  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import Step
 
     bands = range(len(state.bands))
     return [Step(band, safe, safe) for band in bands if band < turn] + [Step(band, need, safe) for band in bands]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.suppression import kernels as grouping
+from privrelease.disclosure.suppression import kernels
+from privrelease.disclosure.suppression.arrays import Classes, Nodes, Places, Sets, Waiting
 from privrelease.disclosure.suppression.candidate_sets import candidate_sets
-from privrelease.disclosure.suppression.kernels import Classes, Nodes, Places, Sets, Waiting
 from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ class RecordState:
             heap = [(-(1 << 62), int(row)) for row in band[self._sets.cost[band] == cost]]
             while heap and self._count:
                 _, row = heapq.heappop(heap)
-                reached = grouping.count_reached(self._waiting, self._count, row, need, self._sets)
+                reached = kernels.count_reached(self._waiting, self._count, row, need, self._sets)
                 if reached and heap and -reached > heap[0][0]:
                     heapq.heappush(heap, (-reached, row))
                 elif reached:
-                    self._count = grouping.release_reached(
+                    self._count = kernels.release_reached(
                         self._waiting, self._count, row, need, self._classes, self._sets, self.places, self._nodes
                     )
 
@@ -189,7 +189,7 @@ class RecordState:
         movable = movable[_dearest_first(self.places.cost[movable])]
         del node, size, records, free  # as long as the parts
         return int(
-            grouping.complete_groups(
+            kernels.complete_groups(
                 movable,
                 chosen,
                 need,
@@ -219,7 +219,7 @@ class RecordState:
         other_set = np.zeros(len(parts), np.int32)
         other_node = np.zeros(len(parts), np.int32)
         other_cost = np.zeros(len(parts), np.int64)
-        grouping.find_alternatives(
+        kernels.find_alternatives(
             parts, least, self._classes, self._sets, self.places, self._nodes, other_set, other_node, other_cost
         )
         loss = np.zeros(len(closing), np.int64)
@@ -230,7 +230,7 @@ class RecordState:
         place[rank] = np.arange(len(closing))
         line = np.argsort(place[which], kind="stable")
         before = self.figures(safe)
-        grouping.close_classes(
+        kernels.close_classes(
             closing[rank],
             np.searchsorted(place[which][line], np.arange(len(closing) + 1)),
             parts[line],

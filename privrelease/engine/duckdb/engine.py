@@ -13,7 +13,7 @@ from privrelease.engine.duckdb.auditing.records import RecordQueries
 from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
 from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
-from privrelease.engine.duckdb.measuring import aggregates, coding, opening, row_classes, tables
+from privrelease.engine.duckdb.measuring import aggregates, coded_rows, coding, opening, row_classes, tables
 from privrelease.engine.duckdb.measuring import released_file as measuring
 from privrelease.engine.duckdb.reading import staging
 from privrelease.engine.duckdb.reading.corruption import SYMPTOMS, damage_of
@@ -28,9 +28,12 @@ from privrelease.relational.schema import ColumnType, SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
     from pathlib import Path
     from types import TracebackType
     from typing import Self
+
+    import pyarrow as pa
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import HouseholdCounts
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
         Staged,
         WrittenOutput,
     )
-    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, BinKey, Bounding, CodedRows, ColumnKey
     from privrelease.relational.schema import Column, Sink, TableSource
     from privrelease.relational.tables import Contributions, TableCells, TableQuery
 
@@ -143,6 +146,22 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by cell, a person's contribution bounded."""
         return aggregates.aggregates(self._connection, self._staged[staged.handle], bounding, asked)
+
+    def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
+        """Return distinct tuples of declared cells with their rows."""
+        return coded_rows.coded_rows(self._connection, self._staged[staged.handle], bounding, keys)
+
+    def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:
+        """Put the persons of a keyed hash aside."""
+        found = coded_rows.divided(self._connection, self._staged[staged.handle], unit, share, key)
+        for table in found:
+            self._staged[table.table], self._codes[table.table] = table, {}
+        stay, aside = (replace(staged, handle=table.table, n_rows=table.n_rows) for table in found)
+        return stay, aside
+
+    def write_tables(self, tables: Sequence[tuple[pa.Table, Sink]]) -> None:
+        """Write tables that were made here."""
+        writing.write_tables(self._connection, tables)
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
         """Return the cells of a table of counts and sums."""

@@ -1,4 +1,4 @@
-"""What an engine does for the executor, as a protocol over plain values: reading, making and counting.
+"""The work of an engine for the executor, as a protocol over plain values: reading, making and counting.
 
 Deciding needs more, see :class:`privrelease.engine.protocol.audit.MeasuringEngine`. The two share reading (a source is staged with its declared
 types) and nothing else: the auditor's queries are written apart from the executor's, so that a fault of one is not repeated by the other.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from fractions import Fraction
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.findings import Finding
-    from privrelease.relational.aggregates import Aggregate, Aggregated, Bounding
+    from privrelease.relational.aggregates import Aggregate, Aggregated, BinKey, Bounding, CodedRows, ColumnKey
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
     from privrelease.relational.tables import TableCells, TableQuery
 
@@ -150,7 +151,7 @@ class OutputTable:
 
 @dataclass(frozen=True, slots=True)
 class WrittenOutput:
-    """What was written: rows, and per sink its path."""
+    """The written output: rows, and per sink its path."""
 
     rows: int
     paths: tuple[Path, ...]
@@ -191,7 +192,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class PersonsFrom:
-    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+    """The place where the person of a released row is found when the unit column was not released: in the source, through the row map."""
 
     staged: Staged
     row_map: Path
@@ -200,7 +201,7 @@ class PersonsFrom:
 
 @dataclass(frozen=True, slots=True)
 class RowMapFaults:
-    """Whether a row map is a map from every output row to one source row, none used twice.
+    """Soundness of a row map: it is a map from every output row to one source row, none used twice.
 
     ``out_of_range``: entries beyond the rows of the source or of the output. ``sources_twice``, ``outputs_twice``: rows named more
     than once. ``outputs_unmapped``: output rows that no entry names. ``sources_absent``: source rows that no entry names (they were
@@ -226,7 +227,7 @@ class Engine(Protocol):
 
     @property
     def offers(self) -> frozenset[Offer]:
-        """Which optional parts the engine has."""
+        """Return the optional parts that the engine has."""
         ...
 
     @property
@@ -261,6 +262,20 @@ class Engine(Protocol):
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by declared cell, a person's contribution bounded; for noise, and for no other eye."""
+        ...
+
+    def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
+        """Return the distinct tuples of declared cells that rows lie in, with their rows: exact, for noise, and for no other eye. In one scan."""
+        ...
+
+    def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:
+        """Return the rows that stay, and those of about a ``share`` of the persons, chosen by a hash of the person under ``key`` alone; of the row's
+        content where every row is a person.
+        """
+        ...
+
+    def write_tables(self, tables: Sequence[tuple[pa.Table, Sink]]) -> None:
+        """Write tables that hold no row of a source, each to a new file in an existing folder, all completely or none."""
         ...
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:

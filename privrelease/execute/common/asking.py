@@ -20,10 +20,10 @@ had seen: the next run reserves by itself. Two runs at one moment may both find 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from privrelease.dp.envelope import marginal_name
 from privrelease.errors import InternalError
 from privrelease.execute.common.questions import contributing, digest, read_as
 from privrelease.ledger.entries import written
@@ -123,7 +123,7 @@ def canonical(asked: Iterable[Aggregate]) -> dict[str, Aggregate]:
     found: dict[str, Aggregate] = {}
     for one in asked:
         keys = tuple(sorted((_sorted(key) for key in one.keys), key=lambda key: key.column))
-        name = ("persons by " if one.private else "") + " x ".join(_name(key.column) for key in keys)
+        name = ("persons by " if one.private else "") + marginal_name(key.column for key in keys)
         if name in found:
             code, message = "R214", "two aggregates of an envelope have the same columns"
             raise InternalError(code, message)
@@ -133,11 +133,6 @@ def canonical(asked: Iterable[Aggregate]) -> dict[str, Aggregate]:
 
 def _sorted(key: ColumnKey | BinKey) -> ColumnKey | BinKey:
     return key if isinstance(key, BinKey) or key.values is None else replace(key, values=tuple(sorted(key.values)))
-
-
-def _name(column: str) -> str:
-    """A column's name, quoted where it could be read as several or as another name."""
-    return json.dumps(column) if " " in column or column.startswith('"') else column
 
 
 def _columns(asked: Aggregate) -> set[str]:
@@ -159,7 +154,8 @@ def _key(key: ColumnKey | BinKey) -> list[Any]:
     if isinstance(key, BinKey):
         edges = [str(edge) for edge in key.edges]
         return [key.column, "bins", edges, str(key.grid), key.closed, key.outside, key.missing]
-    return [key.column, "keys", None if key.values is None else list(key.values), key.other, key.missing]
+    values = "discovered" if key.discovered else None if key.values is None else list(key.values)
+    return [key.column, "keys", values, key.other, key.missing, *(["strays missing"] if key.strays else [])]
 
 
 def _exact(value: object) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from privrelease.dp.envelope_records import Transcript
 from privrelease.dp.rules import refuse
 from privrelease.errors import InternalError
 from privrelease.execute.common.questions import answer_key, check_same, content_first, is_of
+from privrelease.relational.aggregates import BinKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Engine, Staged
     from privrelease.execute.common.asking import Asking
     from privrelease.ledger.protocol import Claim, Ledger, Reservation
-    from privrelease.relational.aggregates import Aggregate, Bounding
+    from privrelease.relational.aggregates import Aggregate, Bounding, CodedRows, ColumnKey
 
-__all__ = ["EngineCounts", "OpenEnvelope", "Served", "marginal", "open_envelope", "stored_transcript"]
+__all__ = ["CodedCounts", "EngineCounts", "OpenEnvelope", "Served", "marginal", "open_envelope", "stored_transcript"]
 
 
 def marginal(name: str, asked: Aggregate) -> Marginal:
@@ -78,6 +80,58 @@ class EngineCounts:
             code, message = "R212", "an envelope was asked for what was not declared"
             raise InternalError(code, message)
         return asked
+
+
+#: Cells of a marginal that is kept for the next question: a method that chooses asks for each candidate in every round.
+_KEPT: Final = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CodedCounts(EngineCounts):
+    """Exact counts from one scan, however many marginals are asked for: rows are read once, as distinct tuples of cells with their numbers, and
+    every marginal is a sum over them.
+
+    ``asked``: marginals over declared cells, those of a column the same in all of them. ``discovered``: the values of columns that were bought,
+    by name, filled in before anything with them is asked.
+    """
+
+    discovered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _coded: list[tuple[tuple[str, ...], tuple[int, ...], CodedRows]] = field(default_factory=list, repr=False)
+
+    def rows(self, query: Marginal) -> NDArray[np.int64]:
+        """Return the number of rows by cell."""
+        asked = self._aggregate(query.name, private=False)
+        if query.name in self._known:
+            return self._known[query.name]
+        if not self._coded:
+            self._coded.append(self._scan())
+        names, sizes, coded = self._coded[0]
+        places = [names.index(key.column) for key in asked.keys]
+        shape = tuple(sizes[place] for place in places)
+        cells = np.ravel_multi_index(tuple(coded.codes[:, place] for place in places), shape)
+        # every number of rows is exact in a double
+        found = np.bincount(cells, weights=coded.rows, minlength=prod(shape)).astype(np.int64)
+        if found.size <= _KEPT:
+            self._known[query.name] = found
+        return found
+
+    def _scan(self) -> tuple[tuple[str, ...], tuple[int, ...], CodedRows]:
+        every = [one for one in self.asked.values() if not one.private]
+        found = {key.column: key for one in every for key in one.keys}
+        if any(found[key.column] != key for one in every for key in one.keys) or any(
+            one.where is not None or one.complete or one.max_groups is not None for one in every
+        ):
+            code, message = "R213", "the marginals of an envelope are not over the same cells of the same rows"
+            raise InternalError(code, message)
+        keys = tuple(self._known_key(found[name]) for name in sorted(found))
+        coded = self.engine.coded_rows(self.staged, self.bounding, keys)
+        return tuple(sorted(found)), tuple(key.size for key in keys), coded
+
+    def _known_key(self, key: ColumnKey | BinKey) -> ColumnKey | BinKey:
+        """The key with the values that were discovered for it."""
+        if isinstance(key, BinKey) or not key.discovered:
+            return key
+        return replace(key, values=self.discovered[key.column], discovered=False)
 
 
 # ------------------------------------------------------------------------------------------------------------------ lending
@@ -139,7 +193,7 @@ def open_envelope(
     known = claim.snapshot is not None and claim.content is not None
     served = stored_transcript(asking, claim, ledger) if known and not fresh else None
     key = answer_key(asking.question(claim.population, claim.snapshot), claim.content) if known else None
-    whole = replace(claim, queries=() if key is None else (key,), accountant="zcdp")
+    whole = replace(claim, queries=() if key is None else (key,), accountant=asking.reserved.accountant)
     made: list[Reservation] = []
     envelope = Envelope(
         asking.reserved,

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import privrelease
+from privrelease import loops
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import os_errors
 from privrelease.release.manifest import Manifest, ManifestColumn, ManifestOutput, PolicyReference
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.plan.model import Plan
     from privrelease.relational.schema import Sink
-    from privrelease.release.privacy import PrivacyClaim
+    from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
     from privrelease.release.runs import RunFolder
 
 __all__ = ["manifest_of"]
@@ -35,6 +36,7 @@ def manifest_of(
     order: Literal["values", "source", "policy"],
     libraries: Sequence[str],
     privacy: PrivacyClaim | None = None,
+    synthetic: SyntheticClaim | None = None,
     kind: str | None = None,
 ) -> Manifest:
     """Describe what a run wrote.
@@ -73,7 +75,9 @@ def manifest_of(
             "privrelease": privrelease.__version__,
             "python": platform.python_version(),
             **{name: version(name) for name in libraries},
+            "loops": loops.running(),
         },
         privacy=privacy,
+        synthetic=synthetic,
         kind=kind,
     )

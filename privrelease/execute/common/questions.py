@@ -10,16 +10,20 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import BudgetError
-from privrelease.ledger.entries import written
-from privrelease.ledger.state import differ, digests_of
+from privrelease.findings import Finding, Severity
+from privrelease.ledger.entries import differ, digests_of, written
+from privrelease.ledger.refusals import budget_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from privrelease.dp.sensitivity import Contribution
+    from privrelease.ledger.accounts import Spent
+    from privrelease.ledger.protocol import Ledger
+    from privrelease.plan.model import Plan
     from privrelease.relational.schema import Column, TableSource
 
-__all__ = ["answer_key", "check_same", "content_first", "contributing", "digest", "is_of", "read_as"]
+__all__ = ["answer_key", "check_same", "content_first", "contributing", "digest", "is_of", "lost_reservations", "read_as"]
 
 
 def digest(question: str) -> str:
@@ -91,3 +95,18 @@ def _reading(column: Column) -> dict[str, Any]:
         if domain is None
         else [None if domain.values is None else sorted(domain.values), domain.low, domain.high, domain.outside],
     }
+
+
+def lost_reservations(release: str, policy: Plan, ledger: Ledger) -> tuple[Finding, ...]:
+    """Return for each reservation whose run stored no answers what a next run says of it (L132), whatever becomes of that run."""
+    return tuple(_lost(spent) for spent in ledger.book().lost(f"{policy.policy_id}/{release}"))
+
+
+def _lost(spent: Spent) -> Finding:
+    return Finding(
+        "L132",
+        f"run {spent.claim.run} reserved {budget_words(spent.claim.cost)} in entry {spent.sequence} of the ledger and stored no answers: it ended before it "
+        "could, or is still running",
+        Severity.WARN,
+        hint="the budget stays spent, and nothing that was drawn for it is ever published; what this run draws is charged by itself",
+    )

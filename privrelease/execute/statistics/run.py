@@ -25,7 +25,6 @@ from privrelease.execute.statistics.files import COLUMNS, write_statistics
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.protocol import Claim
-from privrelease.ledger.refusals import budget_words
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import (
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from privrelease.execute.common.inputs import InputFiles
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.statistics.figures import ReleasedFigure
-    from privrelease.ledger.accounts import Spent
     from privrelease.ledger.protocol import Head, Ledger, Reservation
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
 
-__all__ = ["ParkedStatistics", "lost_reservations", "run_statistics"]
+__all__ = ["ParkedStatistics", "run_statistics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +132,6 @@ def run_statistics(
     done = _Done(staged.n_rows, randomness.private, head, again, reservation)
     parked = _park(plan, policy, store, run, inputs, figures, done, engine.libraries)
     return replace(parked, notes=tuple(_not_compared(plan, stored)))
-
-
-def lost_reservations(plan: StatisticsPlan, policy: Plan, ledger: Ledger) -> tuple[Finding, ...]:
-    """Return for each reservation whose run stored no answers what a next run says of it (L132), whatever becomes of that run."""
-    return tuple(_lost(spent) for spent in ledger.book().lost(f"{policy.policy_id}/{plan.id}"))
-
-
-def _lost(spent: Spent) -> Finding:
-    return Finding(
-        "L132",
-        f"run {spent.claim.run} reserved {budget_words(spent.claim.cost)} in entry {spent.sequence} of the ledger and stored no answers: it ended before it "
-        "could, or is still running",
-        Severity.WARN,
-        hint="the budget stays spent, and nothing that was drawn for it is ever published; what this run draws is charged by itself",
-    )
 
 
 def _not_compared(plan: StatisticsPlan, stored: Mapping[str, Stored]) -> Iterator[Finding]:

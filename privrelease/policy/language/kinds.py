@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag
 from privrelease.policy.changes.directions import only_removed
 from privrelease.policy.kind_microdata import MICRODATA
 from privrelease.policy.kind_statistics import STATISTICS
+from privrelease.policy.kind_synthetic import SYNTHETIC
 from privrelease.policy.kind_table import TABLE
 from privrelease.policy.language.keys import Judged, Stricter
 from privrelease.policy.text.messages import did_you_mean
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.language.statistics import StatisticsRelease
+    from privrelease.policy.language.synthetic import SyntheticRelease
     from privrelease.policy.language.tables import TableRelease
     from privrelease.policy.release_kind import ReleaseKind
 
@@ -27,7 +29,7 @@ __all__ = ["KINDS", "Kinds", "Release", "Releases", "kind_meant", "releases_type
 Kinds = tuple["ReleaseKind[Any]", ...]
 
 #: Every kind of release; a new kind adds its line here.
-KINDS: Kinds = (MICRODATA, STATISTICS, TABLE)
+KINDS: Kinds = (MICRODATA, STATISTICS, TABLE, SYNTHETIC)
 
 
 def kind_meant(written: object, kinds: Kinds = KINDS) -> str | None:
@@ -78,7 +80,7 @@ def releases_type(kinds: Kinds, *, partial: bool = False) -> Any:  # noqa: ANN40
 
 
 if TYPE_CHECKING:  # what a type checker can tell apart; at run time the tuple above decides
-    Release = MicrodataRelease | StatisticsRelease | TableRelease
+    Release = MicrodataRelease | StatisticsRelease | TableRelease | SyntheticRelease
     Releases = tuple[Release, ...]
 else:
     Release = _release_type(KINDS)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from privrelease.policy.statistics.consistency import Found
     from privrelease.relational.filters import Filter
 
-__all__ = ["ResolvedQuery", "Statistics", "columns_read", "resolve"]
+__all__ = ["ResolvedQuery", "Statistics", "columns_read", "dataset_faults", "resolve"]
 
 _NUMBERS: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 _HALF: Final = Fraction(1, 2)
@@ -69,7 +69,7 @@ class ResolvedQuery:
     budget: Budget
     draws: tuple[Draw, ...]
     agrees: str | None = None
-    """Which counts it is made to agree with: those of the same name."""
+    """The counts that it is made to agree with: those of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Statistics:
 
 def resolve(release: StatisticsRelease, name: str, dataset: Dataset) -> tuple[Statistics | None, tuple[Fault, ...]]:
     """Return the release's queries and draws (None where there is an error), and all faults found. ``name``: of the dataset."""
-    faults = [*_dataset_faults(name, dataset)]
+    faults = [*dataset_faults(name, dataset)]
     setting = _setting(release, dataset)
     found: list[Found | None] = []
     for number, spec in enumerate(release.queries):
@@ -130,7 +130,8 @@ def _told(finding: Finding, path: tuple[str | int, ...], *, whole: bool = False)
 # -------------------------------------------------------------------------------------------------------------------- the release
 
 
-def _dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
+def dataset_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
+    """Yield what is wrong with, or to know of, the unit and the population of a dataset whose budget is spent."""
     unit = dataset.person
     if unit is None and dataset.undeclared:
         message = f"dataset {name} has no unit: every row counts as a person of its own"

@@ -31,7 +31,6 @@ class Feature:
 _STEPS = ("microaggregate", "swap", "pram", "quantise")
 
 UNAVAILABLE: tuple[Feature, ...] = (
-    Feature(("releases", "[]", "kind"), "a release of kind synthetic", "synthetic", 1),
     *(Feature(("releases", "[]", "transform", "[]", step), f"the transform step {step}", levels=1) for step in _STEPS),
     Feature(("threats", "*", "also", "l_diversity"), "l-diversity"),
     Feature(("threats", "*", "also", "t_closeness"), "t-closeness"),

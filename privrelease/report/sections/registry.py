@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from privrelease.report.sections import (
     attacks,
     context,
@@ -11,25 +9,19 @@ from privrelease.report.sections import (
     decision,
     evidence,
     identity,
+    impact,
     legal,
     privacy,
     risk,
     signoff,
+    synthetic,
     tables,
     utility,
     waivers,
 )
 from privrelease.report.view.page import SectionSpec
 
-if TYPE_CHECKING:
-    from privrelease.report.view.page import Context
-
 __all__ = ["SECTIONS"]
-
-
-def _build_synthesis(context: Context) -> None:
-    """Leave the section of synthetic releases out."""
-    del context
 
 
 SECTIONS = (
@@ -37,7 +29,7 @@ SECTIONS = (
     SectionSpec(1, "identity", identity.build),
     SectionSpec(2, "record", legal.build_record),
     SectionSpec(3, "lawfulness", legal.build_lawfulness),
-    SectionSpec(4, "dpia", legal.build_dpia),
+    SectionSpec(4, "dpia", impact.build),
     SectionSpec(5, "context", context.build),
     SectionSpec(6, "data", data.build),
     SectionSpec(7, "risk", risk.build),
@@ -45,7 +37,7 @@ SECTIONS = (
     SectionSpec(9, "attacks", attacks.build),
     SectionSpec(10, "dp", privacy.build),
     SectionSpec(11, "tables", tables.build, kind="table"),
-    SectionSpec(12, "synthesis", _build_synthesis),
+    SectionSpec(12, "synthesis", synthetic.build, kind="synthetic"),
     SectionSpec(13, "utility", utility.build),
     SectionSpec(14, "waivers", waivers.build),
     SectionSpec(15, "signoff", signoff.build),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.statistics.charges import charges_of, ledger_mismatches
+from privrelease.audit.checks.charges import charges_of, ledger_mismatches
 from privrelease.dp.budget import Budget
 from privrelease.dp.composition import Apart, Part
 from privrelease.dp.draws import Draw, Target

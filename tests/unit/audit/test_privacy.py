@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from privrelease.audit.checks.charges import MOST_CHARGES, Charges
 from privrelease.audit.document.model import Visibility
 from privrelease.audit.document.privacy import PrivacyFacts, for_recipients
-from privrelease.audit.statistics.charges import Charges
-from privrelease.audit.statistics.privacy import MOST_CHARGES, MOST_GROUPS, privacy_section
+from privrelease.audit.statistics.privacy import MOST_GROUPS, privacy_section
 from privrelease.dp.budget import Budget
 from privrelease.dp.calibration import draws
 from privrelease.dp.domains import Bins, NumericDomain

@@ -488,7 +488,7 @@ def test_discoveries_of_a_person_of_more_keys_than_declared_are_found_out():
     ("budget", "failure", "code"),
     [
         (Budget(Epsilon(0), Delta("1e-6")), None, "DP101"),
-        (Budget(Epsilon(1)), None, "DP103"),
+        (Budget(Epsilon(1)), Delta("1e-7"), "DP103"),
         (Budget(Epsilon(1), Delta("0.5")), None, "DP108"),
         (Budget(Epsilon(1), Delta("1e-6")), Delta("1e-6"), "DP104"),
     ],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
 
-__all__ = ["alike_cells"]
+__all__ = ["alike_cells", "paired_cells"]
 
 _BLOCK_ROWS = 1 << 18
 #: Bytes of words of one side that are looked up by row at once.
@@ -53,6 +53,10 @@ class _Field:
         known = sql.call("coalesce", code, sql.cast(sql.integer(0), "UBIGINT"))
         return exp.Paren(this=exp.BitwiseLeftShift(this=known, expression=sql.integer(self.shift)))
 
+    def codes(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the column's codes of words."""
+        return ((words >> np.uint64(self.shift)) & np.uint64((1 << self.bits) - 1)).astype(np.int64)
+
     def counts(self, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> tuple[int, int, int, int]:
         """Count cells with a value in ``ours``, in ``theirs``, in both, and cells with the same value."""
         mask = np.uint64(((1 << self.bits) - 1) << self.shift)
@@ -80,6 +84,27 @@ def alike_cells(
         some = [field for field in fields if first <= field.word < first + _WORDS_AT_ONCE]
         found |= _compared(connection, source, released, row_map, some)
     return found
+
+
+def paired_cells(
+    connection: Connection, source: Opened, released: Opened, row_map: RowMap, enums: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Count the pairs of cells of columns whose texts have an enumeration of their own on each side. ``enums``: (column, values of each side).
+
+    Yields of each column the rows of each pair of codes, (values of the source + 1, values of the release + 1), 0 for a missing cell.
+    """
+    fields = _placed({name: max(sizes) for name, sizes in enums.items()})
+    for first in range(0, max((field.word for field in fields), default=-1) + 1, _WORDS_AT_ONCE):
+        some = [field for field in fields if first <= field.word < first + _WORDS_AT_ONCE]
+        words = list(dict.fromkeys(field.word for field in some))
+        totals = {field.name: np.zeros((enums[field.name][0] + 1) * (enums[field.name][1] + 1), np.int64) for field in some}
+        for ours, theirs in _pairs(connection, source, released, row_map, some):
+            for field in some:
+                word, wide = words.index(field.word), enums[field.name][1] + 1
+                pairs = field.codes(ours[word]) * wide + field.codes(theirs[word])
+                totals[field.name] += np.bincount(pairs, minlength=len(totals[field.name]))
+        for field in some:
+            yield field.name, totals[field.name].reshape(enums[field.name][0] + 1, -1)
 
 
 def _placed(enums: Mapping[str, int]) -> list[_Field]:

@@ -6,6 +6,7 @@ Nothing of the data steers what is asked: the queries, their cells and their ord
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,6 @@ from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from fractions import Fraction
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.relational.aggregates import Aggregate, Bounding, Measure
 
-__all__ = ["aggregates"]
+__all__ = ["aggregates", "bounded_rows", "key_of", "places_of", "shown_key"]
 
 _FAR: Final = 1 << 62
 #: Integers of 64 bits lie below.
 _WIDE: Final = 1 << 63
 _ROW: Final = "row"
+_MOMENTS: Final = frozenset({ColumnType.DATE, ColumnType.DATETIME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def aggregates(
     unit = None
     if bounding.unit is not None:
         unit = f"c{table.ordinal(bounding.unit)}"
-        bounded = _bounded(table, bounding, unit, _needed(table, asked))
+        bounded = bounded_rows(table, bounding, unit, _needed(table, asked))
         source = bounded.subquery("kept")
         if len(scans) > 1:
             kept = connection.fresh("k")
@@ -104,7 +105,7 @@ def _needed(table: StagedTable, asked: Iterable[Aggregate]) -> list[str]:
     return [f"c{place}" for place in sorted(table.ordinal(name) for name in names)]
 
 
-def _bounded(table: StagedTable, bounding: Bounding, unit: str, needed: list[str]) -> exp.Select:
+def bounded_rows(table: StagedTable, bounding: Bounding, unit: str, needed: list[str]) -> exp.Select:
     """At most ``max_rows`` rows of each person, in the order of a hash that only this run knows.
 
     The hash is of the rows themselves: what is kept of a person depends on that person's rows and the salt alone, so that another person
@@ -129,7 +130,7 @@ def _bounded(table: StagedTable, bounding: Bounding, unit: str, needed: list[str
 
 def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[Aggregated]:
     first = asked[0]
-    keys = [_key(key, rows.table) for key in first.keys]
+    keys = [key_of(key, rows.table) for key in first.keys]
     tests = [_test(one, rows.table) for one in asked]
     common = tests[0] if len(asked) == 1 else None
     source = rows.select(exp.Star())
@@ -155,7 +156,7 @@ def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[A
     measures = [measure for one in asked for measure in one.measures]
     if first.private:
         return [_by_private_keys(connection, grouped, first)]
-    shown = [sql.aliased(_shown(key, f"k{i}"), f"k{i}") for i, key in enumerate(first.keys)]
+    shown = [sql.aliased(shown_key(key, f"k{i}"), f"k{i}") for i, key in enumerate(first.keys)]
     values = [sql.aliased(_told(measure, f"m{i}"), f"m{i}") for i, measure in enumerate(measures)]
     dense = _dense(first, connection.arrow(exp.select(*shown, *values).from_(grouped.subquery("g"))), len(figures))
     result, taken = [], 0
@@ -168,7 +169,7 @@ def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[A
 def _by_private_keys(connection: Connection, grouped: exp.Select, asked: Aggregate) -> Aggregated:
     """The keys in the data, in ascending order."""
     width, figures = len(asked.keys), len(asked.measures)
-    shown = [_shown(key, f"k{i}") for i, key in enumerate(asked.keys)]
+    shown = [shown_key(key, f"k{i}") for i, key in enumerate(asked.keys)]
     names = [sql.column(f"m{i}") for i in range(figures)]
     found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g")))
     ordered = sorted(found, key=lambda row: row[:width])
@@ -209,7 +210,8 @@ def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int
     return exp.select(exp.Star()).from_(ranked.subquery("ranked")).where(few)
 
 
-def _key(key: ColumnKey | BinKey, table: StagedTable) -> exp.Expr:
+def key_of(key: ColumnKey | BinKey, table: StagedTable) -> exp.Expr:
+    """Return the expression of a row's key: its value, or the number of its bin."""
     cell = sql.column(f"c{table.ordinal(key.column)}")
     if isinstance(key, BinKey):
         return _bin(key, table)
@@ -222,7 +224,8 @@ def _key(key: ColumnKey | BinKey, table: StagedTable) -> exp.Expr:
     return sql.when((missing, exp.null()), (declared, text.copy()), otherwise=sql.text(key.other))
 
 
-def _shown(key: ColumnKey | BinKey, name: str) -> exp.Expr:
+def shown_key(key: ColumnKey | BinKey, name: str) -> exp.Expr:
+    """Return a grouped key as it is read back: a text, or the number of a bin."""
     return sql.cast(sql.column(name), "VARCHAR") if isinstance(key, ColumnKey) else sql.column(name)
 
 
@@ -275,7 +278,9 @@ def _steps(column: str, table: StagedTable, low: int, high: int, grid: Fraction)
     place = table.ordinal(column)
     cell = sql.column(f"c{place}")
     declared = table.columns[place]
-    if declared.type is ColumnType.INTEGER and grid == 1:
+    if declared.type in _MOMENTS:
+        cell, grid = _since_1970(cell, declared.type), Fraction(1)
+    if declared.type in {ColumnType.INTEGER, *_MOMENTS} and grid == 1:
         return sql.when((_there(cell), _clamped(cell.copy(), _integer(low), _integer(high))))
     double = sql.cast(cell.copy(), "DOUBLE")
     # a column with a grid is stored as a decimal, which is always finite
@@ -287,6 +292,13 @@ def _steps(column: str, table: StagedTable, low: int, high: int, grid: Fraction)
     quotient = exp.Div(this=double, expression=exp.paren(step))
     ends = (sql.cast(sql.text(str(low)), "DOUBLE"), sql.cast(sql.text(str(high)), "DOUBLE"))
     return sql.when((there, sql.cast(sql.call("round", _clamped(quotient, *ends)), "BIGINT")))
+
+
+def _since_1970(cell: exp.Expr, kind: ColumnType) -> exp.Expr:
+    """Whole days of a date, whole seconds of a date with a time, from the first of January 1970 on."""
+    unit = "day" if kind is ColumnType.DATE else "second"
+    start = sql.cast(sql.text("1970-01-01"), "DATE" if kind is ColumnType.DATE else "TIMESTAMP")
+    return sql.call("date_diff", sql.text(unit), start, cell)
 
 
 def _there(cell: exp.Expr) -> exp.Expr:
@@ -341,7 +353,7 @@ def _told(measure: Measure, name: str) -> exp.Expr:
     return sql.column(name) if measure.kind in {"rows", "persons"} else sql.cast(sql.column(name), "VARCHAR")
 
 
-def _places(key: ColumnKey | BinKey, column: pa.ChunkedArray) -> NDArray[np.int64]:
+def places_of(key: ColumnKey | BinKey, column: pa.ChunkedArray) -> NDArray[np.int64]:
     """The position of each row's key among the key's cells; -1 where it is missing or not declared, and has no cell."""
     missing = key.size - 1 if key.missing else -1
     if isinstance(key, BinKey):
@@ -351,8 +363,8 @@ def _places(key: ColumnKey | BinKey, column: pa.ChunkedArray) -> NDArray[np.int6
     coded = column.combine_chunks().dictionary_encode()
     coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
     declared = {text: i for i, text in enumerate(_published(key))}
-    texts = coded.dictionary.to_pylist()
-    places = np.array([*(declared.get(text, -1) for text in texts), missing], np.int64)
+    texts, stray = coded.dictionary.to_pylist(), missing if key.strays else -1
+    places = np.array([*(declared.get(text, stray) for text in texts), missing], np.int64)
     found: NDArray[np.int64] = places[np.asarray(coded.indices.fill_null(len(texts)))]
     return found
 
@@ -362,7 +374,7 @@ def _cells(asked: Aggregate, block: pa.Table) -> tuple[NDArray[np.int64], NDArra
     codes = np.zeros(block.num_rows, np.int64)
     known = np.ones(block.num_rows, np.bool_)
     for i, key in enumerate(asked.keys):
-        place = _places(key, block.column(f"k{i}"))
+        place = places_of(key, block.column(f"k{i}"))
         known &= place >= 0
         codes = codes * key.size + np.maximum(place, 0)
     return codes, known
@@ -390,14 +402,14 @@ def _dense(asked: Aggregate, block: pa.Table, figures: int) -> list[NDArray[np.i
 
 
 def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: list[exp.Expr], asked: Aggregate) -> Aggregated:
-    """How many rows at each step, by cell: what scores of quantiles are made of."""
+    """Return the rows at each step, by cell: what scores of quantiles are made of."""
     (measure,) = asked.measures
     assert measure.column is not None
     steps = _filled(measure, rows.table)
     named = [*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), sql.aliased(steps, "s")]
     grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source.subquery("r"))
     grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))), sql.column("s"))
-    shown = [sql.aliased(_shown(key, f"k{i}"), f"k{i}") for i, key in enumerate(asked.keys)]
+    shown = [sql.aliased(shown_key(key, f"k{i}"), f"k{i}") for i, key in enumerate(asked.keys)]
     query = exp.select(*shown, sql.column("s"), sql.column("n")).from_(grouped.subquery("g")).order_by(sql.column("s"))
     block = connection.arrow(query)
     step, count = (np.asarray(block.column(name), dtype=np.int64) for name in ("s", "n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import SinkKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import Protocol
 
     import pyarrow as pa
 
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import OutputTable
     from privrelease.relational.schema import Sink
 
-__all__ = ["write"]
+    class _Streamed(Protocol):
+        def stream(self) -> pa.RecordBatchReader: ...
+
+
+__all__ = ["write", "write_tables"]
 
 
 def write(connection: Connection, rows: RowKeys, output: OutputTable, cache: dict[int, Coding]) -> WrittenOutput:
@@ -50,6 +56,29 @@ def write(connection: Connection, rows: RowKeys, output: OutputTable, cache: dic
     finally:
         released.close()
     return WrittenOutput(released.n_rows, tuple(sink.path for sink in output.sinks))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Given:
+    """A table that is held already."""
+
+    table: pa.Table
+
+    def stream(self) -> pa.RecordBatchReader:
+        return self.table.to_reader(BLOCK_ROWS)
+
+
+def write_tables(connection: Connection, tables: Sequence[tuple[pa.Table, Sink]]) -> None:
+    """Write tables that were made here, each to its sink, completely or not at all."""
+    written: list[Path] = []
+    try:
+        for table, sink in tables:
+            _new_file(connection, sink.path, sink.label, partial(_write_sink, connection, _Given(table), sink), written)
+    except BaseException:
+        for path in written:
+            for left in (path, path.with_name(f"{path.name}.wal")):
+                left.unlink(missing_ok=True)
+        raise
 
 
 def _new_file(connection: Connection, path: Path, label: str, make: Callable[[], None], written: list[Path]) -> None:
@@ -79,7 +108,7 @@ def _new_file(connection: Connection, path: Path, label: str, make: Callable[[],
 
 
 # sinks
-def _write_sink(connection: Connection, released: ReleasedRows, sink: Sink) -> None:
+def _write_sink(connection: Connection, released: _Streamed, sink: Sink) -> None:
     if sink.kind is SinkKind.PARQUET:
         _write_parquet(released.stream(), sink.path)
     elif sink.kind is SinkKind.CSV:

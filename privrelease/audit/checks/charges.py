@@ -1,25 +1,34 @@
-"""Record of the ledger about a release of statistics: which draws the entry that its manifest names was charged for."""
+"""Record of the ledger about a release with differential privacy: which draws the entry that its manifest names was charged for, and the
+population's budget before and after it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from privrelease.audit.document.privacy import BudgetFacts, ChargeFacts
+from privrelease.dp.budget import Budget
 from privrelease.errors import BudgetError
 from privrelease.ledger.accounts import unit_of
+from privrelease.ledger.caps import stricter
 from privrelease.ledger.entries import read_claim
+from privrelease.units import Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from privrelease.dp.budget import Budget
     from privrelease.dp.composition import Apart
     from privrelease.ledger.accounts import Spent
     from privrelease.ledger.state import Book
+    from privrelease.plan.model import Plan
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import ApartClaim, PrivacyClaim
 
-__all__ = ["Charges", "charges_of", "ledger_mismatches"]
+__all__ = ["MOST_CHARGES", "Charges", "budget_facts", "charges_of", "ledger_mismatches"]
+
+#: Reservations of a population that a report repeats at most: the ledger holds all.
+MOST_CHARGES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +120,48 @@ def _key(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
 def _drawn(record: Mapping[str, object]) -> frozenset[tuple[str, object]]:
     """A draw without its query's name and its price: what a stored answer is of, whichever release first asked for it."""
     return frozenset((name, value) for name, value in record.items() if name not in {"query", "epsilon", "delta"})
+
+
+# ---------------------------------------------------------------------------------------------------------------------- budget
+
+
+def budget_facts(policy: Plan, manifest: Manifest | None, charges: Charges) -> BudgetFacts | None:
+    """Return the population's budget before and after the manifest's entry: later charges are no part of this release."""
+    claim = None if manifest is None else manifest.privacy
+    if claim is None or claim.anchor is None or charges.entry is None:
+        return None
+    last = claim.anchor.sequence
+    cap = stricter(charges.cap, None if policy.ledger is None else policy.ledger.cap)
+    before, after = Budget(Epsilon(0)), Budget(Epsilon(0))
+    history: list[ChargeFacts] = []
+    for spent in charges.spent:
+        if spent.sequence <= last:
+            before = after if spent.sequence == last else before + spent.claim.cost
+            after = after + spent.claim.cost
+            history.append(_charge(spent, after))
+    charged = next((spent.claim.cost for spent in charges.spent if spent.sequence == last), Budget(Epsilon(0)))
+    return BudgetFacts(
+        population=claim.population,
+        cap_epsilon=None if cap is None else str(cap.epsilon),
+        cap_delta=None if cap is None else str(cap.delta),
+        before_epsilon=str(before.epsilon),
+        before_delta=str(before.delta),
+        charged_epsilon=str(charged.epsilon),
+        charged_delta=str(charged.delta),
+        after_epsilon=str(after.epsilon),
+        after_delta=str(after.delta),
+        history=tuple(history[-MOST_CHARGES:]),
+    )
+
+
+def _charge(spent: Spent, after: Budget) -> ChargeFacts:
+    cost = spent.claim.cost
+    return ChargeFacts(
+        sequence=spent.sequence,
+        at=f"{spent.at:%Y-%m-%d %H:%M}",
+        release=spent.claim.release,
+        epsilon=str(cost.epsilon),
+        delta=str(cost.delta),
+        spent_epsilon=str(after.epsilon),
+        spent_delta=str(after.delta),
+    )

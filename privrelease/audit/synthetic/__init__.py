@@ -1,0 +1,1 @@
+"""The audit of synthetic releases: written apart from what makes them."""

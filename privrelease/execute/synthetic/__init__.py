@@ -1,0 +1,1 @@
+"""Synthetic releases: discover, fit, draw, decode, write."""

@@ -1,0 +1,1 @@
+"""Synthetic releases of a policy resolved: coded columns, structural zeros, budget."""

@@ -1,0 +1,178 @@
+"""Columns of a synthetic release: the cells of those that are modelled, the patterns of those that are made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import TYPE_CHECKING, Final
+
+from privrelease.policy.statistics.query_errors import Fault, fail
+from privrelease.policy.text.messages import shown
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, step_of
+from privrelease.relational.patterns import PatternFault, parse_pattern
+from privrelease.relational.schema import ColumnType, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.policy.language.datasets import ColumnSpec
+    from privrelease.policy.language.statistics import BinsSpec
+    from privrelease.policy.language.synthetic import SyntheticRelease
+    from privrelease.relational.coded_columns import CellsOf
+    from privrelease.relational.patterns import Pattern
+
+__all__ = ["MadeColumn", "cells_of", "date_like", "made_column"]
+
+_RANGED: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
+_TEXTS: Final = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
+#: Most cells of one column.
+_MOST_VALUES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MadeColumn:
+    """A column of made-up texts. ``written``: the pattern as the policy writes it."""
+
+    name: str
+    written: str
+    pattern: Pattern
+    unique: bool
+
+
+def made_column(release: SyntheticRelease, column: str) -> MadeColumn:
+    """Return a column of made-up texts. Raises FaultError where its pattern is none, or has fewer texts than rows are asked for."""
+    spec = release.make[column]
+    try:
+        pattern = parse_pattern(spec.pattern)
+    except PatternFault as fault:
+        hint = r"write characters, `\d` and classes such as [A-F0-9], each repeated by {n}"
+        fail("P714", f"the pattern of {shown(column)} {fault}", "make", column, "pattern", hint=hint)
+    if spec.unique and isinstance(release.rows, int) and release.rows > pattern.capacity:
+        message = (
+            f"the pattern of {shown(column)} has {pattern.capacity} different texts, and {release.rows} rows are asked for"
+        )
+        fail("P714", message, "make", column, "pattern", hint="write a longer pattern, or fewer rows")
+    return MadeColumn(column, spec.pattern, pattern, spec.unique)
+
+
+def cells_of(release: SyntheticRelease, number: int, column: str, spec: ColumnSpec) -> CellsOf:
+    """Return the cells of a modelled column. Raises FaultError where the policy does not say which values it can hold."""
+    name = shown(column)
+    if spec.role is Role.DIRECT:
+        message = f"{name} is a direct identifier: it is never modelled"
+        fail("P721", message, "columns", number, hint=f"remove it, or make its texts up (`make: {{{column}: {{pattern: …}}}}`)")
+    bins = release.bins.get(column)
+    if column in release.discover:
+        if spec.type not in _TEXTS or spec.domain is not None or bins is not None:
+            message = f"{name} is not a text without a domain: its values are not read from the data"
+            fail("P715", message, "discover", column, hint="remove it here", key=True)
+        return DiscoveredCells(column, spec.type, release.discover[column].at_most)
+    if spec.type in _RANGED and spec.domain is not None and spec.domain.range is not None:
+        return _binned(column, spec, bins)
+    if bins is not None:
+        fail("P701", f"{name} has bins and no range", "bins", column, hint=f"write `domain: [lowest, highest]` for {name}")
+    values = _values(spec)
+    if values is None:
+        message = f"{name} has no domain: its values are never read from the data for nothing"
+        how = "`discover` (for a part of the budget), " if spec.type in _TEXTS else ""
+        fail(
+            "P700",
+            message,
+            "columns",
+            number,
+            hint=f"declare `domain: …` for {name}, or write {how}`make`, or remove the column",
+        )
+    return ListedCells(column, spec.type, tuple(sorted(set(values))))
+
+
+def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
+    if spec.type is ColumnType.BOOLEAN:
+        return ("false", "true")
+    if spec.domain is None or spec.domain.values is None:
+        return None
+    if spec.type is ColumnType.INTEGER:
+        return tuple(str(int(value)) for value in spec.domain.values)
+    return spec.domain.values if spec.type in _TEXTS else None
+
+
+def _binned(column: str, spec: ColumnSpec, bins: BinsSpec | None) -> BinnedCells:
+    name = shown(column)
+    if spec.type is ColumnType.NUMBER and spec.grid is None:
+        hint = f"write e.g. `grid: 0.1` for {name}: the step on which its values lie"
+        fail("P705", f"{name} has no grid: there are no values to draw from", "columns", hint=hint)
+    if spec.type is ColumnType.INTEGER and spec.grid is not None and Fraction(spec.grid).denominator != 1:
+        fail("P701", f"the grid of {name} is not whole, and its values are", "columns", hint=f"write e.g. `grid: 1` for {name}")
+    grid = Fraction(1) if spec.grid is None or spec.type not in {ColumnType.NUMBER, ColumnType.INTEGER} else Fraction(spec.grid)
+    assert spec.domain is not None
+    assert spec.domain.range is not None
+    try:
+        low, high = (step_of(str(bound), spec.type, grid) for bound in spec.domain.range)
+    except ValueError:
+        fail("DP113", "the bounds are not valid", "columns")  # told where they stand
+    first, last = ceil(low), floor(high)
+    if first > last:
+        fail(
+            "P701",
+            f"the range of {name} holds no value on its grid",
+            "bins",
+            column,
+            hint="widen the range, or use a finer grid",
+        )
+    starts = _starts(column, spec, bins, grid, (first, last))
+    return BinnedCells(column, spec.type, grid, starts, last)
+
+
+def _starts(column: str, spec: ColumnSpec, bins: BinsSpec | None, grid: Fraction, ends: tuple[int, int]) -> tuple[int, ...]:
+    """First steps of the bins: between multiples of a width, or from edge to edge; each holds a value of the range, and all hold all of it."""
+    name, (first, last) = shown(column), ends
+    timed = spec.type in {ColumnType.DATE, ColumnType.DATETIME}
+    if bins is None:
+        if last - first >= _MOST_VALUES:
+            message = f"{name} has {last - first + 1} values, each a cell of its own"
+            fail("P701", message, "columns", hint=f"write `bins: {{{column}: {{width: …}}}}`")
+        return tuple(range(first, last + 1))
+    if bins.width is not None:
+        width = Fraction(bins.width) / (1 if timed else grid)
+        if width.denominator != 1 or width < 1:
+            fail("P701", f"the width is not a multiple of the grid of {name}", "bins", column, "width", hint="write a multiple")
+        if (last - first) // width >= _MOST_VALUES:
+            fail("P701", f"{name} has too many bins", "bins", column, "width", hint="write a larger width")
+        wide = int(width)
+        return (first, *range((first // wide + 1) * wide, last + 1, wide))
+    assert bins.edges is not None
+    if timed:
+        fail("P701", f"{name} has dates, whose bins have a width in days", "bins", column, hint="write `width: 30`")
+    edges = [Fraction(edge) / grid for edge in bins.edges]
+    if any(left >= right for left, right in pairwise(edges)):
+        fail("P701", f"the edges of {name} do not ascend", "bins", column, "edges", hint="write edges: [0, 10, 20]")
+    if edges[0] > first or edges[-1] < last:
+        message = f"the bins of {name} leave a gap: they do not cover its range"
+        fail(
+            "P701", message, "bins", column, "edges", hint="begin at the lowest value or below, and end at the highest or above"
+        )
+    found = [max(first, ceil(edge)) for edge in edges[:-1]]
+    following = [*found[1:], last + 1]
+    if any(start >= after for start, after in zip(found, following, strict=True)):
+        message = f"a bin of {name} holds no value of its range"
+        fail(
+            "P701", message, "bins", column, "edges", hint="remove edges that are outside of the range or closer than its grid"
+        )
+    return tuple(found)
+
+
+def date_like(number: int, column: str, spec: ColumnSpec) -> Iterator[Fault]:
+    """Warn of whole numbers that look like dates: most numbers between two dates are none (case s01)."""
+    from datetime import datetime
+
+    if spec.type is not ColumnType.INTEGER or spec.domain is None or spec.domain.range is None:
+        return
+    try:
+        for bound in spec.domain.range:
+            datetime.strptime(str(bound), "%Y%m%d")  # noqa: DTZ007 -- only whether it is a day
+    except ValueError:
+        return
+    if all(len(str(bound)) == 8 for bound in spec.domain.range):
+        message = f"{shown(column)} looks like dates that are written as numbers: most numbers in its range are no dates"
+        yield Fault("P722", message, ("columns", number), "declare `type: date, format: {date: '%Y%m%d'}`", warn=True)
