@@ -92,18 +92,22 @@ def astray(rng, name, value):
 
 @pytest.fixture(scope="module", params=["rows", "persons"])
 def sound(request, tmp_path_factory):
+    return audited_in(tmp_path_factory.mktemp(request.param), request.param)
+
+
+def audited_in(folder, counted):
     """People of one or several rows; a quarter of the released cells of each column is of another level than planned."""
-    folder, rng = tmp_path_factory.mktemp(request.param), random.Random(11)
+    rng = random.Random(11)
     lines = ["id,age,zip,town"]
     for number in range(150):
-        person = f"P{number if request.param == 'rows' else rng.randrange(60):03d}"
+        person = f"P{number if counted == 'rows' else rng.randrange(60):03d}"
         age = "" if number % 37 == 0 else rng.choice([*range(10, 24), 41, 47])
         town = "" if number % 41 == 1 else rng.choice(sorted(UNDER["*"]))
         lines.append(f"{person},{age},{rng.choice(ZIPS)},{town}")
     (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for name, text in (("towns", TOWNS), ("areas", AREAS)):
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    unit, role = ("rows", "insensitive") if request.param == "rows" else ("{column: id, max_rows: 20}", "direct")
+    unit, role = ("rows", "insensitive") if counted == "rows" else ("{column: id, max_rows: 20}", "direct")
     (folder / "policy.yaml").write_text(POLICY.format(unit=unit, role=role), encoding="utf-8")
     (folder / "out").mkdir()
     planned = api.load(folder / "policy.yaml").planned
@@ -122,7 +126,7 @@ def sound(request, tmp_path_factory):
                 if true is not None and rng.random() < 0.25:
                     row[name] = astray(rng, name, true)
         release.put(rows)
-        yield SimpleNamespace(rows=rows, source=source, persons=request.param == "persons", audit=release.audit())
+        return SimpleNamespace(rows=rows, source=source, persons=counted == "persons", audit=release.audit())
 
 
 def threat(sound, name):
@@ -152,9 +156,7 @@ def test_risk_in_both_readings_is_that_of_brute_force_by_containment(sound, name
     matches = [
         len({person for (_, person), other in pairs.items() if compatible(row, other, found.columns)}) for row in pairs.values()
     ]
-    category, wildcard = (
-        (found.after, found.after_other_reading) if name == "C" else (found.after_other_reading, found.after)
-    )
+    category, wildcard = (found.after, found.after_other_reading) if name == "C" else (found.after_other_reading, found.after)
     assert (category.reading, wildcard.reading) == ("category", "wildcard")
     assert (category.k.value, wildcard.k.value) == (min(alike.values()), min(matches))
     assert category.counted == wildcard.counted == ("persons" if sound.persons else "records")
