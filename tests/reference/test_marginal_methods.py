@@ -21,7 +21,7 @@ from privrelease.dp.envelope_records import Reserved
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import SystemRandomness
 from privrelease.dp.sensitivity import Contribution
-from privrelease.synthesis.domain import CodedColumn, CodedDomain
+from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
 from privrelease.synthesis.methods import method_named
 from privrelease.units import Delta, Epsilon
 
@@ -41,7 +41,7 @@ RUNS = 20
 
 
 class Adult:
-    """The five columns, coded with a cell for missing values in each, and exact counts by name."""
+    """The five columns and exact counts by name. As in the reference no value is missing: the cells of missing ones are impossible."""
 
     def __init__(self, path):
         with gzip.open(path, "rt") as file:
@@ -52,7 +52,11 @@ class Adult:
         labels["age"] = tuple(f"[{low}, {high})" for low, high in pairwise(ends))
         columns = {name: np.array([labels[name].index(value) for value in values]) for name, values in texts.items()}
         columns["age"] = (np.array([int(row["age"]) for row in rows]) - 15) // 5
-        self.domain = CodedDomain(tuple(CodedColumn(name, (*labels[name], "missing")) for name in sorted(labels)))
+        columns_of = tuple(CodedColumn(name, (*labels[name], "missing")) for name in sorted(labels))
+        zeros = tuple(
+            StructuralZero((place,), np.arange(column.size) == column.size - 1) for place, column in enumerate(columns_of)
+        )
+        self.domain = CodedDomain(columns_of, zeros)
         self.codes = np.stack([columns[name] for name in self.domain.names], axis=1)
         self.known = {}
 
