@@ -12,7 +12,7 @@ from privrelease.policy.changes.directions import always, limit
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
-from privrelease.policy.language.statistics import BinsSpec, BudgetSpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
 from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.rules.rule_context import RuleContext
 
-__all__ = ["METHODS", "DiscoverSpec", "HistogramKeys", "MakeSpec", "MethodSpec", "SyntheticRelease", "method_spec"]
+__all__ = ["METHODS", "CellBins", "DiscoverSpec", "HistogramKeys", "MakeSpec", "MethodSpec", "SyntheticRelease", "method_spec"]
 
 
 class MakeSpec(Frozen):
@@ -46,10 +46,19 @@ class DiscoverSpec(Frozen):
     """The most values that are kept: those with the largest noisy counts."""
 
 
+class CellBins(BinsSpec):
+    """Bins of a column: of one width, or between edges."""
+
+    edges: Annotated[Annotated[tuple[Exact, ...], Field(min_length=2, max_length=1001)] | None, Judged(always("breaking"))] = (
+        None
+    )
+    """The edges, ascending, from the lowest value or below to the highest or above."""
+
+
 class HistogramKeys(Frozen):
     """Keys of the noisy histogram."""
 
-    project: Annotated[Flag | None, Judged(figures.treated)] = None
+    project: Annotated[Flag | None, Judged(always("breaking"))] = None
     """The noisy joint is projected to counts of at least 0 that add up to the noisy total; `false`: counts below 0 become 0, as published."""
 
 
@@ -61,10 +70,10 @@ def _rows(value: object) -> object:
     number = exact_number(value)
     if number != int(number) or number < 1:
         message = f"must be a whole number of at least 1, or noisy, got {shown(value)}"
-        raise problem(message, code="P718")
+        raise problem(message, code="P718", hint="write how many rows are drawn, e.g. rows: 1000")
     if number > _MOST_ROWS:
         message = f"is at most {_MOST_ROWS}"
-        raise problem(message, code="P718")
+        raise problem(message, code="P718", hint="draw fewer rows: more of them say nothing more")
     return int(number)
 
 
@@ -106,7 +115,7 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
     """The columns of the output, in its order: modelled ones, and those of `make`."""
     rows: Annotated[Rows, Judged(always("neutral"))]
     """How many rows are drawn: a number, or `noisy`, the noisy number of rows."""
-    bins: Annotated[dict[DeclaredColumn, BinsSpec], Judged(always("breaking"), below=True)] = Field(default_factory=dict)
+    bins: Annotated[dict[DeclaredColumn, CellBins], Judged(always("breaking"), below=True)] = Field(default_factory=dict)
     """Bins of numbers and dates (`width` in days, for a date with a time in seconds); a cell for every value where none are given."""
     make: Annotated[dict[DeclaredColumn, Annotated[MakeSpec, Judged(always("breaking"))]], Judged(always("breaking"))] = Field(
         default_factory=dict
