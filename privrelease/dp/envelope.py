@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from privrelease.dp.envelope_queries import Dependence, Grouped
     from privrelease.dp.queries import Setting
     from privrelease.dp.randomness import Randomness
     from privrelease.units import Delta
@@ -96,6 +97,11 @@ class Marginal:
             return self.shape
         return tuple(max(labels) + 1 if labels else size for labels, size in zip(self.merged, self.shape, strict=True))
 
+    def exact(self, counts: Counts) -> NDArray[np.int64]:
+        """Return the exact counts, for the envelope alone."""
+        rows = counts.rows(self)
+        return _merged(rows, self) if self.merged and rows.size == prod(self.shape) else rows
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Score:
@@ -107,6 +113,33 @@ class Score:
     model: NDArray[np.integer]
     penalty: int = 0
     weight: int = 1
+
+    @property
+    def reach(self) -> int:
+        """How many steps of the grid one row moves the score at most, by the triangle inequality."""
+        return self.weight
+
+    def check(self, query: Marginal, grid: int) -> None:
+        """Raise TypeError where a part is not an integer, ValueError where it is out of bounds."""
+        whole = (self.penalty, self.weight, grid)
+        if self.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
+            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
+            raise TypeError(msg)
+        if self.model.size != query.size:
+            msg = "a model has one number for each cell"
+            raise ValueError(msg)
+        bounded = int(self.model.min()) >= -_MOST_STEPS and int(self.model.max()) <= _MOST_STEPS
+        if not bounded or not 1 <= grid <= _MOST_GRID or not 1 <= self.weight <= _MOST_GRID:
+            msg = "a score is out of bounds"
+            raise ValueError(msg)
+
+    def steps(self, query: Marginal, exact: NDArray[np.int64], grid: int) -> int:
+        """Return the score of exact counts, for the envelope alone."""
+        import numpy as np
+
+        del query
+        distance = int(np.abs(exact * grid - self.model.astype(np.int64)).sum())
+        return self.weight * (distance - self.penalty)
 
 
 class Counts(Protocol):
@@ -160,7 +193,7 @@ class Envelope:
 
     @property
     def left(self) -> Reserved:
-        """What may still be drawn; public, since it follows from what was asked."""
+        """Return what may still be drawn; public, since it follows from what was asked."""
         return self.reserved.less(self._spent)
 
     def part(self, share: Fraction) -> Rho | Epsilon:
@@ -192,7 +225,7 @@ class Envelope:
 
     # ------------------------------------------------------------------------------------------------------------------- answers
 
-    def measure(self, query: Marginal, loss: Rho | Epsilon) -> NDArray[np.int64]:
+    def measure(self, query: Marginal | Grouped, loss: Rho | Epsilon) -> NDArray[np.int64]:
         """Return noisy counts of rows by cell, at a cost of at most ``loss``: discrete Gaussian noise for a rho, Laplace's for an epsilon.
 
         One person changes the counts by the L2 (L1) distance of :func:`~privrelease.dp.sensitivity.of_group_counts`; sigma squared is
@@ -209,12 +242,15 @@ class Envelope:
 
         return self._answer(EnvelopeDraw(query.name, "cells", noise.name, sensitivity, noise.scale, size=query.size), noisy)
 
-    def select(self, candidates: Sequence[Marginal], scores: Sequence[Score], loss: Rho | Epsilon, *, grid: int = 1) -> int:
+    def select(
+        self, candidates: Sequence[Marginal], scores: Sequence[Score | Dependence], loss: Rho | Epsilon, *, grid: int = 1
+    ) -> int:
         """Return the position of a candidate chosen by its score, at a cost of at most ``loss``; a rho pays for an epsilon of sqrt(8 rho).
 
         Sensitivity: a score is w (sum of abs(g n_i - model_i) - penalty); model, penalty, w and g are public integers. By the triangle
         inequality counts that differ by d_i change it by at most w g (sum of abs(d_i)), w g times the L1 distance of
         :func:`~privrelease.dp.sensitivity.of_group_counts`, in either direction; over all candidates by the largest weight times that.
+        That of :class:`~privrelease.dp.envelope_queries.Dependence` is proven there.
 
         Raises PolicyError DP125 without a candidate, TypeError where a part of a score is not an integer, ValueError where it is out
         of bounds; all before anything is drawn.
@@ -223,7 +259,7 @@ class Envelope:
             refuse("DP125", "there is no candidate to choose from", hint="offer at least one query")
         _check_scores(candidates, scores, grid)
         counted = of_group_counts(self.setting.contribution, self.setting.neighbours)
-        sensitivity = Sensitivity.of_one_number(max(score.weight for score in scores) * grid * counted.l1)
+        sensitivity = Sensitivity.of_one_number(max(score.reach for score in scores) * grid * counted.l1)
         loss = _positive(loss)
         epsilon = loss.value if isinstance(loss, Epsilon) else Fraction(isqrt(int(8 * loss.value * _DIGITS**2)), _DIGITS)
         if epsilon == 0:
@@ -235,7 +271,7 @@ class Envelope:
         )
 
         def chosen() -> int:
-            exact = [_score(self._exact(query), score, grid) for query, score in zip(candidates, scores, strict=True)]
+            exact = [score.steps(query, self._exact(query), grid) for query, score in zip(candidates, scores, strict=True)]
             return int(mechanism.choose(exact, self._randomness))
 
         return self._answer(drawn, chosen)
@@ -320,12 +356,12 @@ class Envelope:
             hint="another version of the method, or of a library, asks otherwise: `fresh: true` draws and pays again; nothing was spent",
         )
 
-    def _exact(self, query: Marginal) -> NDArray[np.int64]:
-        exact = self._counts.rows(query)
-        if exact.size != prod(query.shape):
+    def _exact(self, query: Marginal | Grouped) -> NDArray[np.int64]:
+        exact = query.exact(self._counts)
+        if exact.size != query.size:
             code, message = "R211", "the counts of a query are not those of its cells"
             raise InternalError(code, message)
-        return _merged(exact, query) if query.merged else exact
+        return exact
 
 
 def _merged(exact: NDArray[np.int64], query: Marginal) -> NDArray[np.int64]:
@@ -341,29 +377,22 @@ def _merged(exact: NDArray[np.int64], query: Marginal) -> NDArray[np.int64]:
     return sums.reshape(-1)
 
 
-def _check_cells(query: Marginal) -> None:
+def _check_cells(query: Marginal | Grouped) -> None:
     if not 1 <= query.size <= MOST_CELLS:
         message = f"a query has {query.size} cells, and at most {MOST_CELLS} can be measured"
         refuse("DP123", message, hint="ask for fewer columns, or coarser ones", subject=query.name)
 
 
-def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score], grid: int) -> None:
+def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score | Dependence], grid: int) -> None:
     if len(scores) != len(candidates):
         msg = "every candidate has one score"
         raise ValueError(msg)
+    if type(grid) is not int or not 1 <= grid <= _MOST_GRID:
+        msg = "the grid of scores is a whole number that is fixed beforehand"
+        raise (ValueError if type(grid) is int else TypeError)(msg)
     for query, score in zip(candidates, scores, strict=True):
         _check_cells(query)
-        whole = (score.penalty, score.weight, grid)
-        if score.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
-            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
-            raise TypeError(msg)
-        if score.model.size != query.size:
-            msg = "a model has one number for each cell"
-            raise ValueError(msg)
-        bounded = int(score.model.min()) >= -_MOST_STEPS and int(score.model.max()) <= _MOST_STEPS
-        if not bounded or not 1 <= grid <= _MOST_GRID or not 1 <= score.weight <= _MOST_GRID:
-            msg = "a score is out of bounds"
-            raise ValueError(msg)
+        score.check(query, grid)
 
 
 def _positive(loss: Rho | Epsilon) -> Rho | Epsilon:
@@ -381,10 +410,3 @@ def _noise(sensitivity: Sensitivity, loss: Rho | Epsilon) -> DiscreteGaussian | 
 
 def _sigma_squared(sensitivity: Sensitivity, rho: Rho) -> Fraction:
     return Fraction(ceil(Fraction(sensitivity.l2_squared) / (2 * rho.value) * _FINE), _FINE)
-
-
-def _score(exact: NDArray[np.int64], score: Score, grid: int) -> int:
-    import numpy as np
-
-    distance = int(np.abs(exact * grid - score.model.astype(np.int64)).sum())
-    return score.weight * (distance - score.penalty)

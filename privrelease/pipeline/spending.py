@@ -156,7 +156,7 @@ def _of_statistics(plan: StatisticsPlan, policy: Plan, ledger: DatabaseLedger) -
 
 
 def _of_synthetic(plan: SyntheticPlan, policy: Plan, ledger: DatabaseLedger) -> tuple[int, Budget]:
-    """Whether the whole run is served again, and the price where it is not."""
+    """True where the whole run is served again, and the price where it is not."""
     from privrelease.dp.budget import Budget
     from privrelease.execute.synthetic.asking import stored_already
     from privrelease.units import Epsilon

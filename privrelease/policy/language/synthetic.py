@@ -13,6 +13,14 @@ from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Ju
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
+from privrelease.policy.language.synthetic_grids import (
+    GridKeys,
+    NetworkKeys,
+    grid_rules,
+    grid_settings,
+    network_rules,
+    network_settings,
+)
 from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
@@ -36,7 +44,7 @@ class MakeSpec(Frozen):
 
 
 class DiscoverSpec(Frozen):
-    """What the values of a column cost that are read from the data: those that enough persons share."""
+    """The price of the values of a column that are read from the data: those that enough persons share."""
 
     epsilon: Annotated[Exact, Stricter.LOWER]
     """Taken from the release's budget: as much of rho as a pure mechanism of this epsilon has, epsilon^2/2."""
@@ -100,21 +108,21 @@ Holdout = Annotated[
 ]
 
 
-class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
+class SyntheticRelease(HistogramKeys, MarginalKeys, GridKeys, NetworkKeys, Frozen):
     """Synthetic rows with differential privacy: drawn from a model of noisy answers."""
 
     id: Identifier
     """Name of the release."""
     kind: Annotated[Literal["synthetic"], CHOICE]
-    """What kind of release it is."""
+    """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that the model is of."""
-    method: Annotated[Literal["histogram", "mst", "aim"], CHOICE, Judged(always("breaking"))]
-    """How the model is made."""
+    method: Annotated[Literal["histogram", "mst", "aim", "dpcocgen", "privbayes"], CHOICE, Judged(always("breaking"))]
+    """The method that makes the model."""
     columns: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.FEWER, Judged(figures.asked)]
     """The columns of the output, in its order: modelled ones, and those of `make`."""
     rows: Annotated[Rows, Judged(always("neutral"))]
-    """How many rows are drawn: a number, or `noisy`, the noisy number of rows."""
+    """The number of rows that are drawn: a number, or `noisy`, the noisy number of rows."""
     bins: Annotated[dict[DeclaredColumn, CellBins], Judged(always("breaking"), below=True)] = Field(default_factory=dict)
     """Bins of numbers and dates (`width` in days, for a date with a time in seconds); a cell for every value where none are given."""
     make: Annotated[dict[DeclaredColumn, Annotated[MakeSpec, Judged(always("breaking"))]], Judged(always("breaking"))] = Field(
@@ -128,9 +136,9 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
     holdout: Annotated[Holdout | None, Stricter.HIGHER, Judged(limit(higher="stricter"))] = None
     """The share of persons whose rows the model never sees, by a secret hash of the person; the audit compares with them."""
     budget: BudgetSpec
-    """What the model spends, discoveries included."""
+    """The budget of the model, discoveries included."""
     neighbours: Annotated[Literal["add_remove", "replace"], CHOICE] = "add_remove"
-    """What is hidden: that a person is in the data at all, or what the data says of them."""
+    """The fact that is hidden: that a person is in the data at all, or what the data says of them."""
     fresh: Annotated[Flag, Judged(figures.drawn_again)] = False
     """Measure again (and pay again) where answers about this snapshot are stored; rows are drawn again in every run."""
     output: Annotated[
@@ -143,12 +151,12 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, Frozen):
     ]
     """The files that are published, all of the same content."""
     description: Annotated[Text | None, FREE] = None
-    """What the release is for."""
+    """The purpose of the release."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodSpec:
-    """What a policy may say of a method. ``keys``: those that only it has; ``settings``: exact settings from a release, defaults filled in
+    """The policy's part of a method. ``keys``: those that only it has; ``settings``: exact settings from a release, defaults filled in
     (below ``after``: what changes no question). ``explicit``: it holds every cell of the joint. ``needs_delta``: it has no pure form.
     """
 
@@ -169,6 +177,8 @@ METHODS: tuple[MethodSpec, ...] = (
     MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
     MethodSpec("mst", MST_KEYS, mst_settings, needs_delta=True),
     MethodSpec("aim", AIM_KEYS, aim_settings, needs_delta=True),
+    MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), explicit=True),
+    MethodSpec("privbayes", frozenset({"theta", "degree"}), network_settings, (network_rules,)),
 )
 
 

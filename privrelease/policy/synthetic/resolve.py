@@ -41,7 +41,7 @@ __all__ = ["Discovery", "Synthesis", "resolve"]
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the values of a column cost: ``rho`` of the envelope, and ``failure`` of its delta."""
+    """The price of the values of a column: ``rho`` of the envelope, and ``failure`` of its delta."""
 
     column: str
     rho: Rho

@@ -141,10 +141,21 @@ def _impact(stated: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
         ("dpia.dpo_advice.text", "dpv:hasRecommendation", None),
         ("dpia.views", "dpv:hasOrganisationalMeasure", "dpv:ConsultationWithDataSubject"),
     ):
-        values: list[Any] = [_named(kind, text) if kind else text for text in _texts(stated.get(name))]
+        values: list[Any] = [_named(kind, text) if kind else text for text in _listed(stated, name)]
         if values:
             impact[relation] = values
     return impact
+
+
+def _listed(stated: dict[str, str | tuple[str, ...]], name: str) -> tuple[str, ...]:
+    """Return the texts of a field: of a list whose entries are mappings, the words of each."""
+    entries = [
+        text
+        for key, value in stated.items()
+        if re.fullmatch(rf"{re.escape(name)}\.\d+(\.text)?", key)
+        for text in _texts(value)
+    ]
+    return (*_texts(stated.get(name)), *entries)
 
 
 def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

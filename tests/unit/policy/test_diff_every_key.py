@@ -18,6 +18,7 @@ from tests.unit.policy.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS,
 from tests.unit.policy.diff_rows_figures import STATISTICS, TABLES
 from tests.unit.policy.diff_rows_hierarchies import FILES, HIERARCHIES
 from tests.unit.policy.diff_rows_synthetic import SYNTHETIC
+from tests.unit.policy.diff_rows_synthetic_grids import SYNTHETIC_GRIDS
 from tests.unit.policy.diff_rows_synthetic_marginals import SYNTHETIC_MARGINALS
 from tests.unit.policy.diff_rows_words import AROUND, CONTROLS, LEGAL
 
@@ -31,6 +32,7 @@ ROWS = [
     *STATISTICS,
     *TABLES,
     *SYNTHETIC,
+    *SYNTHETIC_GRIDS,
     *DATASETS,
     *FORMATS,
     *THREATS,

@@ -1,0 +1,101 @@
+"""Questions to an envelope beyond plain marginals: counts by groups of cells, and the score of how much two sides depend on each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privrelease.dp.envelope import Counts, Marginal
+
+__all__ = ["Dependence", "Grouped"]
+
+#: More records would not fit the integers of a score of dependence.
+_MOST_RECORDS = 1 << 30
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grouped:
+    """Counts of rows by groups of the cells of a marginal, such as a data grid. ``groups``: the group of each cell, 0..``size``-1, public.
+
+    Every row is in one cell and every cell in one group, so that one person changes these counts as they change those of cells
+    (:func:`~privrelease.dp.sensitivity.of_group_counts`).
+    """
+
+    of: Marginal
+    groups: NDArray[np.int64]
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.groups.shape != (self.of.size,) or int(self.groups.min()) < 0 or int(self.groups.max()) >= self.size:
+            msg = "every cell of a marginal is in one group"
+            raise ValueError(msg)
+
+    @property
+    def name(self) -> str:
+        """What a record of a draw says: the marginal, and how many groups its cells are in."""
+        return f"{self.of.name} in {self.size} groups"
+
+    def exact(self, counts: Counts) -> NDArray[np.int64]:
+        """Return the exact counts, for the envelope alone."""
+        import numpy as np
+
+        # every number of rows is exact in a double
+        return np.bincount(self.groups, counts.rows(self.of), self.size).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The score n R of a marginal: how far n(x, p) is from n(x) n(p) / n, half the sum of the distances over cells.
+
+    ``axis``: the axis of x in the marginal; p are the cells of all others. R is PrivBayes's score (Zhang and others 2017, section 4.3) for
+    columns of any number of values. Published, R itself is used with a sensitivity of 3/n + 2/n^2, which takes n as public; n R does not.
+
+    Sensitivity
+        One row more, in the cell (a, b), changes n R by less than 2. Write p_x = n(x)/n and q_p = n(p)/n, and [.] for 1 where it holds. The
+        difference n(x, p) - n(x) n(p)/n changes by n/(n + 1) ([x = a] - p_x) ([p = b] - q_p), and summed over cells the absolute values are
+        n/(n + 1) · (Σ_x |[x = a] - p_x|) · (Σ_p |[p = b] - q_p|) <= 4 n/(n + 1). So n R changes by at most 2 n/(n + 1) < 2; from an empty
+        table by 0. Rows that are added and taken away one after another change it by less than 2 each, which is twice the L1 distance of
+        the counts, under either kind of neighbours.
+        In steps of 1/g of a row, rounded down: g n R changes by less than the integer 2 g L1, so its floor changes by at most 2 g L1.
+        Rounding costs nothing, because the floor is taken of an exact fraction: n R = Σ |n n(x, p) - n(x) n(p)| / (2 n).
+    """
+
+    axis: int
+
+    @property
+    def reach(self) -> int:
+        """How many steps of the grid one row moves the score at most."""
+        return 2
+
+    def check(self, query: Marginal, grid: int) -> None:
+        """Raise ValueError where there is no such axis."""
+        del grid
+        if not 0 <= self.axis < len(query.shape):
+            msg = "a score of dependence names an axis of its marginal"
+            raise ValueError(msg)
+
+    def steps(self, query: Marginal, exact: NDArray[np.int64], grid: int) -> int:
+        """Return the score of exact counts in steps of 1/``grid``, for the envelope alone.
+
+        >>> import numpy as np
+        >>> from privrelease.dp.envelope import Marginal
+        >>> Dependence(0).steps(Marginal("a x b", (2, 2)), np.array([2, 0, 0, 2]), 1)  # 1/2 · 4 · abs(±1)
+        2
+        """
+        import numpy as np
+
+        before, size = prod(query.shape[: self.axis]), query.shape[self.axis]
+        table = np.moveaxis(exact.reshape(before, size, -1), 1, 0).reshape(size, -1)
+        records = int(table.sum())
+        if records == 0:
+            return 0
+        if records >= _MOST_RECORDS:
+            msg = "too many records for a score of dependence"
+            raise OverflowError(msg)
+        distance = int(np.abs(records * table - np.multiply.outer(table.sum(axis=1), table.sum(axis=0))).sum())
+        return grid * distance // (2 * records)
