@@ -116,7 +116,7 @@ class Score:
 
     @property
     def reach(self) -> int:
-        """How many steps of the grid one row moves the score at most, by the triangle inequality."""
+        """Return the steps of the grid by which one row moves the score at most, by the triangle inequality."""
         return self.weight
 
     def check(self, query: Marginal, grid: int) -> None:

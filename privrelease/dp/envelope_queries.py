@@ -37,7 +37,7 @@ class Grouped:
 
     @property
     def name(self) -> str:
-        """What a record of a draw says: the marginal, and how many groups its cells are in."""
+        """Return what a record of a draw says: the marginal, and how many groups its cells are in."""
         return f"{self.of.name} in {self.size} groups"
 
     def exact(self, counts: Counts) -> NDArray[np.int64]:
@@ -69,7 +69,7 @@ class Dependence:
 
     @property
     def reach(self) -> int:
-        """How many steps of the grid one row moves the score at most."""
+        """Return the steps of the grid by which one row moves the score at most."""
         return 2
 
     def check(self, query: Marginal, grid: int) -> None:
