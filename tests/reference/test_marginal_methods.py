@@ -1,6 +1,8 @@
 """MST and AIM on Adult's five columns, next to the figures of `reference/dp-and-synthesis.md` (means of 20 runs, as those are).
 
 H: Hellinger distance of the joint. RE: mean relative error of 100 random interval queries over all five columns, with a bound of 0.1 % of n.
+The reference does not say how intervals are drawn. Here their widths are uniform, and then their places: the projected histogram at epsilon 1 has
+.254 so (published .239). Between two uniform ends it has .260, and AIM .107 to .112 at epsilon 0.5 (published .092), .082 at 1, .064 at 2.
 Ours must be at most the reference plus four standard errors of the difference and rounding. AIM's H lies below it: records are rounded, not drawn
 independently, which saves the sampling error of about 27,000 cells (with independent draws from the same models H is that of the reference).
 """
@@ -84,8 +86,9 @@ def figures(adult, codes, rng):
     hellinger = math.sqrt(max(0.0, 1 - np.sqrt(real / n * (made / made.sum())).sum()))
     errors = []
     for _ in range(100):
-        ends = [sorted(rng.integers(0, size - 1, 2)) for size in adult.domain.sizes]
-        box = tuple(slice(low, high + 1) for low, high in ends)
+        widths = [int(rng.integers(1, size)) for size in adult.domain.sizes]
+        lows = [int(rng.integers(0, size - width)) for width, size in zip(widths, adult.domain.sizes, strict=True)]
+        box = tuple(slice(low, low + width) for low, width in zip(lows, widths, strict=True))
         errors.append(abs(int(made[box].sum()) - int(real[box].sum())) / max(int(real[box].sum()), n / 1000))
     return hellinger, float(np.mean(errors))
 
