@@ -5,15 +5,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ORACLE ?= .oracle
 WORKERS ?= 2
+SOLVER_SUITES := tests/unit/disclosure tests/property/test_cell_suppression.py tests/property/test_cell_suppression_linked.py \
+	tests/property/test_cell_suppression_optimum.py tests/property/test_risk_measures.py tests/reference/test_arx_cell_suppression.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-oracle lint format bench golden reports constraints clean
+.PHONY: help demo test test-plain test-slow wheel test-oracle lint format bench golden reports constraints clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 # Two stamps in one virtual environment: what a run needs, and what the tests need on top. Each set is pinned with hashes.
-$(VENV)/.run: constraints/run.txt pyproject.toml
+$(VENV)/.run: constraints/run.txt pyproject.toml setup.py $(wildcard privrelease/loops/source/*.[ch])
 	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "privrelease needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 3; }; $(PYTHON) -m venv $(VENV); }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -28,6 +30,14 @@ demo: $(VENV)/.run ## set up, protect and report the example registry (and the c
 
 test: $(VENV)/.dev ## set up and run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-plain: $(VENV)/.dev ## the solver suites on the plain loops, as where no C compiler was found
+	PRIVRELEASE_LOOPS=plain $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(SOLVER_SUITES)
+
+wheel: $(VENV)/.dev ## build the wheel into dist/; fails where the extension cannot be built
+	rm -rf dist
+	PRIVRELEASE_BUILD_LOOPS=required $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/python -c 'import sys, zipfile; names = zipfile.ZipFile(sys.argv[1]).namelist(); sys.exit(not any("loops/compiled" in name for name in names if not name.endswith(".pyi")) and "the wheel lacks the extension")' dist/privrelease-*.whl
 
 test-slow: $(VENV)/.dev ## the slow lane: statistical sweeps and large data
 	$(BIN)/python -m pytest -m slow
@@ -69,4 +79,4 @@ constraints: ## resolve the pinned versions anew (needs pip-tools)
 	CUSTOM_COMPILE_COMMAND="make constraints" pip-compile --quiet --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --generate-hashes --allow-unsafe --output-file constraints/oracle.txt constraints/oracle.in
 
 clean: ## remove what was built, not what was released
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist *.egg-info privrelease/loops/compiled*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,31 +1,94 @@
-"""Start-up: CPU seconds of `privrelease --help` and of rendering one report, beside a bare interpreter in the same run."""
+"""Start-up: CPU seconds of whole commands on little data, next to a bare interpreter in the same run.
+
+`PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of another version, installed in an environment of its own: each command then
+runs with both by turns, and the ratio is printed.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import statistics
 import sys
+import tempfile
 from pathlib import Path
 
-from measure import OUT, ROOT, machine, median_usage, print_table
+from measure import OUT, ROOT, SHARED, machine, print_table, usage_of
+
+from policies import write_policy
+
+LITTLE = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: little
+version: 1.0.0
+title: Thirty rows
+datasets:
+  people:
+    source: people.csv
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category}
+      job: {role: quasi, type: category}
+      pay: {role: sensitive, type: integer}
+threats:
+  neighbour: {dataset: people, knows: [area, job], highest_risk: 0.2}
+releases:
+  - id: rows
+    kind: microdata
+    from: people
+    protect: [neighbour]
+    transform: [{suppress: cells}]
+    output: {path: out/rows.csv}
+"""
+RUNS = 3
+
+
+def commands(folder: Path) -> list[tuple[str, list[str], str]]:
+    """Return what is measured: what it is, its arguments, and the limit in CPU seconds on a quiet machine."""
+    rows = "".join(f"{n},{'north' if n % 2 else 'south'},{'clerk' if n % 7 else 'smith'},{100 + n}\n" for n in range(30))
+    (folder / "people.csv").write_text(f"id,area,job,pay\n{rows}", encoding="utf-8")
+    (folder / "little.yaml").write_text(LITTLE, encoding="utf-8")
+    audit = ROOT / "tests" / "golden" / "report" / "audit.json"
+    found = [
+        ("privrelease --help", ["--help"], "0.15"),
+        ("privrelease validate, 30 rows", ["validate", "little.yaml"], ""),
+        ("privrelease run, 30 rows", ["run", "little.yaml"], "0.9"),
+        ("privrelease report audit.json", ["report", str(audit), "-o", "report.html", "--force"], "1"),
+    ]
+    if (SHARED / "data" / "adult.csv").is_file():
+        shutil.copy(SHARED / "data" / "adult.csv", folder)
+        write_policy(folder, "adult", "adult.csv", csv=True)
+        found.append(("privrelease run, Adult, 9 QIs, CSV", ["run", "adult.yaml"], "1.3"))
+    return found
+
+
+def measured(programs: list[str], arguments: list[str], folder: Path) -> list[list[float]]:
+    """Return the CPU seconds of every round, by program, after one round that is not counted; programs run by turns."""
+    rounds = [[usage_of([program, *arguments], cwd=folder).cpu for program in programs] for _ in range(RUNS + 1)]
+    return [list(column) for column in zip(*rounds[1:], strict=True)]
 
 
 def main() -> None:
     """Print the table."""
     OUT.mkdir(parents=True, exist_ok=True)
     print(machine())
-    program = str(Path(sys.executable).with_name("privrelease"))
-    ours = median_usage([program, "--help"], runs=7).cpu
-    bare = median_usage([sys.executable, "-c", "pass"], runs=7).cpu
-    audit = ROOT / "tests" / "golden" / "report" / "audit.json"
-    report = median_usage([program, "report", str(audit), "-o", str(OUT / "report.html"), "--force"], runs=7).cpu
-    print_table(
-        "Start-up",
-        ("command", "CPU s", "limit"),
-        [
-            ("privrelease --help", f"{ours:.3f}", "0.3"),
-            ("privrelease report audit.json", f"{report:.3f}", "1"),
-            ("python -c pass", f"{bare:.3f}", ""),
-        ],
-    )
+    before = os.environ.get("PRIVRELEASE_BEFORE")
+    programs = [str(Path(sys.executable).with_name("privrelease")), *([before] if before else [])]
+    header = ("command", "CPU s", "limit", *(("before, CPU s", "ratio") if before else ()))
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for what, arguments, limit in commands(folder):
+            ours, *others = measured(programs, arguments, folder)
+            row = [what, f"{statistics.median(ours):.3f}", limit]
+            for other in others:
+                ratio = statistics.median(mine / theirs for mine, theirs in zip(ours, other, strict=True))
+                row += [f"{statistics.median(other):.3f}", f"{ratio:.2f}"]
+            rows.append(tuple(row))
+        (bare,) = measured([sys.executable], ["-c", "pass"], folder)
+    rows.append(("python -c pass", f"{statistics.median(bare):.3f}", "", *(("", "") if before else ())))
+    print_table("Start-up", header, rows)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Policy:
     loaded: LoadedPolicy
     planned: Plan
     content: bytes | None = None
-    """What a mapping said, as YAML; None where the policy is a file."""
+    """The content of a mapping, as YAML; None where the policy is a file."""
     kinds: tuple[Kind[Any], ...] = KINDS
     """The kinds of release that it may have."""
 

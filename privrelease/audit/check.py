@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
+from privrelease.texts.catalogue import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -56,8 +57,6 @@ NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without
 
 #: Evidence that a check compares the file with.
 Need = Literal["manifest", "source", "ledger"]
-
-_AS_IT_SHOULD: Final = "as it should be"
 
 Evidence_ = TypeVar("Evidence_")
 
@@ -174,12 +173,14 @@ def absent(message: str) -> CheckOutcome:
 
 
 def fault(judge: Callable[[Evidence_], str | None]) -> Callable[[Evidence_], CheckOutcome]:
-    """Make a judge of a function that says what is wrong with a file of figures, None where nothing is. Recipients may read both."""
+    """Make a judge of a function that says what is wrong with a file of figures, None where nothing is: then the catalogue says what was looked at
+    (``holds``, by the id of the check). Recipients may read both.
+    """
 
     def judged(evidence: Evidence_) -> CheckOutcome:
         wrong = judge(evidence)
         outcome = Outcome.PASS if wrong is None else Outcome.FAIL
-        return CheckOutcome(outcome, wrong or _AS_IT_SHOULD, visibility=Visibility.RECIPIENT)
+        return CheckOutcome(outcome, wrong or "", visibility=Visibility.RECIPIENT)
 
     return judged
 
@@ -222,7 +223,7 @@ def result_of(check: Check[Any], found: CheckOutcome, *, excused: bool = True) -
         title=check.title,
         outcome=found.outcome,
         severity="warn" if found.absent and excused else check.severity,
-        message=found.message,
+        message=found.message or english().plain(f"holds.{check.id}"),
         observed=found.observed,
         limit=found.limit,
         visibility=found.visibility,

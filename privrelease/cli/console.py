@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Collecting", "Console", "FailOn", "Format", "PlainFormat", "harmless"]
+__all__ = ["Collecting", "Console", "DiffFormat", "ExplainFormat", "FailOn", "Format", "PlainFormat", "StopAt", "harmless"]
 
 
 class PlainFormat(StrEnum):
@@ -29,6 +29,31 @@ class Format(StrEnum):
     SARIF = "sarif"
     JUNIT = "junit"
     GITHUB = "github"
+
+
+class DiffFormat(StrEnum):
+    """Form of the output on stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+
+
+class StopAt(StrEnum):
+    """Changes that make the exit code 1: ``breaking`` stops at what weakens, too."""
+
+    NEVER = "never"
+    WEAKER = "weaker"
+    BREAKING = "breaking"
+
+
+class ExplainFormat(StrEnum):
+    """Form of the output of ``privrelease explain``."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 class FailOn(StrEnum):

@@ -13,7 +13,9 @@ import re
 import signal
 import sys
 import threading
+import warnings
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -113,9 +115,14 @@ for _command in (*app.registered_commands, *ledger_app.registered_commands):
 _COLLECT_AFTER = 50_000
 
 
+#: The warning of a missing extension, which the command line writes as a note of its own.
+_SAID_AT_THE_END = "the compiled loops cannot be loaded"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
         with _terminated_as_interrupted():
             ending = _called(list(sys.argv[1:] if arguments is None else arguments))
@@ -124,16 +131,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ending = gone()
     except KeyboardInterrupt:
         ending = INTERRUPTED
-    if ending is None:
-        return 0
     console = Console()
     try:
+        if (note := _loops_note(arguments)) is not None:
+            console.say(note)
+        if ending is None:
+            return 0
         if ending.said:
             console.say(ending.said)
         console.say(ending.last_line)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return ending.code
+
+
+def _loops_note(arguments: Sequence[str] | None) -> str | None:
+    """Return what is said once where the loops of this process were the plain ones and nobody asked for them."""
+    if {"-q", "--quiet"} & set(sys.argv[1:] if arguments is None else arguments) or os.environ.get("PRIVRELEASE_QUIET"):
+        return None
+    loops = sys.modules.get("privrelease.loops")  # a command that runs no loop does not load them
+    return f"note: {loops.PLAIN}; the plain ones did the same work more slowly" if loops and loops.fell_back() else None
 
 
 @contextmanager
@@ -153,11 +170,44 @@ def _terminated_as_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _nothing() -> None:
+    """Stand for a verb that is not called."""
+
+
+def _for_call(arguments: Sequence[str]) -> typer.Typer:
+    """Return the application with the options of the verb that is called; the others keep their names and what help says of each.
+
+    Reading the options of thirty verbs takes longer than most of them work. Where no verb is recognised all are complete.
+    """
+    verbs = {_name_of(one): one for one in app.registered_commands}
+    asked = arguments[0] if arguments else ""
+    if asked not in {*verbs, "ledger", "--help", "-h"}:
+        return app
+    lean = copy(app)
+    lean.registered_commands = [one if name == asked else _listed(one) for name, one in verbs.items()]
+    if asked != "ledger":
+        (group,) = app.registered_groups
+        group, inner = copy(group), copy(ledger_app)
+        inner.registered_commands, group.typer_instance = [], inner
+        lean.registered_groups = [group]
+    return lean
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or ""
+
+
+def _listed(command: CommandInfo) -> CommandInfo:
+    named = copy(command)
+    named.callback = _nothing
+    return named
+
+
 def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.main import get_command
 
-    command = cast("TyperGroup", get_command(app))
+    command = cast("TyperGroup", get_command(_for_call(arguments)))
     name_variables(command)
     if said := variables_without_verb(command, arguments):
         return Ending(2, "a variable sets no option", said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ __all__ = ["Steps", "world_of"]
 
 _WORDS = {
     "read": "reading the source",
+    "fit": "measuring and fitting",
+    "draw": "drawing rows",
     "classes": "collapsing rows to classes",
     "suppress": "choosing cells to suppress",
     "sweep": "protecting at each threshold",
@@ -24,6 +27,9 @@ _WORDS = {
     "manifest": "describing the release",
     "audit": "auditing what was written",
 }
+
+#: The share of a step from which the rest is estimated.
+_TOLD = 0.05
 
 
 class Steps:
@@ -33,15 +39,22 @@ class Steps:
         self._console = console
         self._release = release
         self._last = ""
+        self._begun = 0.0
 
     def __call__(self, step: str, fraction: float | None, /) -> None:
         """Take note of a step, and of the share of it that is done where that is known."""
         words = _WORDS.get(step, step)
         if step != self._last:
-            self._last = step
+            self._last, self._begun = step, time.monotonic()
             self._console.log(f"{self._release}: {words}", level=0 if step in _WORDS else 1)
         elif fraction is not None:
-            self._console.log(f"{self._release}: {words}: {fraction:.0%}", level=2)
+            self._console.log(f"{self._release}: {words}: {fraction:.0%}{self._left(fraction)}", level=2)
+
+    def _left(self, fraction: float) -> str:
+        """Return the estimated time that a step still takes, in words; nothing where too little of it is done."""
+        if not _TOLD <= fraction < 1:
+            return ""
+        return f", about {(time.monotonic() - self._begun) * (1 - fraction) / fraction:.0f} s left"
 
 
 def world_of(settings: Settings, console: Console) -> World:

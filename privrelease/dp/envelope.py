@@ -72,21 +72,38 @@ def marginal_name(columns: Iterable[str]) -> str:
 class Marginal:
     """A query that a method may ask: counts of rows by cell. ``name``: its canonical key; ``shape``: cells of each of its columns.
 
+    ``merged``: public; by column the cell in which each of its cells is counted, ``()`` where each has its own. Sums of counts over cells
+    that no row is in twice change with one person's rows by no more than the counts do, in L1 and in the largest L2.
+
     >>> Marginal("age x sex", (10, 3)).size
     30
+    >>> Marginal("age x sex", (4, 3), ((0, 1, 2, 2), ())).size
+    9
     """
 
     name: str
     shape: tuple[int, ...]
+    merged: tuple[tuple[int, ...], ...] = ()
 
     @property
     def size(self) -> int:
-        """The number of cells."""
-        return prod(self.shape)
+        """The number of cells that are counted."""
+        return prod(self.counted)
 
-    def counted(self, counts: Counts) -> NDArray[np.int64]:
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The cells of each column as they are counted."""
+        if not self.merged:
+            return self.shape
+        return tuple(max(labels) + 1 if labels else size for labels, size in zip(self.merged, self.shape, strict=True))
+
+    def exact(self, counts: Counts) -> NDArray[np.int64]:
         """Return the exact counts, for the envelope alone."""
-        return counts.rows(self)
+        found = counts.rows(self)
+        if found.size != prod(self.shape):
+            code, message = "R211", "the counts of a query are not those of its cells"
+            raise InternalError(code, message)
+        return _merged(found, self) if self.merged else found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -179,7 +196,7 @@ class Envelope:
 
     @property
     def left(self) -> Reserved:
-        """What may still be drawn; public, since it follows from what was asked."""
+        """Return what may still be drawn; public, since it follows from what was asked."""
         return self.reserved.less(self._spent)
 
     def part(self, share: Fraction) -> Rho | Epsilon:
@@ -343,11 +360,20 @@ class Envelope:
         )
 
     def _exact(self, query: Marginal | Grouped) -> NDArray[np.int64]:
-        exact = query.counted(self._counts)
-        if exact.size != query.size:
-            code, message = "R211", "the counts of a query are not those of its cells"
-            raise InternalError(code, message)
-        return exact
+        return query.exact(self._counts)
+
+
+def _merged(exact: NDArray[np.int64], query: Marginal) -> NDArray[np.int64]:
+    """Return the sums over cells that are counted as one."""
+    import numpy as np
+
+    sums = exact.reshape(query.shape)
+    for axis, (labels, size) in enumerate(zip(query.merged, query.counted, strict=True)):
+        if labels:
+            into = np.zeros((*sums.shape[:axis], size, *sums.shape[axis + 1 :]), np.int64)
+            np.add.at(np.moveaxis(into, axis, 0), np.array(labels), np.moveaxis(sums, axis, 0))
+            sums = into
+    return sums.reshape(-1)
 
 
 def _check_cells(query: Marginal | Grouped) -> None:

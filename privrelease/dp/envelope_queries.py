@@ -40,12 +40,12 @@ class Grouped:
         """What a record of a draw says: the marginal, and how many groups its cells are in."""
         return f"{self.of.name} in {self.size} groups"
 
-    def counted(self, counts: Counts) -> NDArray[np.int64]:
+    def exact(self, counts: Counts) -> NDArray[np.int64]:
         """Return the exact counts, for the envelope alone."""
         import numpy as np
 
         # every number of rows is exact in a double
-        return np.bincount(self.groups, counts.rows(self.of), self.size).astype(np.int64)
+        return np.bincount(self.groups, self.of.exact(counts), self.size).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Dependence:
         """
         import numpy as np
 
-        before, size = prod(query.shape[: self.axis]), query.shape[self.axis]
+        before, size = prod(query.counted[: self.axis]), query.counted[self.axis]
         table = np.moveaxis(exact.reshape(before, size, -1), 1, 0).reshape(size, -1)
         records = int(table.sum())
         if records == 0:

@@ -79,7 +79,7 @@ class EnvelopeDraw:
 
     @property
     def event(self) -> Event:
-        """What an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
+        """Return what an accountant composes: nothing but mechanism, sensitivity and scale decides it."""
         if self.mechanism == "exponential":
             return BoundedRange(ExponentialMechanism(self.scale).epsilon(self.sensitivity.l1))
         if self.mechanism == "discrete_laplace":
@@ -108,7 +108,7 @@ class EnvelopeDraw:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """What an envelope holds: rho, and the probability of a failure outside it, which pays for discovered keys; or, where there is no
+    """Contents of an envelope: rho, and the probability of a failure outside it, which pays for discovered keys; or, where there is no
     delta, an ``epsilon`` that pure mechanisms add up to.
 
     >>> from privrelease.dp.budget import Budget
@@ -151,12 +151,12 @@ class Reserved:
 
     @property
     def loss(self) -> Rho | Epsilon:
-        """What it holds for draws, failures apart."""
+        """Return what it holds for draws, failures apart."""
         return self.epsilon if self.epsilon.value else self.rho
 
     @property
     def concentrated(self) -> tuple[Fraction, Fraction]:
-        """What it holds in rho, and the probability of a failure outside: an epsilon-DP mechanism is (epsilon^2/2)-zCDP."""
+        """Return what it holds in rho, and the probability of a failure outside: an epsilon-DP mechanism is (epsilon^2/2)-zCDP."""
         return (self.epsilon.value**2 / 2 if self.epsilon.value else self.rho.value), self.failure.value
 
     def empty(self) -> ZcdpAccountant | PureAccountant:

@@ -44,7 +44,7 @@ class SharedColumn:
 
 @dataclass(frozen=True, slots=True)
 class JoinedUnit:
-    """Where the persons of the rows are found. ``together``: rows of one person can be brought together, so that a record is a person."""
+    """The place where the persons of the rows are found. ``together``: rows of one person can be brought together, so that a record is a person."""
 
     source: Staged
     unit: str
@@ -65,7 +65,7 @@ class JoinedReleases:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Agreement:
-    """Which types of one release agree with which types of all others together.
+    """Return which types of one release agree with which types of all others together.
 
     ``first``: (a,) records of each type; ``rest``: (b, m - 1) types in the other releases, in their order; ``second``: (b,) records of
     each; ``pairs``: (e, 2) positions that agree.

@@ -339,7 +339,7 @@ def identifiers_of(texts: Any, hashes: Sequence[Any]) -> Identifiers:  # noqa: A
 
 
 def _weak(sizes: Places, digits: Places) -> NDArray[np.bool_]:
-    """Whether texts are numbers of at most seven digits, or at most three letters, or one of either."""
+    """Return whether texts are numbers of at most seven digits, or at most three letters, or one of either."""
     weak: NDArray[np.bool_] = ((digits >= sizes) & (sizes <= 7)) | ((digits == 0) & (sizes <= 3)) | (sizes <= 1)
     return weak
 

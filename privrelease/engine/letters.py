@@ -72,7 +72,7 @@ class Letters:
 
     @property
     def digits(self) -> NDArray[np.bool_]:
-        """Whether a letter is a digit, (m,)."""
+        """Mask of the letters that are digits, (m,)."""
         return (self.letters >= ord("0")) & (self.letters <= ord("9"))
 
     def parts(self, text: int) -> list[str]:
@@ -91,7 +91,7 @@ class Letters:
 
 
 class _Folding:
-    """How each character is folded, learnt as characters are met: few of a million occur."""
+    """The folded form of each character, learnt as characters are met: few of a million occur."""
 
     def __init__(self) -> None:
         self.known = np.zeros(END + 1, np.bool_)

@@ -24,7 +24,7 @@ __all__ = ["REPORTS", "main", "rendered", "rendered_indices"]
 
 REPORTS = ROOT / "reports"
 #: What is kept of a run; all else is rendered from it.
-KEPT = ("audit.json", "manifest.json")
+KEPT = ("audit.json", "manifest.json", "standing.json")
 #: File of the folder -> (form, edition).
 _FORMS = {
     "report.html": ("html", "internal"),
@@ -41,7 +41,7 @@ _FORMS = {
 
 def rendered(folder: Path) -> dict[str, bytes]:
     """Return every file that is rendered from the ``audit.json`` (and ``manifest.json``) of a folder, by its name."""
-    from privrelease.pipeline.rendering import FORMS
+    from privrelease.pipeline.rendering import FORMS, html_page, known_standing
     from privrelease.release.manifest import Manifest
     from privrelease.report.forms.dp_registry import render_dp_registry
     from privrelease.report.forms.json_report import read_audit
@@ -49,10 +49,11 @@ def rendered(folder: Path) -> dict[str, bytes]:
 
     audit = read_audit(folder / "audit.json")
     files = {name: FORMS[form](audit, Edition(edition)) for name, (form, edition) in _FORMS.items()}
+    files["report.html"] = html_page(audit, Edition.INTERNAL, known_standing(folder / "audit.json"))
     manifest = folder / "manifest.json"
     claim = Manifest.load(manifest).privacy if manifest.is_file() else None
     if claim is not None:
-        files["dp-deployment.yaml"] = render_dp_registry(audit, claim, "statistics").encode()
+        files["dp-deployment.yaml"] = render_dp_registry(audit, claim).encode()
     return files
 
 
@@ -67,6 +68,10 @@ def rendered_indices(reports: Path) -> dict[str, bytes]:
 
 def main() -> int:
     """Run the examples on a clean copy and write ``reports`` again; return an exit code."""
+    from privrelease.release.files import canonical_json
+    from privrelease.release.runs import RunFolder
+    from privrelease.report.view.standing import standing_of
+
     census = census_data()
     if census is None:
         sys.stderr.write("the census is not here: set PRIVRELEASE_SHARED to the folder whose data/adult.csv is the extract\n")
@@ -86,6 +91,9 @@ def main() -> int:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
             (target / "audit.json").write_bytes((run / "internal" / "audit.json").read_bytes())
+            standing = standing_of(RunFolder(run).record())
+            if standing is not None:
+                (target / "standing.json").write_bytes(canonical_json(standing.model_dump(mode="json")))
             for manifest in run.glob("outgoing/*.manifest.json"):
                 (target / "manifest.json").write_bytes(manifest.read_bytes())
     for folder in sorted(path.parent for path in REPORTS.glob("*/audit.json")):

@@ -1,6 +1,7 @@
 """Entries of a ledger: canonical JSON texts, each naming the hash of the one before, so that none can change alone.
 
 The text is what is hashed and what is stored; numbers in it are texts of exact decimals (or fractions), never floats.
+Contents of data are compared by keyed digests (``key:digest``, joined by commas).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ __all__ = [
     "budget_record",
     "claim_record",
     "commit_record",
+    "differ",
+    "digests_of",
     "read_budget",
     "read_claim",
     "read_envelope_draws",
@@ -180,3 +183,29 @@ def commit_record(number: int, answers: Mapping[str, bytes], draws: tuple[Envelo
 def read_envelope_draws(body: Mapping[str, Any]) -> tuple[EnvelopeDraw, ...] | None:
     """Return the draws that a commit lists, None where it is not of an envelope; raises ValueError where one is not valid."""
     return None if "draws" not in body else tuple(EnvelopeDraw.from_record(draw) for draw in body["draws"])
+
+
+def digests_of(content: str | None) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of a content: (key id, digest) of each file; a content without keys is one digest under the empty key.
+
+    >>> digests_of("k1:aa,k1:bb")
+    (('k1', 'aa'), ('k1', 'bb'))
+    """
+    if not content:
+        return ()
+    return tuple(tuple(part.split(":", 1)) if ":" in part else ("", part) for part in content.split(","))
+
+
+def differ(before: str | None, after: str | None) -> bool:
+    """Return True if two contents under the same keys differ, in whatever order their files are; under other keys no one can
+    tell.
+
+    >>> differ("k1:aa", "k1:bb"), differ("k1:aa", "k2:bb"), differ("k1:aa", "k1:aa"), differ("k1:aa,k1:bb", "k1:bb,k1:aa")
+    (True, False, False, False)
+    """
+    one, other = digests_of(before), digests_of(after)
+    if not one or not other:
+        return False
+    if {part[0] for part in one} != {part[0] for part in other}:
+        return False
+    return sorted(one) != sorted(other)

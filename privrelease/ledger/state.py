@@ -1,8 +1,6 @@
 """The meaning of a ledger's entries: caps, what is spent, snapshots, answers. Pure; every store replays its entries into this.
 
 Nothing is derived twice: a balance is the sum over the entries, so no second tally can drift from them.
-
-Comparison of two states of data by their keyed digests (``key:digest``, joined by commas).
 """
 
 from __future__ import annotations
@@ -14,11 +12,20 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from privrelease.dp.composition import covers, rho_of
 from privrelease.errors import BudgetError
-from privrelease.ledger.accounts import Account, Spent, unit_words
+from privrelease.ledger import refusals
+from privrelease.ledger.accounts import Account, Spent
 from privrelease.ledger.caps import cap_statement, stricter
-from privrelease.ledger.entries import NOTHING, Entry, claim_record, read_budget, read_claim, read_envelope_draws
+from privrelease.ledger.entries import (
+    NOTHING,
+    Entry,
+    claim_record,
+    differ,
+    digests_of,
+    read_budget,
+    read_claim,
+    read_envelope_draws,
+)
 from privrelease.ledger.protocol import Balance, Head
-from privrelease.ledger.refusals import too_much
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -29,33 +36,7 @@ if TYPE_CHECKING:
     from privrelease.ledger.caps import Verifier
     from privrelease.ledger.protocol import Claim
 
-__all__ = ["Book", "differ", "digests_of"]
-
-
-def digests_of(content: str | None) -> tuple[tuple[str, ...], ...]:
-    """Return the parts of a content: (key id, digest) of each file; a content without keys is one digest under the empty key.
-
-    >>> digests_of("k1:aa,k1:bb")
-    (('k1', 'aa'), ('k1', 'bb'))
-    """
-    if not content:
-        return ()
-    return tuple(tuple(part.split(":", 1)) if ":" in part else ("", part) for part in content.split(","))
-
-
-def differ(before: str | None, after: str | None) -> bool:
-    """Return True if two contents under the same keys differ, in whatever order their files are; under other keys no one can
-    tell.
-
-    >>> differ("k1:aa", "k1:bb"), differ("k1:aa", "k2:bb"), differ("k1:aa", "k1:aa"), differ("k1:aa,k1:bb", "k1:bb,k1:aa")
-    (True, False, False, False)
-    """
-    one, other = digests_of(before), digests_of(after)
-    if not one or not other:
-        return False
-    if {part[0] for part in one} != {part[0] for part in other}:
-        return False
-    return sorted(one) != sorted(other)
+__all__ = ["Book"]
 
 
 #: Clocks of a team's machines differ by this much at most; more is a clock that went backwards.
@@ -96,20 +77,13 @@ class Book:
     def head(self) -> Head:
         """The last entry."""
         if not self.entries:
-            raise BudgetError(
-                code="L103", message="the ledger has no entries", hint="restore it from its last backup: it was damaged"
-            )
+            raise refusals.no_entries()
         return Head(self.identity, self.entries[-1].sequence, self.hashes[-1])
 
     def account(self, population: str) -> Account:
         """Return a population's account. Raises BudgetError (L114) where the ledger does not know it."""
         if population not in self.populations:
-            known = ", ".join(sorted(self.populations)) or "none"
-            raise BudgetError(
-                code="L114",
-                message=f"the ledger has no budget for population {population}",
-                hint=f"it has: {known}. `privrelease ledger init POLICY` adds a population once; another name does not give a fresh budget",
-            )
+            raise refusals.unknown_population(population, self.populations)
         return self.populations[population]
 
     def balance(self, population: str, cap: Budget | None = None) -> Balance:
@@ -159,12 +133,7 @@ class Book:
             return Entry(0, NOTHING, at, kind, body)
         last = self.entries[-1]
         if at + _SKEW < last.at:
-            raise BudgetError(
-                code="L113",
-                message=f"the clock went backwards: entry {last.sequence} was written at {last.at:%Y-%m-%d %H:%M:%S} UTC, and now it is "
-                f"{at:%Y-%m-%d %H:%M:%S} UTC",
-                hint="set the clock right; nothing was spent",
-            )
+            raise refusals.clock_behind(last, at)
         return Entry(last.sequence + 1, self.hashes[-1], max(at, last.at), kind, body)
 
     # --------------------------------------------------------------------------------------------------------------- permission
@@ -205,11 +174,7 @@ class Book:
         for part in digests_of(claim.content):
             known = self._first_named.get(part, claim.dataset)
             if known != claim.dataset and self.population_of[known] == claim.population:
-                raise BudgetError(
-                    code="L129",
-                    message=f"the data of dataset {claim.dataset} has been used before, as dataset {known} of population {claim.population}",
-                    hint=f"name the dataset {known} in the policy: the same data under another name has no fresh budget; nothing was spent",
-                )
+                raise refusals.another_dataset(claim.dataset, known, claim.population)
 
     def check_unit(self, claim: Claim) -> None:
         """Raise BudgetError (L133) where the population was charged under another unit: epsilon of rows and of persons are no sum.
@@ -219,12 +184,7 @@ class Book:
         account = self.account(claim.population)
         if claim.unit is None or account.unit in {None, claim.unit}:
             return
-        raise BudgetError(
-            code="L133",
-            message=f"population {claim.population} spends its budget for {unit_words(account.unit)}, and release {claim.release} asks for "
-            f"{unit_words(claim.unit)}: what protects one does not add up with what protects the other",
-            hint="one population has one unit: declare the same `unit` for every dataset of it, or name another `population`; nothing was spent",
-        )
+        raise refusals.other_unit(claim.population, claim.release, account.unit, claim.unit)
 
     def note_units(self, known: Iterable[tuple[int, str, str]]) -> None:
         """Take from manifests what old entries do not say: (sequence, run, unit) of reservations written before claims named their unit."""
@@ -240,42 +200,26 @@ class Book:
     def _check_dataset(self, claim: Claim) -> None:
         at_home = self.population_of.get(claim.dataset)
         if at_home is None:
-            raise BudgetError(
-                code="L114",
-                message=f"the ledger does not know dataset {claim.dataset}",
-                hint=f"`privrelease ledger init POLICY` adds it once; it then spends the budget of population {claim.population}",
-            )
+            raise refusals.unknown_dataset(claim.dataset, claim.population)
         if at_home != claim.population:
-            raise BudgetError(
-                code="L115",
-                message=f"dataset {claim.dataset} belongs to population {at_home}, and the policy says {claim.population}",
-                hint=f"write `population: {at_home}`: another name does not give a fresh budget",
-            )
+            raise refusals.other_population(claim.dataset, at_home, claim.population)
 
     def _check_content(self, claim: Claim) -> None:
         if claim.snapshot is not None:
             for before in self._snapshots.get((claim.dataset, claim.snapshot), ()):
                 if differ(before, claim.content):
-                    raise BudgetError(
-                        code="L121",
-                        message=f"snapshot {claim.snapshot} of {claim.dataset} has another content than when it was first used",
-                        hint="give new data a new `snapshot` label",
-                    )
+                    raise refusals.another_content(claim.dataset, claim.snapshot)
         for part in digests_of(claim.content):
             at_home = self.population_of.get(self._first_named.get(part, claim.dataset))
             if at_home != claim.population:
-                raise BudgetError(
-                    code="L122",
-                    message=f"the data of dataset {claim.dataset} has been used before, as population {at_home}",
-                    hint=f"write `population: {at_home}`: the same persons under another name have no fresh budget",
-                )
+                raise refusals.another_population(claim.dataset, at_home)
 
     def _check_cap(self, claim: Claim, whose: str, account: Account, policy: Budget | None) -> None:
         cap = stricter(account.cap, policy)
         if cap is None or (account.total + claim.cost).fits(cap):
             return
         said = "the ledger's" if cap == account.cap else "the policy's" if cap == policy else "the stricter"
-        raise too_much(
+        raise refusals.too_much(
             whose=whose,
             asked=claim.cost,
             release=claim.release,
@@ -288,11 +232,7 @@ class Book:
     def check_answers(self, reservation: int, claim: Claim, keys: set[str]) -> None:
         """Raise BudgetError (L123) unless the reservation is of this claim and waits for its answers."""
         if self.waiting.get(reservation) != claim_record(claim):
-            raise BudgetError(
-                code="L123",
-                message=f"reservation {reservation} does not wait for answers",
-                hint="answers are stored once, by the run that drew them",
-            )
+            raise refusals.not_waiting(reservation)
         if not keys <= set(claim.queries):
             msg = "answers to queries that were not claimed"
             raise ValueError(msg)
@@ -307,11 +247,7 @@ class Book:
             msg = "lists the draws of an envelope, and those only"
             raise ValueError(msg)
         if envelope is not None and draws is not None and not envelope.covers(draws):
-            raise BudgetError(
-                code="L136",
-                message="the draws from an envelope cost more than was reserved for it",
-                hint="no answer is stored; what was reserved stays spent",
-            )
+            raise refusals.overdrawn()
 
     # --------------------------------------------------------------------------------------------------------------- replaying
 

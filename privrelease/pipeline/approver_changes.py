@@ -1,4 +1,4 @@
-"""What changed in the file of approvers' keys, which a policy only names: who may sign for what, and until when."""
+"""Changes in the file of approvers' keys, which a policy only names: who may sign for what, and until when."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _compared(before: dict[str, Approver], after: dict[str, Approver]) -> Iterat
 
 
 def _of_one(old: Approver, new: Approver) -> Iterator[tuple[Effect, str]]:
-    """What changed for one key."""
+    """Return the changes of one key."""
     if old.name != new.name:
         yield "weaker", f"the key of {old.name} is that of {new.name} now: who signs as two persons may be one"
     more, fewer = set(new.roles) - set(old.roles), set(old.roles) - set(new.roles)

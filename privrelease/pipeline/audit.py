@@ -36,7 +36,8 @@ def audit(release: ReleasePlan, plan: Plan, asked: AuditedFiles, world: World) -
     from privrelease.audit.checks.waivers import with_waivers
 
     require_offered((release,), world.offers())
-    return with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)
+    found = with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)
+    return found if plan.language is None else found.model_copy(update={"language": plan.language})
 
 
 def origin_of_files(

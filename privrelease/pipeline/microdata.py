@@ -15,12 +15,13 @@ from privrelease.relational.treatments import CellRelation, relation_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableJudge, TableVerdict
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
     from privrelease.audit.document.model import AuditResult
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
-    from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.audit import AuditEngine, MeasuringEngine
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.microdata.hierarchy_levels import HierarchyLevel
@@ -83,7 +84,6 @@ def _audited(
 ) -> AuditResult:
     from privrelease.audit.microdata.audit import audit_microdata
     from privrelease.audit.microdata.target import AuditTarget, digests_of_source
-    from privrelease.audit.tables.beside_rows import table_judge
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
@@ -106,15 +106,25 @@ def _audited(
         audited_at=moment,
         versions=versions(),
         earlier=earlier,
-        judge_table=table_judge(policy),
+        judge_table=_table_judge(policy),
         verifiers=verifiers,
     )
+
+
+def _table_judge(plan: Plan) -> TableJudge:
+    """Return the judge of published tables, which loads what it judges by where there is a table to judge."""
+
+    def judge(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
+        from privrelease.audit.tables.beside_rows import table_judge
+
+        return table_judge(plan)(table, rows, engine)
+
+    return judge
 
 
 def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: World) -> AuditResult:
     """Audit files as a release of microdata."""
     from privrelease.audit.microdata.audit import audit_microdata
-    from privrelease.audit.tables.beside_rows import table_judge
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.previous_releases import named_releases, readable_too
     from privrelease.pipeline.settings import versions
@@ -139,7 +149,7 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
             audited_at=moment,
             versions=versions(),
             earlier=earlier,
-            judge_table=table_judge(plan),
+            judge_table=_table_judge(plan),
             verifiers=verifiers_of(steps_of(release, world.kinds)),
         )
 

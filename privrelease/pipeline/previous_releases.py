@@ -45,7 +45,7 @@ MOST_EARLIER: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What an earlier release is compared with."""
+    """The release that an earlier one is compared with."""
 
     release: ReleasePlan
     plan: Plan

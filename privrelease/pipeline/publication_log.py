@@ -53,7 +53,7 @@ class _LedgerLog:
         return f"ledger {self.ledger.book().identity}"
 
     def check(self) -> None:
-        """Whether a ledger can be written shows when it is."""
+        """Do nothing: a ledger that cannot be written shows when it is."""
 
     def texts(self) -> tuple[str, ...]:
         """Return every line."""
@@ -183,7 +183,7 @@ def _key_id(store: ReleaseStore) -> str | None:
 def _shown_unknown(
     store: ReleaseStore, release: ReleasePlan, plan: Plan, files: Collection[str], *, held: bool
 ) -> list[UnreadableRelease]:
-    """What stands at the output paths and no run of the state folder made: a manifest of another run, or links that lead nowhere."""
+    """Return what is at the output paths and no run of the state folder made: a manifest of another run, or links that lead nowhere."""
     from privrelease.execute.common.scope import release_name
     from privrelease.policy.validation.paths import companions
     from privrelease.release.manifest import Manifest

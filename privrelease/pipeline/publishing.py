@@ -38,6 +38,7 @@ __all__ = [
     "publishable",
     "removed_files",
     "required_signoff",
+    "say_standing",
     "signoff_of",
     "withdraw",
 ]
@@ -93,9 +94,10 @@ def approvers_of(approvals: ApprovalsPlan) -> tuple[Approver, ...]:
 
 
 def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
-    """Return the audit with the approvals that the policy requires, which no one can have given yet."""
+    """Return the audit with the language of its reports, and the approvals that the policy requires, which no one can have given yet."""
     from privrelease.audit.document.signoff import SignoffFacts, with_signoff
 
+    audit = audit if plan.language is None else audit.model_copy(update={"language": plan.language})
     return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
 
 
@@ -263,6 +265,7 @@ def publish(found: Publishable) -> Published:
     guard = partial(require_audited_together, parked.store, release, parked.plan, parked.run, parked.audit, parked.kinds)
     announce = announcer(parked.plan, parked.store, guard, parked.kinds)
     record = parked.store.publish(found.run, guard=guard, announce=announce)
+    say_standing(parked.store, _signed(parked.run, parked.audit), record)
     kept, removed = kept_files(parked.store, record), removed_files(parked.store, record)
     return Published(found.release, tuple(sink.label for sink in release.sinks), kept, removed)
 
@@ -322,11 +325,48 @@ def withdraw(
     store.recover()
     name = release_name(chosen(plan, (named if only is None else only.release,))[0], plan)
     record = store.withdraw(name, reason.strip(), None if only is None else only.run)
+    _say_withdrawn(store, record)
     try:
         require_log(plan, store, kinds)
     except PrivreleaseError as error:
         return record, error
     return record, None
+
+
+def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> None:
+    """Write the internal report of a run again, with what became of the release. Nothing depends on it: that it cannot be written is no fault of
+    the release.
+    """
+    from contextlib import suppress
+
+    from privrelease.errors import PrivreleaseError
+    from privrelease.report.pages.html import render_html
+    from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import standing_of
+
+    with suppress(PrivreleaseError):
+        store.say_standing(record.run, render_html(audit, Edition.INTERNAL, standing=standing_of(record)).encode())
+
+
+def _say_withdrawn(store: ReleaseStore, record: RunRecord) -> None:
+    """Say in the report of a withdrawn run that it is; where its audit cannot be read, the report stays as it is."""
+    from privrelease.errors import InputError
+    from privrelease.report.forms.json_report import read_audit
+
+    run = store.folder(record.run)
+    try:
+        audit = read_audit(run.audit, run.audit.name)
+    except InputError:
+        return
+    say_standing(store, _signed(run, audit), record)
+
+
+def _signed(run: RunFolder, audit: AuditResult) -> AuditResult:
+    """Return the audit with the approvals that are recorded next to it."""
+    from privrelease.audit.document.signoff import SignoffFacts, with_signoff
+
+    recorded = signoff_of(run.path)
+    return audit if recorded is None else with_signoff(audit, SignoffFacts.model_validate(recorded))
 
 
 def signoff_of(folder: Path) -> object | None:
@@ -343,6 +383,7 @@ def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals)
     from privrelease.release.files import canonical_json
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
 
     records = tuple(
         SignoffRecord(
@@ -356,5 +397,5 @@ def _record_signoff(parked: _Parked, approvals: ApprovalsPlan, found: Approvals)
         for approval, key in found.counting
     )
     facts = SignoffFacts(required=approvals.required, approvals=records)
-    page = render_html(with_signoff(parked.audit, facts), Edition.INTERNAL).encode()
+    page = render_html(with_signoff(parked.audit, facts), Edition.INTERNAL, standing=Standing(state="parked")).encode()
     parked.store.sign_off(parked.run.id, canonical_json(facts.model_dump(mode="json")), page)

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import AuditResult
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
 
-__all__ = ["FORMS", "REGISTRY", "STATEMENT", "registry", "statement"]
+__all__ = ["FORMS", "REGISTRY", "STATEMENT", "html_page", "known_standing", "registry", "statement"]
 
 
-def _html(audit: AuditResult, edition: Edition) -> bytes:
+def html_page(audit: AuditResult, edition: Edition, standing: Standing | None = None) -> bytes:
+    """Render the page of an audit. ``standing``: what became of the release, where it is known."""
     from privrelease.report.pages.html import render_html
 
-    return render_html(audit, edition).encode()
+    return render_html(audit, edition, standing=standing).encode()
 
 
 def _pdf(audit: AuditResult, edition: Edition) -> bytes:
@@ -81,12 +83,29 @@ def _dpv(audit: AuditResult, edition: Edition) -> bytes:
     return render_dpv(audit, edition).encode()
 
 
+def known_standing(audit: Path) -> Standing | None:
+    """Return what became of the release of an ``audit.json``, by the record of its run next to it, or by ``standing.json``; None where nothing says."""
+    from pydantic import ValidationError
+
+    from privrelease.errors import PrivreleaseError
+    from privrelease.release.runs import RunFolder
+    from privrelease.report.view.standing import Standing, standing_of
+
+    noted = audit.with_name("standing.json")
+    try:
+        if audit.with_name("state.json").is_file():
+            return standing_of(RunFolder(audit.parent.parent).record())
+        return Standing.model_validate_json(noted.read_bytes()) if noted.is_file() else None
+    except (PrivreleaseError, OSError, ValidationError):
+        return None
+
+
 #: The form that says more of the audit of a run: it is about the manifest and the recipients' report, too.
 STATEMENT = "in-toto"
 
 #: Every form of a report.
 FORMS: dict[str, Callable[[AuditResult, Edition], bytes]] = {
-    "html": _html,
+    "html": html_page,
     "pdf": _pdf,
     "text": _text,
     "json": _json,
@@ -116,7 +135,7 @@ def registry(folder: Path, audit: AuditResult) -> bytes:
             message="there is no claim of differential privacy to register",
             hint="name the folder of a run of a release with differential privacy",
         )
-    return render_dp_registry(audit, claim, "statistics").encode()
+    return render_dp_registry(audit, claim).encode()
 
 
 def statement(path: Path, audit: AuditResult) -> bytes:

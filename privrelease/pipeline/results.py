@@ -38,7 +38,7 @@ class ReleaseResult:
     error: Exception | None = None
     """The error that stopped the release, or kept it from being published."""
     would: Became | None = None
-    """What would have become of a release that was rehearsed; None where that cannot be known before a draw."""
+    """The state that a release would have reached that was rehearsed; None where that cannot be known before a draw."""
 
     @property
     def decision(self) -> str:

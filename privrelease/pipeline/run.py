@@ -11,7 +11,7 @@ from privrelease.audit.document.model import FindingRecord, Outcome, Visibility
 from privrelease.errors import InputError, UnseenReleaseError, UsageError, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
-from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff
+from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff, say_standing
 from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, warned
 from privrelease.pipeline.settings import chosen
 from privrelease.pipeline.world import require_offered
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from privrelease.release.rehearsal import Rehearsal
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
+    from privrelease.report.view.standing import StandingState
 
 __all__ = ["DRY_RUN_SUBJECT", "Work", "prepare", "require_logged", "run", "tidy"]
 
@@ -229,7 +230,8 @@ def _settled(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditRe
     outcome = audit.decision.outcome
     fails = _outcome(work, audit) == "quarantined"
     stopped_by_warning = fails and outcome is not Outcome.FAIL
-    _write_reports(work, folder, audit, recipient=not fails)
+    standing: StandingState | None = "quarantined" if fails else "parked" if _outcome(work, audit) == "parked" else None
+    _write_reports(work, folder, audit, standing, recipient=not fails)
     reason = "--fail-on warn: the audit warns" if stopped_by_warning else _reason(audit)
     if fails:
         work.store.decide(folder.id, "fail", reason)
@@ -258,22 +260,29 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
         record = work.store.publish(folder.id, guard=guard, announce=announce)
     except UnseenReleaseError as error:
         folder = work.store.quarantine(folder.id, error.message)
+        say_standing(work.store, audit, folder.record())
         reason = f"release {release.id}: {error.code}"
         return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
+    say_standing(work.store, audit, record)
     kept, removed = kept_files(work.store, record), removed_files(work.store, record)
     reason = f"release {release.id} is published{not_made(audit)}"
     return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept, removed=removed)
 
 
-def _write_reports(work: Work, folder: RunFolder, audit: AuditResult, *, recipient: bool) -> None:
+def _write_reports(
+    work: Work, folder: RunFolder, audit: AuditResult, standing: StandingState | None, *, recipient: bool
+) -> None:
+    """Write the audit and its pages. ``standing``: what becomes of the release for certain; that it is published is written once it is."""
     from privrelease.audit.document.schema import audit_bytes
     from privrelease.release.files import os_errors, write_atomically
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
 
     with os_errors("writing the report"):
         write_atomically(folder.audit, audit_bytes(audit))
-        write_atomically(folder.report, render_html(audit, Edition.INTERNAL).encode())
+        said = None if standing is None else Standing(state=standing)
+        write_atomically(folder.report, render_html(audit, Edition.INTERNAL, standing=said).encode())
         if recipient and "recipient" in work.editions:
             write_atomically(folder.recipient_report, render_html(audit, Edition.RECIPIENT).encode())
 
@@ -284,11 +293,12 @@ def _write_rehearsal(work: Work, folder: Path, audit: AuditResult, *, recipient:
     from privrelease.release.files import os_errors, write_atomically
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
 
     report, page, file = (folder / name for name in ("report.html", "report.recipient.html", "audit.json"))
     with os_errors("writing the report"):
         write_atomically(file, audit_bytes(audit))
-        write_atomically(report, render_html(audit, Edition.INTERNAL).encode())
+        write_atomically(report, render_html(audit, Edition.INTERNAL, standing=Standing(state="rehearsed")).encode())
         page.unlink(missing_ok=True)
         if recipient and "recipient" in work.editions:
             write_atomically(page, render_html(audit, Edition.RECIPIENT).encode())

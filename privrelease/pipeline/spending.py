@@ -1,4 +1,7 @@
-"""Budget that a run would spend now, and the rest: from the ledger, which is only read; and the account that a run draws on."""
+"""Budget that a run would spend now, and the rest: from the ledger, which is only read; and the account that a run draws on.
+
+The noise of each figure for several budgets, both mechanisms side by side: computed from plans, without a row.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from privrelease.findings import pluralise
 from privrelease.plan.model import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from privrelease.dp.budget import Budget
     from privrelease.dp.randomness import Randomness
@@ -21,8 +24,9 @@ if TYPE_CHECKING:
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.release.store import ReleaseStore
+    from privrelease.units import Epsilon
 
-__all__ = ["UNBELIEVABLE", "NoiseSource", "Spending", "noise_source", "spendings"]
+__all__ = ["UNBELIEVABLE", "NoiseSource", "Spending", "Swept", "noise_source", "spendings", "sweep"]
 
 #: A ledger that is damaged, altered, an older copy, or another one.
 UNBELIEVABLE: Final = frozenset({"L103", "L110", "L111", "L112"})
@@ -152,7 +156,7 @@ def _of_statistics(plan: StatisticsPlan, policy: Plan, ledger: DatabaseLedger) -
 
 
 def _of_synthetic(plan: SyntheticPlan, policy: Plan, ledger: DatabaseLedger) -> tuple[int, Budget]:
-    """Whether the whole run is served again, and the price where it is not."""
+    """True where the whole run is served again, and the price where it is not."""
     from privrelease.dp.budget import Budget
     from privrelease.execute.synthetic.asking import stored_already
     from privrelease.units import Epsilon
@@ -165,3 +169,54 @@ _PRICES: Final[tuple[tuple[str, Callable[[Any, Plan, DatabaseLedger], tuple[int,
     ("statistics", _of_statistics),
     ("synthetic", _of_synthetic),
 )
+
+
+# ------------------------------------------------------------------------------------------------------------- several budgets
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """Standard deviations of one draw of a query, by epsilon of the query; None where the mechanism cannot be had."""
+
+    release: str
+    query: str
+    figure: str
+    mechanism: str
+    epsilons: tuple[str, ...]
+    deviations: tuple[float | None, ...]
+
+    def as_data(self) -> dict[str, object]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+def sweep(releases: Iterable[ReleasePlan], epsilons: Sequence[Epsilon]) -> tuple[Swept, ...]:
+    """Return how noisy every draw of every query would be if the query had each epsilon. Reads no row."""
+    from privrelease.dp.budget import Budget
+    from privrelease.dp.calibration import draws
+    from privrelease.dp.queries import PrivateKeys, Quantile
+    from privrelease.plan.model import releases_of
+    from privrelease.plan.statistics.explain import figure_name
+    from privrelease.plan.statistics.forecast import forecast_of
+    from privrelease.plan.statistics.plan import StatisticsPlan
+
+    found: list[Swept] = []
+    for plan in releases_of(releases, StatisticsPlan):
+        for query in plan.queries:
+            if isinstance(query.query, Quantile):  # a choice: neither mechanism adds noise to it
+                continue
+            delta = plan.budget.delta
+            for place in range(len(query.draws)):
+                for noise in ("laplace", "gaussian"):
+                    lacking = delta.value == 0 and (noise == "gaussian" or isinstance(query.keys, PrivateKeys))
+                    deviations: list[float | None] = []
+                    for epsilon in epsilons:
+                        if lacking:
+                            deviations.append(None)
+                            continue
+                        drawn = draws(query.query, plan.setting, Budget(epsilon, delta), noise)
+                        deviations.append(forecast_of(drawn[place]).deviation)
+                    figure = figure_name(query.draws[place].target.figure)
+                    names = tuple(str(epsilon) for epsilon in epsilons)
+                    found.append(Swept(plan.id, query.id, figure, noise, names, tuple(deviations)))
+    return tuple(found)

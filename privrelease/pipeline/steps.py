@@ -33,7 +33,7 @@ class TransformStep(Generic[D]):
     """A transform step; ``D``: the class of what it declares of a column, a map of values or a treatment of the column."""
 
     spec: type[Step]
-    """What a policy says: its keys, how two of them are compared, its rules, and the treatment of each column."""
+    """The policy's part of a step: its keys, how two of them are compared, its rules, and the treatment of each column."""
     declares: type[D] | None = None
     """None: the step changes no value by itself; columns are removed, or cells suppressed."""
     words: Callable[[str, D], str] | None = None
@@ -46,6 +46,8 @@ class TransformStep(Generic[D]):
     """Tell of released values whether they are of the planned level; None: there are no levels."""
     under: Callable[[D, Any, Any], Any] | None = None
     """Return, for each value of the source, the one of distinct released values that stands for it, null where none does; None: not known."""
+    covers: Callable[..., Any] | None = None
+    """Return which values each released value may represent; None: not known, and no attack can be tried on such columns."""
 
 
 def _pseudonym_words(column: str, declared: Pseudonym) -> str:
@@ -108,15 +110,21 @@ def _under(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401
     return under(declared, source, released)
 
 
+def _covers(declared: object, values: Any, labels: Any, domain: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    from privrelease.audit.microdata.generalised.covers import coverer
+
+    return coverer(declared, values, labels, domain)
+
+
 Steps = tuple[TransformStep[Any], ...]
 
 #: Every transform step; a new one adds its line here.
 STEPS: Steps = (
     TransformStep(DropStep),
     TransformStep(PseudonymiseStep, Pseudonym, _pseudonym_words),
-    TransformStep(GeneraliseStep, Generalised, _label_words, _labels, _stands, _at_level, _under),
-    TransformStep(CodeStep, Coded, _end_words, _ends, _stands, _at_level, _under),
-    TransformStep(RoundStep, RoundedTo, _multiple_words, _multiples, _stands, _at_level, _under),
+    TransformStep(GeneraliseStep, Generalised, _label_words, _labels, _stands, _at_level, _under, _covers),
+    TransformStep(CodeStep, Coded, _end_words, _ends, _stands, _at_level, _under, _covers),
+    TransformStep(RoundStep, RoundedTo, _multiple_words, _multiples, _stands, _at_level, _under, _covers),
     TransformStep(SuppressCells),
 )
 
@@ -139,7 +147,7 @@ def verifiers_of(steps: Steps = STEPS) -> Verifiers:
     from privrelease.audit.microdata.recoding import Verifier
 
     return tuple(
-        Verifier(one.declares, one.verify, one.level, one.under)
+        Verifier(one.declares, one.verify, one.level, one.under, one.covers, one.words)
         for one in steps
         if one.declares is not None and one.verify is not None
     )

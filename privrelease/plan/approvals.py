@@ -64,7 +64,7 @@ class LedgerPlan:
 
 @dataclass(frozen=True, slots=True)
 class PublicationsPlan:
-    """Where every publication is recorded: a file (``label``: as the policy writes it), or the ledger (``path`` None)."""
+    """The place where every publication is recorded: a file (``label``: as the policy writes it), or the ledger (``path`` None)."""
 
     path: Path | None
     label: str

@@ -14,13 +14,14 @@ from privrelease.plan.statistics.explain import explain_statistics
 from privrelease.plan.synthetic.explain import explain_synthetic
 from privrelease.plan.tables.explain import explain_table
 from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo, number_text
-from privrelease.relational.treatments import Pseudonym, declaration_of
+from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
     from privrelease.relational.schema import TableSource
+    from privrelease.relational.treatments import Treatment
 
 __all__ = [
     "EXPLAINERS",
@@ -148,12 +149,16 @@ class ThreatExplanation:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseExplanation:
-    """A release: what is released, what is done to it in order, against which threats, where it is written."""
+    """A release: what is released, what is done to it in order, against which threats, where it is written.
+
+    ``types``: of each released column, with its level where it is generalised; empty where no column is written coarser.
+    """
 
     id: str
     source: str
     unit: str
     columns: tuple[str, ...]
+    types: tuple[str, ...]
     withheld: tuple[str, ...]
     threats: tuple[ThreatExplanation, ...]
     steps: tuple[str, ...]
@@ -241,6 +246,7 @@ def explain_microdata(release: MicrodataPlan, words: StepWords = STEP_WORDS) -> 
         source=_source(release.source),
         unit=_unit(release),
         columns=tuple(column.name for column in release.columns),
+        types=_types(release),
         withheld=tuple(column.name for column in release.source.columns if column.name not in leaves),
         threats=tuple(_threat(threat, "records" if release.unit is None else "persons") for threat in release.threats),
         steps=tuple(_steps(release, words)),
@@ -248,6 +254,20 @@ def explain_microdata(release: MicrodataPlan, words: StepWords = STEP_WORDS) -> 
         attacks=() if release.attacks is None else attack_words(release.attacks),
         outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
     )
+
+
+def _types(release: MicrodataPlan) -> tuple[str, ...]:
+    if all(column.treatment.relation is not CellRelation.MAPPED for column in release.columns):
+        return ()
+    return tuple(f"{column.name} ({', '.join((column.type.value, *_level(column.treatment)))})" for column in release.columns)
+
+
+def _level(treatment: Treatment) -> tuple[str, ...]:
+    match declaration_of(treatment):
+        case Generalised(level=level, name=name):
+            return (f"level {level}: {name}",)
+        case _:
+            return ()
 
 
 def _source(source: TableSource) -> str:
@@ -325,6 +345,8 @@ def _steps(release: MicrodataPlan, words: StepWords) -> list[str]:
 
 def _release_lines(release: ReleaseExplanation) -> list[str]:
     lines = [f"release {release.id}", f"  source  {release.source}", f"  unit    {release.unit}"]
+    if release.types:
+        lines.append(f"  columns {', '.join(release.types)}")
     for threat in release.threats:
         lines.append(f"  threat  {threat.name}: {threat.attacker} who knows {', '.join(threat.columns)}")
         if threat.absent:

@@ -227,6 +227,8 @@ class Plan:
     releases: tuple[ReleasePlan, ...]
     environment: str | None = None
     commit: str | None = None
+    language: Literal["en", "de", "fr"] | None = field(default=None, compare=False)
+    """The language of the report; None: English."""
     legal: object | None = field(default=None, compare=False)
     missing_legal: tuple[str, ...] = ()
     """Legal fields that the policy's profile requires and the policy does not state: they turn a pass into a review."""

@@ -97,7 +97,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFormat:
-    """How one column is written in its source.
+    """The format of one column in its source.
 
     ``missing``: exact texts that mean a missing value. ``suppression_mark``: a text that means a suppressed value (missing
     too, but counted apart). ``aliases``: (text, replacement) pairs applied before anything else. ``normalise``: ``nfc``
@@ -152,7 +152,7 @@ class FileFormat:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """Where rows come from and how they are to be read.
+    """A source of rows, and how it is read.
 
     ``path``: absolute file or glob (Parquet and CSV). ``table``: the table of a DuckDB or SQLite file. ``label``: the path
     as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.

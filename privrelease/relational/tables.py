@@ -79,7 +79,7 @@ class TableCells:
 class Contributions:
     """The contribution of each person to each inner cell (numbered without margins): cells (m,), persons (m,) as codes, rows
     (m,), summands in whole steps (s, m), rows that have a value of each (s, m). ``left_out``: rows outside of every cell. ``alike``: (m,) how many
-    persons each entry is of, who have no other; None: one.
+    persons each entry is of, who all have the same entries; None: one.
     """
 
     cells: NDArray[np.int64]

@@ -198,7 +198,7 @@ class Synthetic(_SameType):
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What becomes of a column that is not released. ``words``: the code of its words."""
+    """The treatment of a column that is not released. ``words``: the code of its words."""
 
     words: str
     family: Family

@@ -1,4 +1,4 @@
-"""What a state folder holds: every run with the state that it is in, read without changing anything."""
+"""Contents of a state folder: every run with the state that it is in, read without changing anything."""
 
 from __future__ import annotations
 

@@ -182,9 +182,9 @@ class Manifest(_Saved):
     """``values``: rows are sorted by the released values, so their order says nothing more. ``policy``: as the policy lists them."""
     versions: dict[str, str]
     privacy: PrivacyClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
-    """What a release with differential privacy promises, and how."""
+    """The guarantee of a release with differential privacy, and its mechanism."""
     synthetic: SyntheticClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
-    """How the rows of a synthetic release were made."""
+    """The making of the rows of a synthetic release."""
     kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
     """The kind of the release. Microdata, statistics and tables do not name it: they are told apart by what the rest says."""
 
@@ -287,7 +287,7 @@ class InternalManifest(_Saved):
     row_map: RowMapDigest
     claims: Claims
     frontier: FrontierStatement | None = Field(default=None, exclude_if=lambda one: one is None)
-    """What the run would have lost at other thresholds, where the policy asks for that."""
+    """The loss of the run at other thresholds, where the policy asks for that."""
 
 
 InternalPart: TypeAlias = InternalManifest | StatisticsInternalManifest | InternalTable | InternalSynthetic

@@ -32,7 +32,7 @@ class QueryClaim(Document):
     epsilon: str
     delta: str
     post: tuple[str, ...] = ()
-    """What was done to the noisy figure afterwards; it costs nothing."""
+    """The steps applied to the noisy figure afterwards; they cost nothing."""
     served_again: bool = False
     """The stored answer of an earlier run, free of charge."""
     draws: tuple[dict[str, Scalar], ...]
@@ -52,7 +52,7 @@ class PrivacyClaim(Document):
     definition: Literal["differential privacy"] = "differential privacy"
     neighbours: Literal["add_remove", "replace"]
     unit: str
-    """Who is protected: a person by the unit's column and its bounds, or each row."""
+    """The protected unit: a person by the unit's column and its bounds, or each row."""
     max_rows: int
     max_groups: int | None = None
     population: str
@@ -61,7 +61,7 @@ class PrivacyClaim(Document):
     """Total of all draws, hidden ones included, by the accountant."""
     delta: str
     accountant: str
-    """How draws add up: pure or approximate (exact sums), zcdp, pld."""
+    """The composition of draws: pure or approximate (exact sums), zcdp, pld."""
     apart: tuple[ApartClaim, ...] = ()
     """Queries that count in parallel."""
     confidence: str = "0.95"
@@ -92,7 +92,7 @@ class SyntheticTable(Document):
 
 
 class SyntheticClaim(Document):
-    """How synthetic rows were made: nothing in it says more about the source than the noisy answers do."""
+    """The making of synthetic rows: nothing in it says more about the source than the noisy answers do."""
 
     method: str
     version: int

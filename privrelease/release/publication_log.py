@@ -113,16 +113,16 @@ class Appending(Protocol):
 
 
 class PublicationLog(Protocol):
-    """Where lines are kept."""
+    """The place where lines are kept."""
 
     @property
     def shown(self) -> str:
-        """How messages name it."""
+        """Return the name in messages."""
         ...
 
     @property
     def place(self) -> str:
-        """How records name it: two logs differ in it."""
+        """Return the name in records: two logs differ in it."""
         ...
 
     def check(self) -> None:

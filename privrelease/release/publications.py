@@ -12,16 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privrelease.errors import PrivreleaseError
+from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.files import flush, flush_folder
 from privrelease.release.outputs import keep_copy, place_link, shows
 from privrelease.release.runs import Replaced, RunFolder, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
     from datetime import datetime
 
-    from privrelease.release.runs import ReleaseName, RunRecord
+    from privrelease.release.runs import OutputLink, ReleaseName, RunRecord
 
 __all__ = ["Layout", "Publications"]
 
@@ -209,6 +209,28 @@ class Publications:
                 place.unlink()
                 removed += [] if link.companion else [link.link]
         return removed
+
+    def require_one_policy(self, name: ReleaseName, file: Path, links: Iterable[OutputLink]) -> None:
+        """Raise InputError (R217) where the release was published from another policy file, and would be taken away from its output path."""
+        run = self.current(name)
+        if run is None:
+            return
+        before = run.record()
+        if before.file is None:
+            return
+        other = self._layout.place(before.file)
+        same = other.exists() and file.exists() and other.samefile(file)
+        ours = {link.link for link in links}
+        lost = [self._layout.place(link.link) for link in before.links if not link.companion and link.link not in ours]
+        if not same and other.is_file() and lost:
+            shown = ", ".join(os.path.relpath(place, other.parent.resolve()) for place in lost)
+            raise InputError(
+                code="R217",
+                message=f"release {name.key} was published from the policy file {other.name}, which shows it at {shown}: this publication would "
+                "take it away there",
+                hint="give this policy an `id` of its own; where it replaces the other one, withdraw that release first "
+                f"(`privrelease withdraw {other.name} {name.release} --reason …`) or remove that file",
+            )
 
 
 def _open_to_readers(run: RunFolder) -> None:

@@ -15,7 +15,9 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -23,16 +25,30 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, ValidationError
 
 from privrelease.documents import Document
-from privrelease.errors import InputError
+from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.manifest import FileName, InternalManifest, InternalPart, Manifest, Moment, Sha256, internal_part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
-__all__ = ["Decided", "Logged", "OutputLink", "ReleaseName", "Replaced", "RunFolder", "RunRecord", "RunState", "Transition"]
+__all__ = [
+    "Decided",
+    "Logged",
+    "OutputLink",
+    "ReleaseName",
+    "Replaced",
+    "RunFolder",
+    "RunRecord",
+    "RunState",
+    "Transition",
+    "copied_run",
+]
+
+_KEPT_OF_INTERNAL = frozenset({"state.json", "lock"})
 
 _PART = re.compile(r"[^\W_][\w.-]*\Z")
 _LONGEST_PART = 100
@@ -133,7 +149,7 @@ class Logged(Document):
     """The line of the log of publications that announced a run's publication."""
 
     log: str
-    """Where the log is, relative to the state folder; `ledger` and its place where the ledger keeps it."""
+    """The place of the log, relative to the state folder; `ledger` and its place where the ledger keeps it."""
     line: Sha256
     """SHA-256 of the line."""
 
@@ -303,3 +319,26 @@ class RunFolder:
     def internal_part(self) -> InternalPart:
         """Read the internal manifest of a release of any kind."""
         return internal_part(self.internal / "manifest.json")
+
+    def clear(self) -> None:
+        """Remove what the run made: nothing unverified stays. Its record does, and its lock."""
+        if self.outgoing.exists():
+            shutil.rmtree(self.outgoing)
+        for path in self.internal.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in _KEPT_OF_INTERNAL:
+                path.unlink()
+
+
+def copied_run(run_id: str, folders: Sequence[RunFolder]) -> InputError:
+    """Return the error of a run that was copied: no command can know which of the folders is meant."""
+    found = []
+    for folder in folders:
+        with suppress(PrivreleaseError):
+            found.append(f"{folder.path.parent.name} ({folder.record().state.value})")
+    return InputError(
+        code="R225",
+        message=f"run {run_id} exists twice: in {' and in '.join(found) or 'runs and in quarantine'}",
+        hint="move the copy out of the state folder; nothing is decided about a run that exists twice",
+    )

@@ -34,18 +34,16 @@ from privrelease.release.digests import sha256_of
 from privrelease.release.files import flush_folder, os_errors, write_atomically
 from privrelease.release.outputs import check_destinations, check_places, links_for
 from privrelease.release.publications import Layout, Publications
-from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord, RunState
+from privrelease.release.runs import Decided, ReleaseName, RunFolder, RunRecord, RunState, copied_run
+from privrelease.release.tamper_check import verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from privrelease.release.manifest import InternalPart, Manifest
     from privrelease.release.outputs import Destination
-    from privrelease.release.runs import OutputLink
 
 __all__ = ["ReleaseStore", "now"]
-
-_KEPT_OF_INTERNAL = frozenset({"state.json", "lock"})
 
 
 def now() -> datetime:
@@ -160,13 +158,18 @@ class ReleaseStore:
             state = self._in(run, RunState.PARKED)
             if state.decided is None:
                 raise _wrong_state(state, "decided upon")
-            after = sha256(page).hexdigest()
-            # stopped at any line, the page is one of those that are recorded
-            run.save(_with_pages(state, (*state.decided.pages, after)))
-            with os_errors("recording the sign-off"):
+            with _page_recorded(run, state, page), os_errors("recording the sign-off"):
                 write_atomically(run.internal / "signoff.json", record)
                 write_atomically(run.report, page)
-            run.save(_with_pages(state, (after,)))
+
+    def say_standing(self, run_id: str, page: bytes) -> None:
+        """Write the internal report of a run that was decided upon again, as it says what became of it. Raises InputError (R123)."""
+        with self._locked():
+            run = self.folder(run_id)
+            state = run.record()
+            if state.decided is not None:
+                with _page_recorded(run, state, page), os_errors("writing what became of a run"):
+                    write_atomically(run.report, page)
 
     def quarantine(self, run_id: str, reason: str) -> RunFolder:
         """Move a run that must not be published out of the way; the previous release stays as it was. Returns the new folder."""
@@ -205,10 +208,10 @@ class ReleaseStore:
                     message=f"run {run_id} was not audited, or failed its audit",
                     hint="only an audited release can be published",
                 )
-            links = self._verified(run, record)
+            links = verified(run, record, self._layout)
             check_places(self.state, [place for place, _ in links])
             if record.file is not None:
-                self._require_one_policy(record.name, self._layout.place(record.file), record.links)
+                self._publications.require_one_policy(record.name, self._layout.place(record.file), record.links)
             if guard is not None:
                 guard()
             with os_errors("publishing"):
@@ -249,28 +252,7 @@ class ReleaseStore:
         """Raise InputError (R217) where the release of this name was published from another policy file that is still there, and would be taken away
         from an output path that is none of these.
         """
-        self._require_one_policy(name, file, links_for(self.state, sinks))
-
-    def _require_one_policy(self, name: ReleaseName, file: Path, links: Iterable[OutputLink]) -> None:
-        run = self.current(name)
-        if run is None:
-            return
-        before = run.record()
-        if before.file is None:
-            return
-        other = self._layout.place(before.file)
-        same = other.exists() and file.exists() and other.samefile(file)
-        ours = {link.link for link in links}
-        lost = [self._layout.place(link.link) for link in before.links if not link.companion and link.link not in ours]
-        if not same and other.is_file() and lost:
-            shown = ", ".join(os.path.relpath(place, other.parent.resolve()) for place in lost)
-            raise InputError(
-                code="R217",
-                message=f"release {name.key} was published from the policy file {other.name}, which shows it at {shown}: this publication would "
-                "take it away there",
-                hint="give this policy an `id` of its own; where it replaces the other one, withdraw that release first "
-                f"(`privrelease withdraw {other.name} {name.release} --reason …`) or remove that file",
-            )
+        self._publications.require_one_policy(name, file, links_for(self.state, sinks))
 
     # looking
 
@@ -279,7 +261,7 @@ class ReleaseStore:
         if run_id == Path(run_id).name and run_id not in {"", ".", ".."}:
             homes = [home for home in (self._layout.runs, self._layout.quarantine) if (home / run_id).is_dir()]
             if len(homes) > 1:
-                raise _twice(run_id, [RunFolder(home / run_id) for home in homes])
+                raise copied_run(run_id, [RunFolder(home / run_id) for home in homes])
             if homes:
                 return RunFolder(homes[0] / run_id)
         raise InputError(code="R123", message="there is no such run", hint="see `privrelease list` for the runs")
@@ -335,44 +317,6 @@ class ReleaseStore:
             raise _wrong_state(record, state.value)
         return record
 
-    def _verified(self, run: RunFolder, record: RunRecord) -> tuple[tuple[Path, str], ...]:
-        """Return (place, file) of everything that will be shown, after comparing it with the manifest that was decided upon."""
-        manifest = run.manifest()
-        assert record.decided is not None
-        if manifest.digest() != record.decided.manifest_sha256 or manifest.run != run.id:
-            raise _not_as_audited(run.manifest_path)
-        audited = record.decided.audit_sha256
-        if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
-            raise _not_as_audited(run.audit)
-        if manifest.privacy is not None and not manifest.privacy.private:
-            raise InputError(
-                code="R128",
-                message="the noise of this release can be repeated: it is not private",
-                hint="run it without --test-noise",
-            )
-        with os_errors("verifying the files of the release"):
-            for output in manifest.outputs:
-                file = run.output(output.file)
-                if (
-                    file.is_symlink()
-                    or not file.is_file()
-                    or file.stat().st_size != output.bytes
-                    or sha256_of(file) != output.sha256
-                ):
-                    raise _not_as_audited(file)
-            present = {file.name for file in run.outgoing.iterdir()}
-        listed = {output.file for output in manifest.outputs}
-        shown = [link for link in record.links if link.file in present]
-        if {link.file for link in record.links if not link.companion} != listed or present - {link.file for link in shown}:
-            raise InputError(
-                code="R124",
-                message="outgoing holds a file that the manifest does not know",
-                hint="remove it, or run the release again",
-            )
-        if run.beside() != (record.decided.beside or {}):
-            raise _not_as_audited(run.recipient_report)
-        return tuple((self._layout.place(link.link), link.file) for link in shown)
-
     def _quarantined(self, run: RunFolder) -> RunFolder:
         with os_errors("moving a run to quarantine"):
             run.outgoing.chmod(0o700)
@@ -390,7 +334,7 @@ class ReleaseStore:
             shutil.rmtree(run.temporary, ignore_errors=True)
             undecided = record.state is RunState.RUNNING or (record.state is RunState.PARKED and record.decided is None)
             if undecided and (failure is not None or record.state is RunState.RUNNING):
-                _clear(run)
+                run.clear()
                 record = record.to(RunState.FAILED, self._clock(), failure or "ended without a release")
             run.save(record.model_copy(update={"closed": True}))
 
@@ -423,7 +367,7 @@ class ReleaseStore:
             return False
         shutil.rmtree(run.temporary, ignore_errors=True)
         if record.state is RunState.RUNNING or (record.state is RunState.PARKED and record.decided is None):
-            _clear(run)
+            run.clear()
             run.save(
                 record.to(RunState.ABANDONED, self._clock(), "killed before a decision").model_copy(update={"closed": True})
             )
@@ -436,33 +380,19 @@ class ReleaseStore:
         return False
 
 
+@contextmanager
+def _page_recorded(run: RunFolder, record: RunRecord, page: bytes) -> Iterator[None]:
+    """Record the digest of a page that the block writes; stopped at any line, the page is one of those that are recorded."""
+    after = sha256(page).hexdigest()
+    before = () if record.decided is None else record.decided.pages
+    run.save(_with_pages(record, (*before, after)))
+    yield
+    run.save(_with_pages(record, (after,)))
+
+
 def _with_pages(record: RunRecord, pages: tuple[str, ...]) -> RunRecord:
     assert record.decided is not None
     return record.model_copy(update={"decided": record.decided.model_copy(update={"pages": pages})})
-
-
-def _clear(run: RunFolder) -> None:
-    """Remove what a run made: nothing unverified stays. The record does."""
-    if run.outgoing.exists():
-        shutil.rmtree(run.outgoing)
-    for path in run.internal.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name not in _KEPT_OF_INTERNAL:
-            path.unlink()
-
-
-def _twice(run_id: str, folders: Sequence[RunFolder]) -> InputError:
-    """A run that was copied: no command can know which of the folders is meant."""
-    found = []
-    for folder in folders:
-        with suppress(PrivreleaseError):
-            found.append(f"{folder.path.parent.name} ({folder.record().state.value})")
-    return InputError(
-        code="R225",
-        message=f"run {run_id} exists twice: in {' and in '.join(found) or 'runs and in quarantine'}",
-        hint="move the copy out of the state folder; nothing is decided about a run that exists twice",
-    )
 
 
 def _wrong_state(record: RunRecord, wanted: str) -> InputError:
@@ -471,7 +401,3 @@ def _wrong_state(record: RunRecord, wanted: str) -> InputError:
         f"run {record.run} is {record.state.value}, not {wanted}",
         hint="only a parked run can be decided upon, published or quarantined, and only a published one withdrawn",
     )
-
-
-def _not_as_audited(file: Path) -> InputError:
-    return InputError("R120", f"{file.name} is not what was audited", hint="run the release again; nothing was published")

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from privrelease.errors import InputError
 from privrelease.findings import Finding
 from privrelease.release.digests import sha256_of
+from privrelease.release.files import os_errors
 
 if TYPE_CHECKING:
-    from privrelease.release.manifest import Manifest
-    from privrelease.release.runs import RunFolder
+    from pathlib import Path
 
-__all__ = ["alterations"]
+    from privrelease.release.manifest import Manifest
+    from privrelease.release.publications import Layout
+    from privrelease.release.runs import RunFolder, RunRecord
+
+__all__ = ["alterations", "verified"]
 
 #: Looks at a page and its record until they are called unlike: an approval changes the two one after the other.
 _LOOKS = 3
@@ -61,3 +65,49 @@ def _shows_decided(run: RunFolder) -> bool:
 
 def _altered(code: str, name: str, what: str) -> Finding:
     return Finding(code, f"{name} is not {what}", hint="run the release again; nothing was published")
+
+
+def verified(run: RunFolder, record: RunRecord, layout: Layout) -> tuple[tuple[Path, str], ...]:
+    """Return (place, file) of everything that will be shown, after comparing it with the manifest that was decided upon.
+
+    Raises InputError R120 where a file is not what was audited, R124 where the manifest does not know one, R128 where noise can be repeated.
+    """
+    manifest = run.manifest()
+    assert record.decided is not None
+    if manifest.digest() != record.decided.manifest_sha256 or manifest.run != run.id:
+        raise _not_as_audited(run.manifest_path)
+    audited = record.decided.audit_sha256
+    if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
+        raise _not_as_audited(run.audit)
+    if manifest.privacy is not None and not manifest.privacy.private:
+        raise InputError(
+            code="R128",
+            message="the noise of this release can be repeated: it is not private",
+            hint="run it without --test-noise",
+        )
+    with os_errors("verifying the files of the release"):
+        for output in manifest.outputs:
+            file = run.output(output.file)
+            if (
+                file.is_symlink()
+                or not file.is_file()
+                or file.stat().st_size != output.bytes
+                or sha256_of(file) != output.sha256
+            ):
+                raise _not_as_audited(file)
+        present = {file.name for file in run.outgoing.iterdir()}
+    listed = {output.file for output in manifest.outputs}
+    shown = [link for link in record.links if link.file in present]
+    if {link.file for link in record.links if not link.companion} != listed or present - {link.file for link in shown}:
+        raise InputError(
+            code="R124",
+            message="outgoing holds a file that the manifest does not know",
+            hint="remove it, or run the release again",
+        )
+    if run.beside() != (record.decided.beside or {}):
+        raise _not_as_audited(run.recipient_report)
+    return tuple((layout.place(link.link), link.file) for link in shown)
+
+
+def _not_as_audited(file: Path) -> InputError:
+    return InputError("R120", f"{file.name} is not what was audited", hint="run the release again; nothing was published")

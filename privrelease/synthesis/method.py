@@ -27,7 +27,7 @@ Progress: TypeAlias = "Callable[[str, float | None], None]"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a method may spend, discoveries taken off: a rho, or an epsilon where the budget has no delta; and what one person can change."""
+    """The budget of a method, discoveries taken off: a rho, or an epsilon where the budget has no delta; and what one person can change."""
 
     loss: Rho | Epsilon
     setting: Setting
@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MethodForecast:
-    """What is known before any row is read. ``marginal_errors``: (columns, expected absolute error of a cell of a marginal of so many)."""
+    """A forecast before any row is read. ``marginal_errors``: (columns, expected absolute error of a cell of a marginal of so many)."""
 
     steps: tuple[Step, ...]
     marginal_errors: tuple[tuple[int, float], ...] = ()
@@ -66,7 +66,7 @@ class FactTable:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model says of itself: noisy or public figures by name, and tables."""
+    """Facts of a model: noisy or public figures by name, and tables."""
 
     figures: tuple[tuple[str, str | int], ...] = ()
     tables: tuple[FactTable, ...] = ()

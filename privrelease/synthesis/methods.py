@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.synthesis.dpcocgen import DPCOCGEN
 from privrelease.synthesis.histogram import HISTOGRAM
+from privrelease.synthesis.marginals.methods import AIM, MST
 from privrelease.synthesis.privbayes import PRIVBAYES
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "method_named"]
 
 #: Every method of synthesis; a new one adds its line here.
-METHODS: tuple[SynthesisMethod, ...] = (HISTOGRAM, DPCOCGEN, PRIVBAYES)
+METHODS: tuple[SynthesisMethod, ...] = (HISTOGRAM, MST, AIM, DPCOCGEN, PRIVBAYES)
 
 
 def method_named(name: str, methods: Sequence[SynthesisMethod] = METHODS) -> SynthesisMethod:

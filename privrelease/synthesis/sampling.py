@@ -74,7 +74,7 @@ def simplex(noisy: NDArray[np.integer], total: int, possible: NDArray[np.bool_] 
 def without_impossible(draw: Callable[[int], NDArray[np.int32]], domain: CodedDomain, rows: int) -> NDArray[np.int32]:
     """Return rows of ``draw`` that break no rule of the domain: those that do are drawn again.
 
-    Raises InternalError (R217) where nearly every row breaks one.
+    Raises InternalError (D272) where nearly every row breaks one.
     """
     found = draw(rows)
     for _ in range(_MOST_TRIES):
@@ -82,5 +82,5 @@ def without_impossible(draw: Callable[[int], NDArray[np.int32]], domain: CodedDo
         if not len(bad):
             return found
         found[bad] = draw(len(bad))
-    code, message = "R217", "a model draws rows that are impossible by the policy, again and again"
+    code, message = "D272", "a model draws rows that are impossible by the policy, again and again"
     raise InternalError(code, message)

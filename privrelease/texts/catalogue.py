@@ -1,5 +1,7 @@
 """Every sentence and label of a report, in one place: a folder per language with one TOML file per topic (``en/risk.toml``).
 
+English is whole. The other languages have the topics of the report; what they lack (the console, pages of forecasts) stays English.
+
 Values that are put into a sentence come from data or policy: they are escaped, and isolated (``bdi``) so that right-to-left text
 cannot reorder the sentence around it.
 """
@@ -10,14 +12,17 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from markupsafe import Markup
 
-__all__ = ["Catalogue", "english"]
+__all__ = ["LANGUAGES", "Catalogue", "catalogue_of", "english"]
+
+#: Languages of reports, by their BCP 47 tags.
+LANGUAGES: Final = ("en", "de", "fr")
 
 _ISOLATE, _END = "\u2068", "\u2069"
 
@@ -65,6 +70,14 @@ class Catalogue:
         own = f"{key}.{kind}"
         return self.text(own if self.has(own) else key)
 
+    def said(self, text: str) -> str:
+        """Return a sentence of ``audit.json``, which is in English, in this language where the catalogue has it."""
+        return text if self.language == "en" else self.texts.get(_sentences().get(text, ""), text)
+
+    def is_foreign(self, text: str) -> bool:
+        """Return True if a sentence of ``audit.json`` stays English on a page in this language."""
+        return self.language != "en" and self.said(text) == text
+
     def has(self, key: str) -> bool:
         """Return whether there is a text of that key (for names that come from outside, e.g. of further measures)."""
         return key in self.texts
@@ -73,9 +86,33 @@ class Catalogue:
 @cache
 def english() -> Catalogue:
     """Return the English texts: every topic in one mapping, keys dotted (``risk.heading``: table, then key, of a TOML file)."""
+    return Catalogue("en", _texts("en"))
+
+
+@cache
+def catalogue_of(language: str | None) -> Catalogue:
+    """Return the texts of a language, English where none is named. Raises KeyError: there is no catalogue of it.
+
+    >>> catalogue_of("de").text("status.fail")
+    'nicht eingehalten'
+    """
+    if language in {None, "en"}:
+        return english()
+    if language not in LANGUAGES:
+        raise KeyError(language)
+    return Catalogue(language, {**english().texts, **_texts(language)})
+
+
+@cache
+def _sentences() -> Mapping[str, str]:
+    """Return the keys of English texts without values, by their text."""
+    return {text: key for key, text in english().texts.items() if "{" not in text}
+
+
+def _texts(language: str) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for topic in sorted(files("privrelease.texts").joinpath("en").iterdir(), key=lambda file: file.name):
+    for topic in sorted(files("privrelease.texts").joinpath(language).iterdir(), key=lambda file: file.name):
         if topic.name.endswith(".toml"):
             for table, entries in tomllib.loads(topic.read_text(encoding="utf-8")).items():
                 texts |= {f"{table}.{key}": text for key, text in entries.items()}
-    return Catalogue("en", texts)
+    return texts

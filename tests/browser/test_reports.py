@@ -13,6 +13,8 @@ from privrelease.report.view.edition import Edition
 REPORTS = Path(__file__).parents[2] / "reports"
 AUDITS = sorted(path.parent.name for path in REPORTS.glob("*/audit.json"))
 WIDTHS = (1440, 768, 320)
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true })"
+SCREEN = 900  # pixels of a screen at 1280
 PAPER = 718  # pixels of an A4 page between our margins
 
 
@@ -34,6 +36,8 @@ def test_the_diabetes_and_census_examples_have_reports():
 def test_axe_finds_no_violation_and_nothing_runs_off_the_page_at_any_width(opened, written, scheme):
     with opened(written, scheme=scheme) as seen:
         papers = set()
+        assert seen.violations(colours_only=scheme == "dark") == [], "folded"
+        seen.page.evaluate(UNFOLD)
         for width in WIDTHS:
             seen.page.set_viewport_size({"width": width, "height": 900})
             assert seen.violations(colours_only=scheme == "dark") == [], width
@@ -66,7 +70,9 @@ def test_print_is_accessible_light_and_shows_everything(opened, written):
             )
             == []
         )
-        assert seen.page.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+        folded = "[...document.querySelectorAll('details:not([open]) > *')]"
+        assert seen.page.evaluate(f"{folded}.length") > 10
+        assert seen.page.evaluate(f"{folded}.filter(one => !one.checkVisibility() || !one.getClientRects().length).length") == 0
         assert seen.overflow() <= 0
         assert set(screen.split()) - set(seen.page.inner_text("main").split()) == set()
 
@@ -75,6 +81,19 @@ def test_a_page_without_script_says_the_same(opened, written):
     with opened(written) as seen, opened(written, script=False) as without:
         assert without.page.inner_text("body") == seen.page.inner_text("body")
         assert len(without.page.inner_text("main")) > 1000
+
+
+def test_a_page_is_at_most_five_screens_before_anything_is_unfolded(opened, written):
+    with opened(written, width=1280) as seen:
+        assert seen.page.evaluate("document.documentElement.scrollHeight") <= 5 * SCREEN
+
+
+def test_a_heading_that_the_contents_lead_to_is_seen(opened, written):
+    with opened(written, width=1280) as seen:
+        hidden = (
+            "[...document.querySelectorAll('nav a')].filter(one => !document.querySelector(one.hash + '-h').checkVisibility())"
+        )
+        assert seen.page.evaluate(f"{hidden}.length") == 0
 
 
 def test_every_page_is_below_a_megabyte(written):

@@ -168,6 +168,8 @@ def test_values_without_a_label_are_told_with_what_can_be_done_about_them(case):
     ran = run("3", "3")
     assert ran.code == 3
     assert "input.csv: D257 column z: 1 value is, or begins with, a label that represents other values" in ran.err
+    planned = case("plan", "policy.yaml", "--data")
+    assert (planned.code, "D257 column z" in planned.err) == (3, True)
     assert not (case.folder / "out").exists()
     (case.folder / "up.csv").write_text("31;block 3\n32;block 4\n")
     ran = run("3", "3")

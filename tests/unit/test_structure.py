@@ -96,6 +96,13 @@ def dispatched(tree: ast.AST) -> list[int]:
     return used + [one.lineno for one in imports if wanted & {name.name for name in one.names}]
 
 
+def opened_by_a_question(tree: ast.AST) -> list[int]:
+    """Docstrings that begin with a question word, those of fields included: a docstring names a thing or says what a function does."""
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    opening = re.compile(r"\s*(What|Whether|Where|Which|Who|How)\b")
+    return [one.lineno for one in strings if isinstance(one.value, ast.Constant) and opening.match(str(one.value.value))]
+
+
 #: What is counted, its ceiling, and a line in which it must be found.
 RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...] = (
     (
@@ -115,6 +122,7 @@ RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...
         ("isinstance(a, DropStep)", "match a:\n    case SuppressCells():\n        pass", "a.names[2:3] == ('pseudonymise',)"),
     ),
     (asked_by_attribute, 2, ("hasattr(a, 'b')",)),
+    (opened_by_a_question, 0, ('"""What a module holds."""', 'a: int\n"""Whether it is."""', 'def a():\n    """How it is."""')),
     (dispatched, 0, ("from functools import singledispatch", "@functools.singledispatch\ndef a(): ...")),
 )
 NAMED = [pytest.param(*one, id=one[0].__name__) for one in RATCHETS]
@@ -167,5 +175,16 @@ def test_small_files_become_fewer():
     assert len(small) <= SMALL_FILES, small
 
 
+def test_long_files_become_fewer():
+    lines = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.rglob("*.py")
+    }
+    long = {path: n for path, n in lines.items() if n > MOST_LINES}
+    assert len(long) <= LONG_FILES, long
+
+
 #: Files under 60 lines, ``__init__.py`` apart. The end is 40.
 SMALL_FILES = 40
+
+#: Lines above which a file is long, and how many are: each argues for itself. The end is none.
+MOST_LINES, LONG_FILES = 400, 11

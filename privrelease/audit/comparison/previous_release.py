@@ -34,7 +34,7 @@ class EarlierThreat:
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Who gets a release, as its policy stated it then. ``names``: folded; empty where they are not on record."""
+    """The recipients of a release, as its policy stated it then. ``names``: folded; empty where they are not on record."""
 
     ids: tuple[str, ...]
     names: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Recipients:
         return cls(every, frozenset(folded_name(str(legal[f"{place}name"])) for place in places if f"{place}name" in legal))
 
     def meet(self, other: Recipients) -> bool:
-        """Whether somebody may be among both: an id or a name is the same. Names move between ids, and ids between names.
+        """Return whether somebody may be among both: an id or a name is the same. Names move between ids, and ids between names.
 
         >>> Recipients(("a",), frozenset({"one"})).meet(Recipients(("b",), frozenset({"one"})))
         True

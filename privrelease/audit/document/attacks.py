@@ -11,6 +11,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
 
+from pydantic import Field
+
 from privrelease.audit.figure_model import Figure, Outcome, Visibility
 from privrelease.documents import Document
 
@@ -57,6 +59,10 @@ class AttackFacts(Document):
     """Of inference the column that is guessed."""
     combine: int | None = None
     """Of singling out the columns of a predicate."""
+    covered: Figure | None = Field(default=None, exclude_if=lambda figure: figure is None)
+    """Of inference of a column that is released as labels: the mean share of the domain that right guesses cover."""
+    strongest: tuple[str, ...] = Field(default=(), exclude_if=lambda columns: not columns)
+    """Of singling out the columns of the predicates that succeeded most often; internal."""
     main: RateFacts | None
     baseline: RateFacts | None
     control: RateFacts | None
@@ -71,7 +77,7 @@ class AttackFacts(Document):
     outcome: Outcome | None
     """None: the policy sets no limit."""
     said: str
-    """What came of it, or why it could not be made."""
+    """The result, or why there is none."""
     visibility: Visibility
 
 
@@ -114,7 +120,10 @@ def _rounded_attack(one: AttackFacts) -> AttackFacts:
     changes |= {name: _rounded_bounds(getattr(one, name)) for name in ("risk", "advantage")}
     outcome = None if one.visibility is Visibility.INTERNAL else one.outcome
     # what is said of anything but a pass holds figures that are not rounded
-    return one.model_copy(update={**changes, "outcome": outcome, "said": one.said if outcome is Outcome.PASS else ""})
+    changes["covered"] = None if one.covered is None else _whole_per_cent(one.covered, round)
+    return one.model_copy(
+        update={**changes, "outcome": outcome, "strongest": (), "said": one.said if outcome is Outcome.PASS else ""}
+    )
 
 
 def _rounded_rate(rate: RateFacts | None) -> RateFacts | None:

@@ -48,7 +48,7 @@ class FrontierFacts(Document):
     cells_lost: Figure
     rows_dropped: Figure
     agrees: bool | None
-    """Whether cells and rows of the released point are those found; None where they could not be counted."""
+    """True where cells and rows of the released point are those found; None where they could not be counted."""
 
 
 def frontier_facts(stated: FrontierStatement, cells_lost: int | None, rows_dropped: int | None) -> FrontierFacts:

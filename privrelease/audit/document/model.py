@@ -18,7 +18,10 @@ from privrelease.audit.document.previous_releases import (
     SinceFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 )
 from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.sensitive import SensitiveFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.sensitive import (
+    KeyFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    SensitiveFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+)
 from privrelease.audit.document.signoff import (
     SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
@@ -150,7 +153,7 @@ class ColumnFacts(Document):
     domain: str | None = Field(default=None, exclude_if=lambda domain: domain is None)
     """Values that the policy declares, in words; for those inside."""
     drops_rows: bool = Field(default=False, exclude_if=lambda drops: not drops)
-    """Whether rows with a value outside the domain are left out: a rule that recipients read."""
+    """True where rows with a value outside the domain are left out: a rule that recipients read."""
     category: Literal["ordinary", "special", "criminal"] | None = Field(
         default=None, exclude_if=lambda category: category is None
     )
@@ -175,7 +178,7 @@ class DataFacts(Document):
     columns: tuple[ColumnFacts, ...]
     order: Literal["values", "source", "policy"]
     recipients: tuple[str, ...] | None = Field(default=None, exclude_if=lambda one: one is None)
-    """Who gets the release, by the policy; None where it does not say. Internal."""
+    """The recipients of the release, by the policy; None where it does not say. Internal."""
 
 
 class ClassBucket(Document):
@@ -315,6 +318,8 @@ class AuditResult(Document):
     format: Literal["privrelease/audit"] = "privrelease/audit"
     version: Literal[1] = VERSION
     kind: Kind
+    language: Literal["en", "de", "fr"] | None = Field(default=None, exclude_if=lambda language: language is None)
+    """The language of its reports (BCP 47), where the policy names one; the sentences of this document are in English."""
     decision: Decision
     identity: Identity
     legal: LegalFacts
@@ -328,18 +333,20 @@ class AuditResult(Document):
     statistics: PrivacyFacts | None = _section()
     """The claim of differential privacy, what each query cost and gave, and the population's budget."""
     synthetic: SyntheticFacts | None = _section()
-    """How synthetic rows were made, and what was measured for them."""
+    """The making of synthetic rows, and the measurements for them."""
     table: TableFacts | None = _section()
     """The rules of a table, and how well an attacker could work out what it hides."""
     sensitive: SensitiveFacts | None = _section()
-    """How various sensitive values are within classes."""
+    """The diversity of sensitive values within classes."""
+    quasi_identifiers: tuple[KeyFacts, ...] | None = _section()
+    """Frequencies of each quasi-identifier by itself."""
     attacks: AttacksFacts | None = _section()
     """Attacks that were tried."""
     utility_measures: UtilityMeasures | None = _section()
-    """What protection cost in use, and the frontier."""
+    """The cost of protection in use, and the frontier."""
     earlier: EarlierFacts | None = _section()
     """Earlier releases of the same persons."""
     waivers: WaiverFacts | None = _section()
     signoff: SignoffFacts | None = _section()
     since: SinceFacts | None = _section()
-    """What changed since the release that was published before."""
+    """Changes since the release that was published before."""

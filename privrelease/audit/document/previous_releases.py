@@ -28,7 +28,7 @@ class ComparedRelease(Document):
     kinds are not compared. ``unknown``: it was published by the log of publications, and nothing of it is available.
     """
     linked_by: Literal["source", "place", "pseudonym", "columns"] | None = None
-    """How records of both can be brought together: by their place in the file, a shared pseudonym, or the columns that both show. ``source``: by
+    """The way in which records of both can be brought together: by their place in the file, a shared pseudonym, or the columns that both show. ``source``: by
     their source rows, in audits of older versions.
     """
     linked: Figure | None = None
@@ -45,7 +45,7 @@ class EarlierFacts(Document):
     verdict: Verdict | None = None
     """Of all checks against earlier releases together. ``unlinked``: nothing in the files links their records. Recipients learn this and ``left``."""
     remaining: tuple[str, ...] = ()
-    """What a person has yet to assess about them, as in the decision: these sentences name other releases."""
+    """The matters that a person has yet to assess about them, as in the decision: these sentences name other releases."""
 
 
 def for_recipients(facts: EarlierFacts) -> EarlierFacts:

@@ -43,7 +43,7 @@ class DrawFacts(Document):
     figure: str
     mechanism: Literal["discrete_laplace", "discrete_gaussian", "permute_and_flip", "public"]
     numbers: int | None
-    """How many numbers of this law; None: one for each private key."""
+    """The number of draws of this law; None: one for each private key."""
     scale: float | None
     grid: str
     deviation: float | None
@@ -83,9 +83,9 @@ class QueryFacts(Document):
     served_again: bool
     draws: tuple[DrawFacts, ...]
     printed: Literal["always", "own", "other"] = "always"
-    """Which noise decides that a row is printed: none, that of its own count, or another's. Intervals hold given that it is."""
+    """The noise that decides that a row is printed: none, that of its own count, or another's. Intervals hold given that it is."""
     bias: tuple[Bias, ...] = ()
-    """What the interval does not cover, since bounding does it before the noise: what the policy lets us know of it."""
+    """The effects that the interval does not cover, since bounding does it before the noise: what the policy lets us know of it."""
     groups: tuple[GroupFacts, ...]
     released: Figure
     """Rows of the file for this query; no value where the file is not as it should be, and nothing of it is repeated here."""
@@ -135,7 +135,7 @@ class PrivacyFacts(Document):
     """
 
     noise: Literal["secret", "test", "unknown"]
-    """Where randomness came from: the operating system, a test's seed (then nothing is private), or nobody says."""
+    """The origin of randomness: the operating system, a test's seed (then nothing is private), or nobody says."""
     unit: str | None
     """The column that names persons; None: every row is a person of its own."""
     max_rows: int
@@ -146,10 +146,10 @@ class PrivacyFacts(Document):
     allowed_epsilon: str
     allowed_delta: str
     composition: Literal["pure", "approximate", "zcdp", "pld"] = "approximate"
-    """How the queries add up to the total."""
+    """The composition of the queries to the total."""
     added_epsilon: str | None = None
     added_delta: str | None = None
-    """What they would cost by their sum, where the total is less."""
+    """The cost by their sum, where the total is less."""
     apart: tuple[ApartFacts, ...] = ()
     library: str
     confidence: str

@@ -1,5 +1,5 @@
-"""Field ``sensitive`` of ``audit.json``, beyond the risk figures: how varied sensitive values are within the classes of the
-release.
+"""Fields ``sensitive`` and ``quasi_identifiers`` of ``audit.json``, beyond the risk figures: how varied sensitive values are within the classes of
+the release, and how frequent the values of each quasi-identifier are by itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,22 @@ from typing import Literal
 from privrelease.audit.figure_model import Figure  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.documents import Document
 
-__all__ = ["SensitiveFacts", "SensitiveRow"]
+__all__ = ["KeyFacts", "SensitiveFacts", "SensitiveRow"]
+
+
+class KeyFacts(Document):
+    """A quasi-identifier by itself, as sdcMicro prints key variables: different values, records of the rarest one, and records alone with their value.
+
+    Before protection where there is a source; missing values count as one value, or as lost where they were suppressed. Internal.
+    """
+
+    column: str
+    values_before: Figure | None
+    values: Figure
+    rarest_before: Figure | None
+    rarest: Figure
+    alone_before: Figure | None
+    alone: Figure
 
 
 class SensitiveRow(Document):

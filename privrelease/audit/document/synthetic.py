@@ -27,7 +27,7 @@ class MeasuredFacts(Document):
 
 
 class SpentFacts(Document):
-    """What draws of one kind cost together, as a share of what was reserved."""
+    """The cost of draws of one kind together, as a share of what was reserved."""
 
     figure: Literal["cells", "choice", "keys"]
     draws: int

@@ -12,6 +12,7 @@ from privrelease.documents import Document
 
 __all__ = [
     "ColumnUtility",
+    "LabelShift",
     "Measured",
     "NumberShift",
     "NumberShifts",
@@ -59,6 +60,18 @@ class NumberShift(Document):
     il1s: Measured
 
 
+class LabelShift(Document):
+    """A numeric column that is written coarser. ``by``: the number that stands for the values, the released one or the middle of the interval; an end
+    that is open stands for itself. ``mean``: shift of the mean in standard deviations of the source. ``il1s``: see :class:`NumberShift`; None where
+    texts are released.
+    """
+
+    column: str
+    by: Literal["released", "middle"]
+    mean: Measured
+    il1s: Measured | None = None
+
+
 class NumberShifts(Document):
     """Released numeric columns. ``columns``: those of which a cell was lost or changed. ``il1s``: its mean over their cells."""
 
@@ -68,6 +81,8 @@ class NumberShifts(Document):
     not_measured: tuple[str, ...] = ()
     """Changed columns beyond the first fifty."""
     il1s: Measured | None = None
+    labels: tuple[LabelShift, ...] = Field(default=(), exclude_if=lambda labels: not labels)
+    """Numeric columns that are written coarser."""
 
 
 class QueryErrors(Document):
@@ -99,7 +114,7 @@ class UtilityMeasures(Document):
     queries: tuple[QueryErrors, ...]
     seed: str
     frontier: FrontierFacts | None = Field(default=None, exclude_if=lambda facts: facts is None)
-    """What protection would cost at other thresholds, where the policy asks for that."""
+    """The cost of protection at other thresholds, where the policy asks for that."""
 
 
 def for_recipients(facts: UtilityMeasures) -> UtilityMeasures:

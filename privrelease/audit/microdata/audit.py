@@ -24,7 +24,7 @@ from privrelease.audit.microdata.previous_releases import beside_microdata
 from privrelease.audit.microdata.recoding import VERIFIERS
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
-from privrelease.audit.microdata.risk.threats import threat_results, union_result
+from privrelease.audit.microdata.risk.threats import key_facts, threat_results, union_result
 from privrelease.audit.microdata.utility.measures import utility_measures
 from privrelease.audit.threat_checks import threat_findings
 
@@ -66,37 +66,40 @@ def audit_microdata(
     evidence = gather(plan, target, engine, verifiers)
     threats = threat_results(evidence)
     union = union_result(evidence)
-    attacked, attack_checks = _attacked(evidence, engine)
-    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine), *attack_checks)
+    attacked, attack_checks = _attacked(evidence, engine, verifiers)
+    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine, verifiers), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))
-    measures = utility_measures(evidence, policy, engine)
+    measures = utility_measures(evidence, policy, engine, verifiers)
     audit = AuditResult(
         kind="microdata",
         decision=decide(threats, union, checks, findings, legal),
         identity=identity(evidence, policy, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
-        data=data_facts(evidence),
+        data=data_facts(evidence, verifiers),
         threats=threats,
         union=union,
         utility=utility_facts(evidence),
         checks=checks,
         findings=findings,
         sensitive=sensitive_values(evidence, engine),
+        quasi_identifiers=key_facts(evidence),
         attacks=attacked,
         utility_measures=measures,
     )
     return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
 
 
-def _attacked(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def _attacked(
+    evidence: Evidence, engine: AuditEngine, verifiers: Verifiers
+) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     if evidence.plan.attacks is None:
         return None, ()
     from privrelease.audit.microdata.attacks.run import attack
 
-    return attack(evidence, engine)
+    return attack(evidence, engine, verifiers)
 
 
 def findings_of(

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.households import Links
     from privrelease.audit.microdata.linkage import Repeats
-    from privrelease.audit.microdata.recoding import OffLevel
+    from privrelease.audit.microdata.recoding import Counted, OffLevel, Pairs
     from privrelease.audit.microdata.risk.class_sizes import Sizes
+    from privrelease.audit.microdata.risk.labels import LabelledClasses
     from privrelease.audit.microdata.source_consistency import SourceConsistency
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -89,7 +90,7 @@ class Evidence:
     """Without a row map: whether the source has the values that released rows keep."""
     repeats: tuple[Repeats, ...] | None = None
     unnamed: tuple[tuple[str, int], ...] = ()
-    """Where the policy says nothing of persons: direct identifiers of the source of which values occur in several rows, and how many do."""
+    """If the policy declares no persons: direct identifiers of the source of which values occur in several rows, and how many do."""
     links: Links | None = None
     """Columns that bring rows of several persons together; None where none is to be judged, or the persons of rows cannot be told."""
     order_breaks: int | None = None
@@ -98,6 +99,12 @@ class Evidence:
     person_before: PersonClasses | None = None
     person_after: PersonClasses | None = None
     outside: Mapping[str, PopulationSide] = field(default_factory=dict)
+    labels: Mapping[str, Counted] = field(default_factory=dict, repr=False, compare=False)
+    """Of columns with planned levels, the distinct released values in ascending order, and the rows of each."""
+    pairs: Mapping[str, Pairs] = field(default_factory=dict, repr=False, compare=False)
+    """Of columns that are written coarser, the distinct pairs of a value of the source and the released one, where rows are led back to it."""
+    labelled: LabelledClasses | None = None
+    """Classes for the wildcard reading, where the file holds labels of which it must be asked what they represent."""
     sizes: Sizes = field(default_factory=dict, repr=False, compare=False)
     """Sizes that were measured already: several threats, and the union of all, may know the same columns."""
 

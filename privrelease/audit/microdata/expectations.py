@@ -18,10 +18,12 @@ from privrelease.audit.checks.great_expectations import Places, standard_checks
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
+from privrelease.audit.microdata.recoding import VERIFIERS, in_released_values, recoded_columns
 from privrelease.audit.microdata.risk.declared_order import OUTSIDE, compared_by, domain_counts
 from privrelease.audit.microdata.risk.diversity import Judged, l_diversity, t_closeness_of
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.utility.distribution import distribution_shift, marginal_error
+from privrelease.audit.microdata.utility.labels import label_columns
 from privrelease.audit.microdata.utility.value_counts import ValueCounts, column_counts
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import CheckResult, RiskFacts, ThreatResult
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.audit.microdata.risk.declared_order import ComparedBy
+    from privrelease.audit.microdata.utility.labels import LabelCounts
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import CheckPlan
@@ -49,6 +53,7 @@ class _Asked:
     column: str | None
     engine: AuditEngine
     check: CheckPlan
+    verifiers: Verifiers = VERIFIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,16 @@ def _missing_cells(asked: _Asked) -> Fraction | None:
 
 
 def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, ClassTable] | None:
-    """Class tables of source and release on columns that are released as they are, in one coding."""
+    """Class tables of source and release in one coding, on columns that are released as they are, or compared at the released level."""
     evidence = asked.evidence
+    if evidence.source is not None and evidence.main is not None and evidence.measurable(columns):
+        coarser = [column for column in evidence.usable if column.name in columns and column.name in recoded_columns([column])]
+        if coarser:
+            source, carried = in_released_values(coarser, evidence.source, evidence.main, asked.engine, asked.verifiers)
+            if set(carried) != {column.name for column in coarser}:
+                return None
+            first, second = asked.engine.class_tables((source, evidence.main), columns)
+            return first, second
     plain = {column.name for column in evidence.usable if column.treatment.relation.own_values}
     if evidence.source is None or evidence.main is None or not set(columns) <= plain:
         return None
@@ -158,6 +171,35 @@ def _distribution_shift(asked: _Asked) -> Fraction | str | None:
     return "no value is left to compare" if shift is None else shift
 
 
+def _labelled(asked: _Asked) -> tuple[LabelCounts, ...]:
+    """Return the columns that are written coarser, or the one that is asked for."""
+    found = label_columns(asked.evidence, asked.engine, asked.verifiers)
+    return tuple(one for one in found if asked.column in {None, one.column})
+
+
+def _generalised_cells(asked: _Asked) -> Fraction | str | None:
+    """Return the share of known released cells of coarser columns whose label covers more than one value of the domain."""
+    columns = _labelled(asked)
+    cells = sum(one.known_after for one in columns)
+    if not columns:
+        return "no column is written coarser, or there is no source to compare with"
+    wide = sum(int(one.after[1:][one.cover.leaves.of[1:] > 1].sum()) for one in columns)
+    return Fraction(wide, cells) if cells else "no value is left"
+
+
+def _precision(asked: _Asked) -> Fraction | str | None:
+    """Return 1 - Σ level / height over known cells of the source; a lost cell is at the top of its hierarchy (Sweeney 2002, section 4)."""
+    columns = _labelled(asked)
+    known = sum(one.known_before for one in columns)
+    if not columns or any(one.cover.height is None for one in columns):
+        return "a column is written coarser without a hierarchy, or there is no source to compare with"
+    if any(not one.only_lost for one in columns):
+        return "values are other than they were"
+    levels = [Fraction(one.known_after * one.cover.levels[0], one.cover.height or 1) for one in columns]
+    lost = sum(levels, Fraction(sum(one.known_before - one.known_after for one in columns)))
+    return 1 - lost / known if known else "the source holds no value"
+
+
 def _diverse(asked: _Asked) -> Judged | str | None:
     return l_diversity(asked.engine, asked.evidence, asked.check, asked.column)
 
@@ -168,6 +210,8 @@ def _close(asked: _Asked) -> Judged | str | None:
 
 MEASURES: Mapping[str, Measure] = {
     "suppressed_cells": Measure("share", _suppressed_cells, of_source=True),
+    "generalised_cells": Measure("share", _generalised_cells, of_source=True),
+    "precision": Measure("share", _precision, of_source=True),
     "dropped_rows": Measure("share", _dropped_rows, of_source=True),
     "highest_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("highest"))),
     "average_risk": Measure("risk", lambda asked: _worst(asked, _prosecutor("average"))),
@@ -252,21 +296,27 @@ def _visibility(measure: Measure, value: Fraction | int, rows: int, audience: Au
     return audience.of(round(Fraction(value) * rows), rows)
 
 
-def policy_checks(evidence: Evidence, threats: Iterable[ThreatResult], engine: AuditEngine) -> tuple[CheckResult, ...]:
+def policy_checks(
+    evidence: Evidence, threats: Iterable[ThreatResult], engine: AuditEngine, verifiers: Verifiers = VERIFIERS
+) -> tuple[CheckResult, ...]:
     """Make every check of the policy on this release, in the policy's order."""
     results, checks = tuple(threats), evidence.plan.checks
     usable = frozenset(column.name for column in evidence.usable)
     places = Places(evidence.main, usable, evidence.source, minimum_of(evidence.plan.threats))
     standard = [check for check in checks if check.expectation is not None]
     made = {result.id: result for result in standard_checks(standard, places, engine)}
-    return tuple(made[check.id] if check.id in made else _checked(check, evidence, results, engine) for check in checks)
+    return tuple(
+        made[check.id] if check.id in made else _checked(check, evidence, results, engine, verifiers) for check in checks
+    )
 
 
-def _checked(check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: AuditEngine) -> CheckResult:
+def _checked(
+    check: CheckPlan, evidence: Evidence, threats: tuple[ThreatResult, ...], engine: AuditEngine, verifiers: Verifiers
+) -> CheckResult:
     options = dict(check.options)
     named, column = options.get("threat"), options.get("column")
     chosen = tuple(threat for threat in threats if named is None or threat.name == named)
-    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check)
+    asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check, verifiers)
     made = replace(
         POLICY_CHECK, id=check.id, title=check.expect, judge=_measured, severity=check.severity, location=check.location
     )

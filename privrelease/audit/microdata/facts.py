@@ -18,12 +18,13 @@ from privrelease.audit.document.model import (
 )
 from privrelease.audit.document.visibility import count, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
-from privrelease.relational.treatments import REMOVED
+from privrelease.relational.treatments import REMOVED, CellRelation, declaration_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.plan.model import MicrodataPlan, Plan
     from privrelease.relational.schema import Column
 
@@ -34,13 +35,19 @@ def _rows(rows: int | None) -> Figure:
     return Figure.of(rows, "count", Visibility.RECIPIENT, None if rows is not None else "the file cannot be read")
 
 
-def _column_of_rows(plan: MicrodataPlan, column: Column) -> ColumnFacts:
+def _column_of_rows(plan: MicrodataPlan, column: Column, verifiers: Verifiers) -> ColumnFacts:
     released = next((other for other in plan.columns if other.name == column.name), None)
     words = REMOVED.words if released is None else plan.treatment_of(released).words
-    return column_facts(column, words, released)
+    facts = column_facts(column, words, released)
+    if released is None or released.treatment.relation is not CellRelation.MAPPED:
+        return facts
+    said = next((one.words for one in verifiers if one.declares is type(declaration_of(released.treatment))), None)
+    if said is None:
+        return facts
+    return facts.model_copy(update={"treatment": f"{facts.treatment}: {said(column.name, declaration_of(released.treatment))}"})
 
 
-def data_facts(evidence: Evidence) -> DataFacts:
+def data_facts(evidence: Evidence, verifiers: Verifiers = ()) -> DataFacts:
     """Describe columns, roles, types, subjects. Counts of the source are internal, but for rows left out where they are not few."""
     plan, source, persons = evidence.plan, evidence.source, evidence.persons
     return DataFacts(
@@ -54,7 +61,7 @@ def data_facts(evidence: Evidence) -> DataFacts:
         else rows_outside(source.dropped_outside, source.n_rows, plan.unit, minimum_of(plan.threats)),
         source_persons=None if persons is None else count(persons.persons),
         released_rows=_rows(None if evidence.main is None else evidence.main.n_rows),
-        columns=tuple(_column_of_rows(plan, column) for column in plan.source.columns),
+        columns=tuple(_column_of_rows(plan, column, verifiers) for column in plan.source.columns),
         order=plan.order,
         recipients=plan.recipients,
     )

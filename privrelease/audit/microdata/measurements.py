@@ -12,6 +12,7 @@ from privrelease.audit.microdata.evidence import Evidence
 from privrelease.audit.microdata.households import with_links
 from privrelease.audit.microdata.linkage import naming_columns, repeated_identifiers, repeats_of
 from privrelease.audit.microdata.recoding import VERIFIERS, off_level, recoded_changes, recoded_columns
+from privrelease.audit.microdata.risk.labels import with_labels
 from privrelease.audit.microdata.risk.populations import with_populations
 from privrelease.audit.microdata.source_consistency import explain
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.audit.microdata.disguised_identifiers import Hidden
-    from privrelease.audit.microdata.recoding import Verifiers
+    from privrelease.audit.microdata.recoding import Counted, Pairs, Verifiers
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
@@ -46,6 +47,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
     main = next((file.released for file in files if file.released is not None), None)
     usable = _usable(plan, main)
     unit = plan.unit.column if plan.unit is not None else None
+    labels: dict[str, Counted] = {}
     evidence = Evidence(
         plan=plan,
         target=target,
@@ -60,9 +62,10 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         row_map_sha256=digest_of(target.row_map),
         undeclared=() if main is None or source is not None else _undeclared(plan, usable, main, engine),
         order_breaks=_order_breaks(plan, main, usable, engine),
-        levels=None if main is None else off_level(usable, main, engine, verifiers),
+        levels=None if main is None else off_level(usable, main, engine, verifiers, labels),
+        labels=labels,
     )
-    return with_links(_traced(_with_classes(evidence, engine), engine, verifiers), engine)
+    return with_links(with_labels(_traced(_with_classes(evidence, engine), engine, verifiers), engine, verifiers), engine)
 
 
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:
@@ -139,12 +142,14 @@ def _traced(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers) -
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     plain = [column.name for column in evidence.usable if column.treatment.relation.own_values]
     tokens = [column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN]
+    pairs: dict[str, Pairs] = {}
     return replace(
         evidence,
+        pairs=pairs,
         left=_left(evidence, engine, row_map, unit),
         changes=(
             *engine.changes(source, main, row_map, plain),
-            *recoded_changes(evidence.usable, source, main, row_map, engine, verifiers),
+            *recoded_changes(evidence.usable, source, main, row_map, engine, verifiers, pairs),
         ),
         tokens=tuple(engine.token_facts(source, main, row_map, column) for column in tokens),
         same=engine.same_cells(source, main, row_map, _identifier_pairs(evidence.plan, main)),

@@ -70,7 +70,7 @@ class _Found:
     intersect: list[str] = field(default_factory=list)
     difference: list[str] = field(default_factory=list)
     opened: Opened | None = None
-    """Where it is of the same source."""
+    """The comparison where it is of the same source."""
     unjudged: str = ""
     """Why the two were not judged together, though they must be: for recoded columns, or for households that both show."""
 
@@ -153,21 +153,27 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(*aside)
     if one.digests & {file.sha256 for file in evidence.files}:
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
-    if recoded:
-        note = _RECODED.format(", ".join(recoded))
-        why = f"What {one.name} discloses together with this release: {note}."
-        beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
-        return _Found(beside, remaining=[why], unjudged=f"with {one.name}: {note}")
+    source = _one_source(evidence, one)
     try:
-        first = engine.open_release(one.file, one.columns, marked=one.marked)
-        if _one_source(evidence, one) and maps_agree(evidence, main, Opened(one, first), engine):
+        first = None if recoded and not source else engine.open_release(one.file, one.columns, marked=one.marked)
+        if first is not None and source and maps_agree(evidence, main, Opened(one, first), engine):
             return _beside_source(evidence, main, Opened(one, first), engine)
+        if first is None or recoded:  # no common source, or what its row maps say is not what the files hold
+            return _not_compared(one, recoded)
         return _combined(evidence, main, one, first, engine)
     except PrivreleaseError as error:
         if error.code == "D120":
             raise
         why = f"What {one.name} discloses together with this release: its file could not be read ({error.code})."
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
+
+
+def _not_compared(one: EarlierRelease, recoded: Sequence[str]) -> _Found:
+    """Say that a release was not compared, which a person has to assess: no common source says what belongs together."""
+    note = _RECODED.format(", ".join(recoded))
+    why = f"What {one.name} discloses together with this release: {note}."
+    beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
+    return _Found(beside, remaining=[why], unjudged=f"with {one.name}: {note}")
 
 
 def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> _Found:
@@ -178,9 +184,9 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
         why = f"{of.name} and this release: no column that both show links their records, so neither discloses more with the other."
         return _Found(ComparedRelease(release=of.name, run=of.run, looked="nothing_shared"), remaining=[why], opened=one)
     joined = by_source(evidence, main, [one], shared, engine)
-    by: Literal["place", "pseudonym", "columns"] = "columns"
+    by: Literal["source", "place", "pseudonym", "columns"] = "columns"
     if any(column.name is None for column in shared):
-        by = "place"
+        by = "place" if of.order == evidence.plan.order == "source" else "source"
     elif any(column.name in of.pseudonyms for column in shared):
         by = "pseudonym"
     beside = ComparedRelease(release=of.name, run=of.run, looked="combined", linked_by=by, figures=joined.figures)

@@ -21,15 +21,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs
+    from privrelease.audit.microdata.generalised.cover import Cover
+    from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs, ValueRows
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn
 
 __all__ = [
     "VERIFIERS",
+    "Counted",
     "OffLevel",
+    "Pairs",
     "Verifier",
     "Verifiers",
+    "beyond",
+    "counted",
+    "distinct_labels",
     "in_released_values",
     "off_level",
     "recoded_changes",
@@ -38,8 +44,12 @@ __all__ = [
 ]
 
 
+#: Distinct pairs, or values, of a column that are kept for measures of utility; more are counted again, or not measured.
+MOST_PAIRS = 1_000_000
+
+
 class Verifier(NamedTuple):
-    """What verifies the released values of a map."""
+    """The check of the released values of a map."""
 
     declares: type[Any]
     """The class of the map."""
@@ -49,6 +59,10 @@ class Verifier(NamedTuple):
     """From the map and an Arrow array of released values: true where one is of the planned level."""
     under: Callable[[Any, Any, Any], Any] | None = None
     """From the map, values of the source and distinct released ones: for each of the first the one of the second that stands for it, or null."""
+    covers: Callable[..., tuple[Cover, NDArray[np.int64]]] | None = None
+    """From the map, distinct values, distinct labels and the declared domain: their cover, see :mod:`.generalised.covers`; None: not known."""
+    words: Callable[[str, Any], str] | None = None
+    """From the name of a column and the map: what is done, in words."""
 
 
 #: Verifiers of the maps that there are.
@@ -81,10 +95,21 @@ class OffLevel:
     values: int
 
 
+#: Distinct values, Arrow, and the rows of each.
+Counted: TypeAlias = "tuple[Any, NDArray[np.int64]]"
+
+
 def off_level(
-    columns: Sequence[ReleasedColumn], released: ReleasedFile, engine: MeasuringEngine, verifiers: Verifiers
+    columns: Sequence[ReleasedColumn],
+    released: ReleasedFile,
+    engine: MeasuringEngine,
+    verifiers: Verifiers,
+    keep: dict[str, Counted] | None = None,
 ) -> tuple[OffLevel, ...]:
-    """Ask of the distinct released values of each column with levels whether they are of the planned one."""
+    """Ask of the distinct released values of each column with levels whether they are of the planned one.
+
+    ``keep``: takes the distinct values of each column with the rows of each, where they are not too many.
+    """
     found = []
     for column in columns:
         if column.treatment.relation is not CellRelation.MAPPED:
@@ -93,11 +118,28 @@ def off_level(
         if level is None:
             continue
         rows = values = 0
+        blocks: list[ValueRows] = []
         for block in engine.value_rows(released, column.name):
+            if sum(len(one.rows) for one in blocks) <= MOST_PAIRS:
+                blocks.append(block)
             wrong = ~np.asarray(level(declared, block.values).fill_null(False))
             rows, values = rows + int(block.rows[wrong].sum()), values + int(wrong.sum())
         found.append(OffLevel(column.name, rows, values))
+        if keep is not None and sum(len(one.rows) for one in blocks) <= MOST_PAIRS:
+            keep[column.name] = counted(blocks)
     return tuple(found)
+
+
+def counted(blocks: Sequence[ValueRows]) -> Counted:
+    """Return distinct values in ascending order, and the rows of each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not blocks:
+        return pa.array([], pa.string()), np.zeros(0, np.int64)
+    values, rows = pa.concat_arrays([one.values for one in blocks]), np.concatenate([one.rows for one in blocks])
+    order = pc.sort_indices(values)
+    return values.take(order), rows[np.asarray(order)]
 
 
 def in_released_values(
@@ -110,8 +152,8 @@ def in_released_values(
     recodes = []
     for column in columns:
         if column.treatment.relation is CellRelation.MAPPED and (under := verifier_of(column, verifiers).under) is not None:
-            found = _one_array([block.values for block in engine.value_rows(released, column.name)])
-            if found is None:
+            found = distinct_labels(engine, released, column.name)
+            if not len(found):
                 continue
             declared = next(one for one in source.columns if one.name == column.name)
             stored = replace(declared, type=column.type, domain=None)
@@ -119,19 +161,20 @@ def in_released_values(
     return (engine.recode(source, recodes) if recodes else source), tuple(one.column.name for one in recodes)
 
 
-def _one_array(blocks: Sequence[Any]) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return distinct values in one array; None where the column holds none."""
+def distinct_labels(engine: MeasuringEngine, released: ReleasedFile, column: str) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return the distinct values of a column in one array."""
     import pyarrow as pa
 
-    return pa.concat_arrays(blocks) if blocks else None
+    blocks = [block.values for block in engine.value_rows(released, column)]
+    return pa.concat_arrays(blocks) if blocks else pa.array([], pa.string())
 
 
 def _under(under: Callable[..., Any], declared: object, released: Any, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
     found = under(declared, values, released)
-    return found.fill_null(_beyond(released)) if found.null_count else found
+    return found.fill_null(beyond(released)) if found.null_count else found
 
 
-def _beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+def beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     """Return a value of the column's type that is none of the released ones: a longer text, or what follows the largest."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -147,6 +190,15 @@ def _beyond(released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     return pc.add(most, pa.scalar(1).cast(kind)).cast(kind)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Pairs:
+    """Distinct pairs of a value of the source and the released one, Arrow arrays with null for missing, and the rows of each: (m,) int64."""
+
+    source: Any
+    released: Any
+    rows: NDArray[np.int64]
+
+
 def recoded_changes(
     columns: Sequence[ReleasedColumn],
     source: Staged,
@@ -154,14 +206,33 @@ def recoded_changes(
     row_map: Path,
     engine: MeasuringEngine,
     verifiers: Verifiers = VERIFIERS,
+    keep: dict[str, Pairs] | None = None,
 ) -> tuple[ColumnChange, ...]:
-    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's."""
+    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's.
+
+    ``keep``: takes the distinct pairs of each column, where they are not too many.
+    """
     planned = {column.name: column for column in columns if column.treatment.relation is CellRelation.MAPPED}
     totals = {name: np.zeros(4, np.int64) for name in planned}
     stands = {name: partial(verifier_of(one, verifiers).stands, declaration_of(one.treatment)) for name, one in planned.items()}
+    blocks: dict[str, list[ValuePairs]] = {}
     for block in engine.value_pairs(source, released, row_map, tuple(planned)) if planned else ():
         totals[block.column] += _judged(block, stands[block.column])
+        if keep is not None and sum(len(one.rows) for one in blocks.get(block.column, ())) <= MOST_PAIRS:
+            blocks.setdefault(block.column, []).append(block)
+    for name, found in blocks.items():
+        if keep is not None and (one := _together(found)) is not None:
+            keep[name] = one
     return tuple(ColumnChange(name, *map(int, total)) for name, total in totals.items())
+
+
+def _together(blocks: Sequence[ValuePairs]) -> Pairs | None:
+    import pyarrow as pa
+
+    if sum(len(one.rows) for one in blocks) > MOST_PAIRS:
+        return None
+    source, released = (pa.concat_arrays([getattr(one, side) for one in blocks]) for side in ("source", "released"))
+    return Pairs(source, released, np.concatenate([one.rows for one in blocks]))
 
 
 def _judged(block: ValuePairs, verify: Callable[[Any, Any], Any]) -> NDArray[np.int64]:

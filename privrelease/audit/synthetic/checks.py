@@ -110,8 +110,10 @@ def _made_wrong(evidence: SyntheticEvidence, one: MadeColumn) -> str | None:
     for block in evidence.engine.value_rows(evidence.first, evidence.name(one.name)):
         texts = _plain(block.values)
         if any(not isinstance(text, str) or not one.pattern.matches(text) for text in texts):
-            return f"{one.name} holds a text that its pattern does not describe, or none"
+            return f"{one.name} holds a text that its pattern does not describe"
         seen, rows = seen + len(texts), rows + int(block.rows.sum())
+    if rows != evidence.first.n_rows:
+        return f"a text of {one.name} is missing"
     if one.unique and seen != rows:
         return f"a text of {one.name} appears twice"
     return None

@@ -93,7 +93,7 @@ def _as_released(column: Column, sink: Sink) -> Column:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticEvidence:
-    """What the checks look at. ``engine`` None: no file was read, since there is none."""
+    """The evidence of the checks. ``engine`` None: no file was read, since there is none."""
 
     plan: SyntheticPlan
     target: SyntheticTarget
@@ -107,7 +107,7 @@ class SyntheticEvidence:
 
     @property
     def marked(self) -> bool:
-        """Whether the first column's name says that the release is not private."""
+        """Return whether the first column's name says that the release is not private."""
         return bool(self.first) and self.first is not None and self.first.columns[0].name.startswith(MARK)
 
     def name(self, column: str) -> str:
@@ -121,7 +121,7 @@ class SyntheticEvidence:
 
     @property
     def claim(self) -> SyntheticClaim | None:
-        """What the run says of the model."""
+        """Return the claim of the run about the model."""
         return None if self.target.manifest is None else self.target.manifest.synthetic
 
     @cached_property

@@ -83,7 +83,7 @@ class TableEvidence:
     source_rows: int | None = None
     outside: int = 0
     unnamed: tuple[str, ...] = ()
-    """Where the policy says nothing of persons: direct identifiers of which values occur in several rows of the source."""
+    """If the policy declares no persons: direct identifiers of which values occur in several rows of the source."""
 
     @property
     def rows(self) -> tuple[TableRow, ...]:
@@ -163,7 +163,7 @@ def table_evidence(
     alone = replace(plan, rules=replace(plan.rules, class_disclosure=False))
     judged_by = replace(plan, rules=replace(plan.rules, classes_judged=plan.class_check == "checked"))
     query = replace(plan.query, several=at_most > 1)
-    cells = cells_of(found, query)
+    cells = cells_of(engine.contributions(staged, query) if query.several else found, query)
     judged = joined((alone,), most=at_most, fetch=lambda asked: cells if asked == query else fetch(asked)).table
     judged = replace(judged, rules=plan.rules)
     evidence = replace(

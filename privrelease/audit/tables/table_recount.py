@@ -47,7 +47,7 @@ def cells_of(found: Contributions, asked: TableQuery) -> TableCells:
         if not len(first):
             continue
         held = cells[first]
-        alike = np.ones(len(first), np.int64) if found.alike is None else found.alike[order][first]  # who has one entry
+        alike = np.ones(len(first), np.int64) if found.alike is None else found.alike[order][first]
         np.add.at(persons, held, alike)
         np.add.at(rows, cells, found.rows[order] * (1 if found.alike is None else found.alike[order]))
         for i, values in enumerate(found.sums):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from privrelease.cli.console import PlainFormat
+from privrelease.cli.console import DiffFormat, PlainFormat, StopAt
 from privrelease.cli.exit import Ending, ending_of
 from privrelease.cli.findings_output import finding_value
 from privrelease.cli.policy_inputs import STDIN, for_each, policy_inputs, stdin_text
@@ -24,24 +23,7 @@ if TYPE_CHECKING:
     from privrelease.policy.changes.diff import PolicyChange
     from privrelease.report.forms.results import Result
 
-__all__ = ["DiffFormat", "StopAt", "diff"]
-
-
-class DiffFormat(StrEnum):
-    """Form of the output on stdout."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github"
-
-
-class StopAt(StrEnum):
-    """Changes that make the exit code 1: ``breaking`` stops at what weakens, too."""
-
-    NEVER = "never"
-    WEAKER = "weaker"
-    BREAKING = "breaking"
+__all__ = ["diff"]
 
 
 def diff(

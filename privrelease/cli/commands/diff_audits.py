@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.cli.commands.diff import DiffFormat, StopAt
+from privrelease.cli.console import DiffFormat, StopAt
 from privrelease.cli.exit import Ending
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from privrelease.cli.console import ExplainFormat
 from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
 from privrelease.texts.codes import FAMILIES, code_of, every_code, nearest_codes
@@ -16,17 +16,9 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.texts.codes import Code
 
-__all__ = ["ExplainFormat", "codes_page", "explain"]
+__all__ = ["codes_page", "explain"]
 
 _LONGEST_NAME = 60
-
-
-class ExplainFormat(StrEnum):
-    """Form of the output of ``privrelease explain``."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
 
 
 def explain(names: Sequence[str], form: ExplainFormat, console: Console) -> Ending:

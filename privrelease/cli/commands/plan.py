@@ -17,8 +17,7 @@ from privrelease.errors import UsageError
 from privrelease.findings import Severity
 from privrelease.pipeline.kinds import KINDS, kind_of
 from privrelease.pipeline.settings import chosen
-from privrelease.pipeline.spending import spendings
-from privrelease.pipeline.sweep import sweep
+from privrelease.pipeline.spending import spendings, sweep
 from privrelease.plan.model import named
 
 if TYPE_CHECKING:

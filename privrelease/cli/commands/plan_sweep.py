@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.output_files import Writer
-    from privrelease.pipeline.sweep import Swept
+    from privrelease.pipeline.spending import Swept
     from privrelease.units import Epsilon
 
 __all__ = ["check_chart", "draw", "header", "read_sweep", "table_rows"]

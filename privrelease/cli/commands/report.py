@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
-from privrelease.pipeline.rendering import FORMS, REGISTRY, STATEMENT, registry, statement
+from privrelease.pipeline.rendering import FORMS, REGISTRY, STATEMENT, html_page, known_standing, registry, statement
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +70,8 @@ def _one(audit: Path, edition: Edition, asked: Asked, console: Console) -> Endin
         content = registry(audit, result)
     elif asked.form == STATEMENT:
         content = statement(audit, result)
+    elif asked.form == "html":
+        content = html_page(result, edition, known_standing(path))
     else:
         content = FORMS[asked.form](result, edition)
     if asked.output is None:

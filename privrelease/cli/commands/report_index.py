@@ -75,6 +75,7 @@ def index_bytes(folder: Path, edition: Edition, seen_from: Path) -> tuple[bytes,
 
 
 def _entry(path: Path, folder: Path, edition: Edition, seen_from: Path) -> Entry | None:
+    from privrelease.pipeline.rendering import known_standing
     from privrelease.report.forms.json_report import read_audit
     from privrelease.report.pages.index import entry_of
     from privrelease.texts.catalogue import english
@@ -84,7 +85,7 @@ def _entry(path: Path, folder: Path, edition: Edition, seen_from: Path) -> Entry
         return None
     page = next((one for one in _pages(path, edition) if one.is_file()), None)
     link = None if page is None else quote(os.path.relpath(page, seen_from).replace(os.sep, "/"))
-    return entry_of(audit, edition, english(), link)
+    return entry_of(audit, edition, english(), link, known_standing(path))
 
 
 def _is_run(audit: Path) -> bool:

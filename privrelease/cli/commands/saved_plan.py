@@ -48,9 +48,9 @@ class SavedPlan(Document):
     inputs: dict[str, tuple[InputDigest, ...]]
     """Every file that a release reads, by release."""
     plan: dict[str, Any]
-    """What `privrelease plan --format json` prints without data."""
+    """The output of `privrelease plan --format json` without data."""
     forecasts: tuple[dict[str, Any], ...] = ()
-    """What it prints with --data."""
+    """The output with --data."""
 
     def content(self) -> bytes:
         """Return the file's text."""

@@ -11,9 +11,7 @@ from typing import Annotated
 import typer
 
 from privrelease.cli import options as o
-from privrelease.cli.commands.diff import DiffFormat, StopAt
-from privrelease.cli.commands.explain import ExplainFormat
-from privrelease.cli.console import Console, FailOn, Format, PlainFormat
+from privrelease.cli.console import Console, DiffFormat, ExplainFormat, FailOn, Format, PlainFormat, StopAt
 from privrelease.cli.exit import Ending, ended
 
 __all__ = ["diff", "explain", "hierarchy", "init", "schema", "show", "validate"]
@@ -102,6 +100,7 @@ def diff(
     fail_on: Annotated[
         StopAt, typer.Option("--fail-on", help="What makes the exit code 1; breaking stops at what weakens, too.")
     ] = StopAt.NEVER,
+    quiet: o.Quiet = False,
 ) -> Ending:
     """Say what changed: in a policy what is weaker, breaking, stricter or neutral, with the line; in audits what is worse.
 
@@ -109,7 +108,7 @@ def diff(
     """
     from privrelease.cli.commands.diff import diff as work
 
-    return ended(lambda: work(old, new, env, form, fail_on, Console(), only_policies=only_policies))
+    return ended(lambda: work(old, new, env, form, fail_on, Console(verbosity=-1 if quiet else 0), only_policies=only_policies))
 
 
 def show(
@@ -167,6 +166,8 @@ def hierarchy(
 
 def schema(
     of: Annotated[str, typer.Argument(metavar="policy|audit|manifest", help="Which format.")] = "policy",
+    *,
+    quiet: o.Quiet = False,
 ) -> Ending:
     """Print the JSON Schema of a format, for editors and pipelines.
 
@@ -174,7 +175,7 @@ def schema(
     """
     from privrelease.cli.commands.show import schema as work
 
-    return ended(lambda: work(of, Console()))
+    return ended(lambda: work(of, Console(verbosity=-1 if quiet else 0)))
 
 
 def explain(
@@ -183,6 +184,7 @@ def explain(
     ] = None,
     *,
     form: Annotated[ExplainFormat, typer.Option("--format", help="Form of what goes to stdout.")] = ExplainFormat.TEXT,
+    quiet: o.Quiet = False,
 ) -> Ending:
     """Say what a code means, what causes it and what to do about it.
 
@@ -190,7 +192,7 @@ def explain(
     """
     from privrelease.cli.commands.explain import explain as work
 
-    return ended(lambda: work(codes or (), form, Console()))
+    return ended(lambda: work(codes or (), form, Console(verbosity=-1 if quiet else 0)))
 
 
 def fmt(

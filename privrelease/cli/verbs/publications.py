@@ -24,6 +24,7 @@ def keygen(
         "privrelease.key"
     ),
     form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
 ) -> Ending:
     """Make an Ed25519 key pair: FILE (private, mode 0600) and FILE.pub.
 
@@ -31,7 +32,7 @@ def keygen(
     """
     from privrelease.cli.commands.signing import keygen as work
 
-    return ended(lambda: work(output, Console(form), unnamed=file))
+    return ended(lambda: work(output, Console(form, -1 if quiet else 0), unnamed=file))
 
 
 def sign(
@@ -68,6 +69,7 @@ def verify(
     ] = None,
     file: Annotated[list[Path] | None, typer.Option("--file", metavar="FILE", help="A released file to compare.")] = None,
     form: o.PlainFormatOption = PlainFormat.TEXT,
+    quiet: o.Quiet = False,
 ) -> Ending:
     """Verify a signed attestation and the files it speaks of, or a run's folder: manifest, files, audit, approvals.
 
@@ -75,7 +77,7 @@ def verify(
     """
     from privrelease.cli.commands.signing import verify as work
 
-    return ended(lambda: work(attestation, key or (), file or (), Console(form)))
+    return ended(lambda: work(attestation, key or (), file or (), Console(form, -1 if quiet else 0)))
 
 
 def approve(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
-__all__ = ["least_sizes", "linkable_class_sizes", "members", "person_class_sizes", "times_of"]
+__all__ = ["least_sizes", "linkable_class_sizes", "members", "pair_times", "person_class_sizes", "times_of"]
 
 Residual = Literal["lost", "class"]
 
@@ -48,6 +48,17 @@ def members(table: ClassTable, group: NDArray[np.intp]) -> tuple[NDArray[np.int6
 def times_of(table: ClassTable, persons: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many persons each of ``persons`` (m,), numbers of the table's, stands for."""
     return np.ones(len(persons), np.int64) if table.alike is None else table.alike[persons]
+
+
+def pair_times(table: ClassTable) -> NDArray[np.int64]:
+    """Return how many persons each of the table's (class, person) pairs stands for: (m,).
+
+    Errors: ValueError where the table has no persons.
+    """
+    if table.pairs_person is None:
+        msg = "the table does not say which persons its classes hold"
+        raise ValueError(msg)
+    return times_of(table, table.pairs_person.astype(np.int64))
 
 
 def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64], times: NDArray[np.int64]) -> MatchSizes | None:

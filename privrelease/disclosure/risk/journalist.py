@@ -47,7 +47,7 @@ class PopulationSizes:
 
     @property
     def own(self) -> PopulationSizes:
-        """What average and share are of: every person once, or the records."""
+        """Return the base of average and share: every person once, or the records."""
         return self if self.least is None else self.least
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def all_sets(costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int6
     return sets, (sets @ np.array(costs, np.int64)).astype(np.int64)
 
 
-def beam_sets(codes: NDArray[np.int32], costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def beam_sets(codes: NDArray[np.integer[Any]], costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return some hundred sets of columns for wide tables (m, q), as ``all_sets`` does: a beam grown one column at a time.
 
     From the empty set on, each of the best sets so far is extended by every column, and those that leave fewest classes per cost
@@ -66,7 +66,7 @@ def _as_rows(chosen: Sequence[Iterable[int]], q: int) -> NDArray[np.bool_]:
     return sets
 
 
-def _class_counter(codes: NDArray[np.int32]) -> Callable[[Sequence[frozenset[int]]], NDArray[np.int64]]:
+def _class_counter(codes: NDArray[np.integer[Any]]) -> Callable[[Sequence[frozenset[int]]], NDArray[np.int64]]:
     """Return a function that counts, for each of some sets of columns, the classes of ``codes`` (m, q) that are left without them."""
     from privrelease.disclosure.suppression.kernels import count_distinct
 
@@ -81,14 +81,14 @@ def _class_counter(codes: NDArray[np.int32]) -> Callable[[Sequence[frozenset[int
     return classes_left
 
 
-def set_layers(codes: NDArray[np.int32], costs: tuple[int, ...]) -> Iterator[NDArray[np.bool_]]:
+def set_layers(codes: NDArray[np.integer[Any]], costs: tuple[int, ...]) -> Iterator[NDArray[np.bool_]]:
     """Yield the candidate sets in layers of equal cost, cheapest first, each layer (s, q) bool."""
     sets, cost = all_sets(costs) if len(costs) <= ENUMERATED_COLUMNS else beam_sets(codes, costs)
     for _, rows in groupby(range(len(sets)), key=lambda row: int(cost[row])):
         yield sets[list(rows)]
 
 
-def candidate_sets(codes: NDArray[np.int32], costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def candidate_sets(codes: NDArray[np.integer[Any]], costs: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return the sets to try, by cost, and their costs; the last one is all columns."""
     sets, cost = all_sets(costs) if len(costs) <= ENUMERATED_COLUMNS else beam_sets(codes, costs)
     whole = sets.all(axis=1)

@@ -18,6 +18,8 @@ from privrelease.disclosure.suppression.repair import PartRepair, PersonRepair, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Problem
     from privrelease.disclosure.suppression.repair import Repair
@@ -102,15 +104,23 @@ def _cost(parts: Parts, problem: Problem) -> Fraction:
 
 def _solution(parts: Parts) -> Solution:
     order = np.argsort(parts.class_index, kind="stable")
-    present = parts.table.codes[parts.class_index] > 0
-    gone = (parts.suppressed | parts.dropped[:, None]) & present
     return Solution(
         class_index=parts.class_index[order].astype(np.uint32),
         records=parts.records[order],
         suppressed=parts.suppressed[order],
         dropped=parts.dropped[order],
-        lost_cells=(gone * parts.records[:, None]).sum(axis=0).astype(np.int64),
+        lost_cells=_lost_cells(parts),
     )
+
+
+def _lost_cells(parts: Parts) -> NDArray[np.int64]:
+    """Return the cells of each column that are lost; column by column, since parts may be millions."""
+    lost = np.zeros(parts.suppressed.shape[1], np.int64)
+    for column in range(len(lost)):
+        gone = parts.suppressed[:, column] | parts.dropped
+        gone &= parts.table.codes[parts.class_index, column] > 0
+        lost[column] = parts.records[gone].sum()
+    return lost
 
 
 def _by_person(parts: Parts) -> Solution:
@@ -124,12 +134,11 @@ def _by_person(parts: Parts) -> Solution:
     records = np.zeros(len(first), np.int64)
     np.add.at(records, pair_part, parts.records)
     chosen = first[order]
-    gone = (parts.suppressed | parts.dropped[:, None]) & (parts.table.codes[parts.class_index] > 0)
     return Solution(
         class_index=parts.class_index[chosen].astype(np.uint32),
         records=records,
         suppressed=parts.suppressed[chosen],
         dropped=parts.dropped[chosen],
-        lost_cells=(gone * parts.records[:, None]).sum(axis=0).astype(np.int64),
+        lost_cells=_lost_cells(parts),
         pair_part=pair_part.astype(np.uint32),
     )

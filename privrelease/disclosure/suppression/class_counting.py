@@ -7,10 +7,11 @@ where F comes from sampling weights, it counts in units of ``1/scale`` and each 
 from __future__ import annotations
 
 from math import floor, log2
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from privrelease.disclosure.classes.persons import times_of
 from privrelease.disclosure.suppression.partition import factorise
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from privrelease.disclosure.suppression.problem import Requirement
 
 __all__ = ["ClassCounter", "PersonCrowd", "PopulationCrowd", "RecordCrowd", "WeightCrowd", "crowd_of"]
+
+
+PersonSizes: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
 
 
 class ClassCounter(Protocol):
@@ -39,8 +43,10 @@ class ClassCounter(Protocol):
         """Return F of each member's group in units of ``1/scale``, (m,)."""
         ...
 
-    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the smallest of the ``sizes`` (m,) of the members in which each person is, (persons,); None where every record is a person."""
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> PersonSizes | None:
+        """Return persons by the smallest of the ``sizes`` (m,) of the members in which they are: how many, and that size; None where every record is a
+        person.
+        """
         ...
 
 
@@ -87,12 +93,14 @@ class PersonCrowd:
         self._length = np.diff(bounds)[parts.class_index]
         self._person = table.pairs_person.astype(np.int64)
         self._span = int(self._person.max(initial=0)) + 1
+        self._times = times_of(table, np.arange(self._span))
 
     def in_file(self, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count distinct persons."""
         length, person = self._persons(members)
-        seen = np.unique(np.repeat(group, length) * self._span + person) // self._span
-        return np.bincount(seen, minlength=int(group.max(initial=-1)) + 1).astype(np.int64)[group]
+        seen = np.unique(np.repeat(group, length) * self._span + person)
+        times = self._times[seen % self._span]
+        return np.bincount(seen // self._span, times, minlength=int(group.max(initial=-1)) + 1).astype(np.int64)[group]
 
     def in_population(
         self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
@@ -101,28 +109,33 @@ class PersonCrowd:
         del codes
         return self.in_file(members, group)
 
-    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> PersonSizes | None:
         """A person is as much at risk as in the smallest class that it is in."""
         length, person = self._persons(members)
         theirs = np.repeat(sizes, length)
         order = np.argsort(person, kind="stable")
         starts = np.flatnonzero(np.diff(person[order], prepend=-1))
-        return np.minimum.reduceat(theirs[order], starts) if len(starts) else np.zeros(0, np.int64)
+        if not len(starts):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return self._times[person[order][starts]], np.minimum.reduceat(theirs[order], starts)
 
     def least(
         self, members: NDArray[np.int64], group: NDArray[np.int64], of_pair: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the group of every distinct (group, person), and the smallest value of ``of_pair`` among the person's pairs there."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the group of every distinct (group, person), the smallest value of ``of_pair`` among the person's pairs there, and how many persons it
+        is of.
+        """
         length, pairs = self._pairs(members)
         keys = np.repeat(group, length) * self._span + self._person[pairs]
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
         if not len(starts):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return keys[order][starts] // self._span, np.minimum.reduceat(of_pair[pairs][order], starts)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        first = keys[order][starts]
+        return first // self._span, np.minimum.reduceat(of_pair[pairs][order], starts), self._times[first % self._span]
 
     def _persons(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many persons each member has, (m,), and all of them one after the other."""
+        """Return the number of persons of each member, (m,), and all of them one after the other."""
         length, pairs = self._pairs(members)
         return length, self._person[pairs]
 
@@ -177,11 +190,11 @@ class WeightCrowd:
         if self._persons is None:
             np.add.at(totals, group, self._units[members])
         else:
-            of_person, least = self._persons.least(members, group, self._of_pair)
-            np.add.at(totals, of_person, least)
+            of_person, least, times = self._persons.least(members, group, self._of_pair)
+            np.add.at(totals, of_person, least * times)
         return np.maximum(totals[group], self.in_file(members, group) * self.scale)
 
-    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> PersonSizes | None:
         """Find persons as the file does."""
         return self._inner.by_person(members, sizes)
 
@@ -224,9 +237,10 @@ class PopulationCrowd:
             np.add.at(totals, group, self._population.counts)
             return totals
         span = int(persons.max(initial=0)) + 1
-        return np.bincount(np.unique(group[classes] * span + persons) // span, minlength=size).astype(np.int64)
+        seen = np.unique(group[classes] * span + persons)
+        return np.bincount(seen // span, times_of(self._population, seen % span), minlength=size).astype(np.int64)
 
-    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def by_person(self, members: NDArray[np.int64], sizes: NDArray[np.int64]) -> PersonSizes | None:
         """Find persons as the file does."""
         return self._inner.by_person(members, sizes)
 

@@ -102,9 +102,7 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: ClassCounter, r
         below[counted] = outside < smallest_count(highest, scale)
     first = first_members(group)
     f, larger = inside[first], outside[first]
-    least = crowd.by_person(counted, outside)
-    once = np.ones(0 if least is None else len(least), np.int64)
-    who, sizes = (f, larger) if least is None else (once, least)
+    who, sizes = crowd.by_person(counted, outside) or (f, larger)
     return RiskState(
         residual,
         below,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.suppression.kernels import Joint
+    from privrelease.disclosure.suppression.arrays import Joint
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Requirement
     from privrelease.disclosure.suppression.target import Target
@@ -97,7 +97,7 @@ def _joint(
     *,
     drops: bool,
 ) -> Joint:
-    from privrelease.disclosure.suppression.kernels import Joint
+    from privrelease.disclosure.suppression.arrays import Joint
 
     own = [field[np.searchsorted(seen, np.array(one.columns))] for one in requirements]
     size = (len(requirements), slots)

@@ -27,7 +27,7 @@ __all__ = ["Links", "PersonItems", "person_groups", "take_linked_standing"]
 @dataclass(frozen=True, slots=True)
 class Links:
     """Links between persons and the parts in which they have rows: ``part`` (m,), ``person`` (m,) sorted ascending,
-    0..persons-1; ``rows`` (m,) of each pair.
+    0..persons-1; ``rows`` (m,) of each pair; ``times`` (persons,) how many persons each stands for, who all have as many rows in the same parts.
 
     ``multiset``: whether the number of equal rows tells persons apart.
     """
@@ -36,6 +36,7 @@ class Links:
     person: NDArray[np.int64]
     rows: NDArray[np.int64]
     multiset: bool
+    times: NDArray[np.int64]
 
     @property
     def persons(self) -> int:
@@ -77,12 +78,13 @@ def person_groups(codes: NDArray[np.int32], person: NDArray[np.int64], rows: NDA
 
 @dataclass(frozen=True, slots=True)
 class PersonItems:
-    """Persons as items of greedy: item i is person ``who[i]``, its rows are ``codes[start[i]:start[i + 1]]``."""
+    """Persons as items of greedy: item i stands for ``times[i]`` persons, the rows of each are ``codes[start[i]:start[i + 1]]``."""
 
     codes: NDArray[np.int32]
     start: NDArray[np.int64]
     rows: NDArray[np.int64] | None
     records: NDArray[np.int64]
+    times: NDArray[np.int64]
     need: int
 
     def with_missing(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -113,7 +115,7 @@ class PersonItems:
         taken[: len(waiting)] = columns
         shown[taken[item]] = 0
         group = person_groups(shown, item, None if self.rows is None else self.rows[row])
-        large = np.bincount(group)[group] >= self.need
+        large = np.bincount(group, self.times[together])[group] >= self.need
         shows = np.zeros(len(together), np.bool_)
         shows[item[(shown > 0).any(axis=1)]] = True
         return np.flatnonzero((large & shows)[: len(waiting)])
@@ -134,21 +136,23 @@ def take_linked_standing(parts: Parts, links: Links, requirement: Requirement, r
     residual, below, stray = (np.zeros(len(parts), np.bool_) for _ in range(3))
     empty = ~parts.dropped & ~(codes > 0).any(axis=1)
     residual[part[~shows[person]]] = True
-    if residual_rule == "drop" and 0 < np.count_nonzero(~shows) < thresholds.k:
+    times = links.times[named]
+    if residual_rule == "drop" and 0 < int(times[~shows].sum()) < thresholds.k:
         stray = residual & empty
     if not shows.any():
         return RiskState(residual, below, stray, average_holds=True, at_risk_holds=True)
     counted = np.flatnonzero(shows[person])
-    who = np.unique(person[counted], return_inverse=True)[1]
+    counted_persons, who = np.unique(person[counted], return_inverse=True)
+    times = times[counted_persons]
     group = person_groups(codes[part[counted]], who, rows[counted] if links.multiset else None)
-    size = np.bincount(group)
+    size = np.bincount(group, times).astype(np.int64)
     f = size[group]
     if thresholds.highest is not None:
         below[part[counted][f[who] < thresholds.k]] = True
-    n = len(f)
+    n = int(times.sum())
     average_holds = thresholds.average is None or len(size) <= thresholds.average * n
     at_risk_holds = True
     if thresholds.at_risk is not None:
-        exposed = int(np.count_nonzero(f < smallest_count(thresholds.at_risk.above, 1)))
+        exposed = int(times[f < smallest_count(thresholds.at_risk.above, 1)].sum())
         at_risk_holds = exposed <= thresholds.at_risk.share * n
     return RiskState(residual, below, stray, average_holds=average_holds, at_risk_holds=at_risk_holds)

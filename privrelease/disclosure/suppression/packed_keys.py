@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["kept_bits", "pack"]
 
 
-def pack(codes: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def pack(codes: NDArray[np.integer[Any]]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the keys (words, m) of ``codes`` (m, q), and the bits of each column in them, (words, q). Missing = 0 = no bit.
 
     >>> keys, fields = pack(np.array([[1, 2], [3, 0]], np.int32))

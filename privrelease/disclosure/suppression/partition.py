@@ -13,9 +13,11 @@ all cut points belong to one part and to one column set each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from privrelease.disclosure.classes.persons import pair_times
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "cut_alike", "factorise", "first_members"]
 
 
-def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
+def factorise(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Number the distinct rows of ``codes`` (m, q): an (m,) array of ids 0..groups-1, exact for any number of columns.
 
     Columns are packed into 62-bit integers; whenever the next column would not fit, the packed prefix is renumbered first.
@@ -52,7 +54,7 @@ def factorise(codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]
     return np.unique(packed, return_inverse=True)[1].astype(np.int64)
 
 
-def first_members(group: NDArray[np.int64]) -> NDArray[np.int64]:
+def first_members(group: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return the first index of each group, (groups,), for ids 0..groups-1.
 
     >>> first_members(np.array([1, 0, 1])).tolist()
@@ -85,17 +87,20 @@ class Parts:
     def untouched(cls, table: ClassTable) -> Parts:
         """One part per class that loses nothing."""
         j, q = table.codes.shape
-        return cls(table, np.arange(j), table.counts.astype(np.int64), np.zeros((j, q), np.bool_), np.zeros(j, np.bool_))
+        return cls(
+            table, np.arange(j), table.counts.astype(np.int64, copy=False), np.zeros((j, q), np.bool_), np.zeros(j, np.bool_)
+        )
 
     @classmethod
     def by_pair(cls, table: ClassTable, pair_rows: NDArray[np.int64]) -> Parts:
         """One part per (class, person) pair that loses nothing."""
-        if table.pairs_class is None:
+        if table.pairs_class is None or table.pairs_person is None:
             msg = "parts by person need the pairs of classes and persons"
             raise ValueError(msg)
         m, q = len(pair_rows), table.codes.shape[1]
         where = table.pairs_class.astype(np.int64)
-        return cls(table, where, pair_rows.astype(np.int64), np.zeros((m, q), np.bool_), np.zeros(m, np.bool_))
+        records = pair_rows.astype(np.int64) * pair_times(table)
+        return cls(table, where, records, np.zeros((m, q), np.bool_), np.zeros(m, np.bool_))
 
     def __len__(self) -> int:
         return len(self.records)
@@ -110,8 +115,8 @@ class Parts:
 
     def replace(
         self,
-        members: NDArray[np.int64],
-        origin: NDArray[np.int64],
+        members: NDArray[np.integer[Any]],
+        origin: NDArray[np.integer[Any]],
         records: NDArray[np.int64],
         suppressed: NDArray[np.bool_],
     ) -> None:

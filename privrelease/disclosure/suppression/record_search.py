@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.suppression.kernels import Places
+    from privrelease.disclosure.suppression.arrays import Places
     from privrelease.disclosure.suppression.record_state import RecordState, Step
     from privrelease.disclosure.suppression.target import Target
 
@@ -48,13 +48,13 @@ class Assignment:
     suppressed: NDArray[np.bool_]
 
 
-def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need: int) -> NDArray[np.int32]:
-    """Return ``codes`` (m, q) with every value that fewer than ``need`` records have set to 0, the rest renumbered densely.
+def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need: int) -> NDArray[np.unsignedinteger]:
+    """Return ``codes`` (m, q) with every value that fewer than ``need`` records have set to 0, the rest renumbered densely, as narrow as they fit.
 
     >>> hide_rare_values(np.array([[1, 7], [1, 9]], np.int32), np.array([2, 1]), 2).tolist()
     [[1, 1], [1, 0]]
     """
-    dense = np.zeros_like(codes)
+    dense = np.zeros(codes.shape, np.min_scalar_type(int(codes.max(initial=0))))
     for column in range(codes.shape[1]):
         values: NDArray[np.integer[Any]] = codes[:, column]
         first = 0
@@ -71,7 +71,7 @@ def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need:
 
 
 def search_records(
-    codes: NDArray[np.int32], records: NDArray[np.int64], *, target: Target, costs: tuple[int, ...]
+    codes: NDArray[np.integer[Any]], records: NDArray[np.int64], *, target: Target, costs: tuple[int, ...]
 ) -> Assignment:
     """Assign every record of the classes ``codes`` (m, q) to a set of columns so that ``target`` is met.
 
@@ -79,23 +79,24 @@ def search_records(
     each column.
     What reaches no class loses all its columns.
     """
-    from privrelease.disclosure.suppression.record_state import RecordState  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import RecordState
 
     state = RecordState(codes, records, costs)
+    del codes, records  # as long as the classes, which may be millions
     state.run(_uniform(state, target.need))
     parts = state.parts if _met(state, target) else _meet_limits(state, target)
     return Assignment(parts.item, parts.records, state.columns[parts.set])
 
 
 def _uniform(state: RecordState, need: int) -> Schedule:
-    from privrelease.disclosure.suppression.record_state import Step  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import Step
 
     return [Step(band, need) for band in range(len(state.bands))]
 
 
 def _restarted(state: RecordState, safe: int, need: int, turn: int) -> Schedule:
     """Return a schedule that asks ``safe`` of the bands before ``turn``, then ``need`` of all bands of what still waits."""
-    from privrelease.disclosure.suppression.record_state import Step  # numba is slow to load
+    from privrelease.disclosure.suppression.record_state import Step
 
     bands = range(len(state.bands))
     return [Step(band, safe, safe) for band in bands if band < turn] + [Step(band, need, safe) for band in bands]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.suppression import kernels as grouping
+from privrelease.disclosure.suppression import kernels
+from privrelease.disclosure.suppression.arrays import Classes, Nodes, Places, Sets, Waiting
 from privrelease.disclosure.suppression.candidate_sets import candidate_sets
-from privrelease.disclosure.suppression.kernels import Classes, Nodes, Places, Sets, Waiting
 from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
 
 if TYPE_CHECKING:
@@ -49,15 +49,17 @@ class RecordState:
     about one cell's cost.
     """
 
-    def __init__(self, codes: NDArray[np.int32], records: NDArray[np.int64], costs: tuple[int, ...]) -> None:
-        self._codes = codes
-        self._records = records.astype(np.int64)
+    def __init__(self, codes: NDArray[np.integer[Any]], records: NDArray[np.int64], costs: tuple[int, ...]) -> None:
+        self._records = records.astype(np.int64, copy=False)
         self.columns, nominal = candidate_sets(codes, costs)
         column_cost = 2 * np.array(costs, np.int64)
         self._half_cell = int(column_cost[column_cost > 0].min(initial=1 << 40)) // 2
         bit = np.int64(1) << np.arange(len(costs))
         keys, fields = pack(codes)
-        self._classes = Classes(keys, ((codes > 0) * bit).sum(axis=1).astype(np.int64))
+        present = np.zeros(len(codes), np.int64)
+        for column in range(codes.shape[1]):
+            present |= np.where(codes[:, column] > 0, bit[column], 0)
+        self._classes = Classes(keys, present)
         set_bits = (self.columns * bit).sum(axis=1).astype(np.int64)
         self._sets = Sets(kept_bits(fields, self.columns), set_bits, 2 * nominal, column_cost)
         band_of = self._sets.cost[:-1] // (2 * self._half_cell)
@@ -68,8 +70,8 @@ class RecordState:
         items = len(self._records)
         room = items + items // 2 + 1024
         self.places = Places(
-            item=np.concatenate([np.arange(items), np.zeros(room - items, np.int64)]),
-            records=np.concatenate([self._records, np.zeros(room - items, np.int64)]),
+            item=_with_room(np.arange(items), room),
+            records=_with_room(self._records, room),
             set=np.full(room, len(self.columns) - 1, np.int32),
             node=np.zeros(room, np.int32),
             cost=np.zeros(room, np.int64),
@@ -81,17 +83,34 @@ class RecordState:
             size=np.zeros(room, np.int64),
             used=np.array([items, 1, items], np.int64),
         )
-        work = 1 << max(4, (2 * items).bit_length())
+        self._wait(np.arange(items), self._classes.key.copy(), self._records.copy())
+
+    def _wait(self, part: NDArray[np.int64], key: NDArray[np.uint64], records: NDArray[np.int64]) -> None:
+        """Let these parts wait, with work space for as many."""
+        self._count = len(part)
+        slots = 1 << max(4, (2 * self._count).bit_length())
         self._waiting = Waiting(
-            part=np.arange(items),
-            key=self._classes.key.copy(),
-            records=self._records.copy(),
-            masked=np.empty(items, np.uint64),
-            table=np.empty(work, np.uint64),
-            totals=np.empty(work, np.int64),
-            slot=np.empty(items, np.int32),
+            part=part,
+            key=key,
+            records=records,
+            masked=np.empty(self._count, np.uint64),
+            table=np.empty(slots, np.uint64),
+            totals=np.empty(slots, np.int64),
+            slot=np.empty(self._count, np.int32),
         )
-        self._count = items
+
+    def _without_work_space(self) -> Waiting:
+        """Return the waiting parts alone, without keys: while donors are looked for, which takes much room itself, nothing is counted."""
+        nothing, no_keys = np.zeros(0, np.uint64), np.zeros((len(self._classes.key), 0), np.uint64)
+        return Waiting(
+            self._waiting.part[: self._count].copy(),
+            no_keys,
+            self._waiting.records[: self._count].copy(),
+            nothing,
+            nothing,
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int32),
+        )
 
     @property
     def parts(self) -> Places:
@@ -110,11 +129,16 @@ class RecordState:
             if donors and self._count:
                 highest = int(self._sets.cost[self.bands[step.band]].max())
                 self.places.cost[self._waiting.part[: self._count]] = highest + self._half_cell
+                self._waiting = self._without_work_space()
                 near = self.bands[step.band] if not step.band else np.concatenate(self.bands[step.band - 1 : step.band + 1])
                 self._complete(near, step.need, step.safe)
                 self._drop_placed()
         left = self._waiting.part[: self._count]
-        self.places.cost[left] = (self._codes[self.places.item[left]] > 0) @ self._sets.column_cost
+        present = self._classes.present[self.places.item[left]]
+        cost = np.zeros(len(left), np.int64)
+        for column, of_one in enumerate(self._sets.column_cost.tolist()):
+            cost += (present >> column & 1) * of_one
+        self.places.cost[left] = cost
 
     def figures(self, safe: int) -> Figures:
         """Count classes, records and exposed records."""
@@ -131,20 +155,19 @@ class RecordState:
             heap = [(-(1 << 62), int(row)) for row in band[self._sets.cost[band] == cost]]
             while heap and self._count:
                 _, row = heapq.heappop(heap)
-                reached = grouping.count_reached(self._waiting, self._count, row, need, self._sets)
+                reached = kernels.count_reached(self._waiting, self._count, row, need, self._sets)
                 if reached and heap and -reached > heap[0][0]:
                     heapq.heappush(heap, (-reached, row))
                 elif reached:
-                    self._count = grouping.release_reached(
+                    self._count = kernels.release_reached(
                         self._waiting, self._count, row, need, self._classes, self._sets, self.places, self._nodes
                     )
 
     def _drop_placed(self) -> None:
-        still = self.places.node[self._waiting.part[: self._count]] == 0
-        count = int(np.count_nonzero(still))
-        for values in (self._waiting.part, *self._waiting.key, self._waiting.records):
-            values[:count] = values[: self._count][still]
-        self._count = count
+        waiting = self._waiting
+        still = np.flatnonzero(self.places.node[waiting.part] == 0)
+        part = waiting.part[still]
+        self._wait(part, np.ascontiguousarray(self._classes.key[:, self.places.item[part]]), waiting.records[still])
 
     def spend(self, slack: tuple[int, int], need: int, safe: int) -> None:
         """Open cheaper classes while ``slack`` (classes, exposed records) leaves room, the most gainful first."""
@@ -164,8 +187,9 @@ class RecordState:
         free = (node == 0) | (records == size) | (size > np.where(size >= safe, max(safe, need), need))
         movable = np.flatnonzero(free & (records > 0))
         movable = movable[_dearest_first(self.places.cost[movable])]
+        del node, size, records, free  # as long as the parts
         return int(
-            grouping.complete_groups(
+            kernels.complete_groups(
                 movable,
                 chosen,
                 need,
@@ -195,7 +219,7 @@ class RecordState:
         other_set = np.zeros(len(parts), np.int32)
         other_node = np.zeros(len(parts), np.int32)
         other_cost = np.zeros(len(parts), np.int64)
-        grouping.find_alternatives(
+        kernels.find_alternatives(
             parts, least, self._classes, self._sets, self.places, self._nodes, other_set, other_node, other_cost
         )
         loss = np.zeros(len(closing), np.int64)
@@ -206,7 +230,7 @@ class RecordState:
         place[rank] = np.arange(len(closing))
         line = np.argsort(place[which], kind="stable")
         before = self.figures(safe)
-        grouping.close_classes(
+        kernels.close_classes(
             closing[rank],
             np.searchsorted(place[which][line], np.arange(len(closing) + 1)),
             parts[line],
@@ -220,6 +244,13 @@ class RecordState:
             np.array(excess, np.int64),
         )
         return self.figures(safe) != before
+
+
+def _with_room(values: NDArray[np.int64], room: int) -> NDArray[np.int64]:
+    """Return ``values`` with zeros after them, (room,); memory is taken only once it is written."""
+    wide = np.zeros(room, np.int64)
+    wide[: len(values)] = values
+    return wide
 
 
 def _dearest_first(cost: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,10 +6,11 @@ Cells and records are only ever taken away, so repairing ends, at the latest wit
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from privrelease.disclosure.classes.persons import pair_times, times_of
 from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
 from privrelease.disclosure.suppression.evaluation import take_standing
 from privrelease.disclosure.suppression.joint_restore import restore_jointly
@@ -121,6 +122,7 @@ class PartRepair:
             return
         if self._splits and isinstance(crowd, RecordCrowd) and len(columns) <= MOST_COLUMNS and not exactly:
             del shown, crowd  # as long as the parts
+            members = members.astype(np.int32)
             self._split(columns, members, self._targets.target(number))
             return
         need = self._targets.need(number, standing) * crowd.scale
@@ -158,24 +160,37 @@ class PartRepair:
         requirements = self._problem.requirements
         return self._splits and all(isinstance(crowd_of(self.parts, one), RecordCrowd) for one in requirements)
 
-    def _split(self, columns: tuple[int, ...], members: NDArray[np.int64], target: Target) -> None:
+    def _split(self, columns: tuple[int, ...], members: NDArray[np.integer[Any]], target: Target) -> None:
+        origin, sizes, suppressed = self._pieces(columns, members, target)
+        self.parts.replace(members, origin, sizes, suppressed)
+
+    def _pieces(
+        self, columns: tuple[int, ...], members: NDArray[np.integer[Any]], target: Target
+    ) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64], NDArray[np.bool_]]:
+        """Search the records of ``members``; return the part, the records and the lost cells (m, q) of every piece that they are cut into."""
         own = self.parts.records[members]
         codes = hide_rare_values(self.parts.codes(columns)[members], own, target.need)
-        item = factorise(codes)
+        item = factorise(codes).astype(
+            np.int32
+        )  # what is held while the search goes on is as long as the classes, and so kept narrow
         first = first_members(item)
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
-        distinct, hidden = codes[first], codes == 0
-        del codes, first
-        found = search_records(distinct, records, target=target, costs=self._targets.costs(columns))
-        del distinct
+        distinct, hidden = [codes[first]], np.packbits(codes == 0, axis=1)
+        del codes, first, own
+        found = search_records(distinct.pop(), records, target=target, costs=self._targets.costs(columns))
+        del records
         line = np.argsort(item, kind="stable")
+        del item
         assigned_line = np.argsort(found.item, kind="stable")
-        origin, assigned, sizes = cut_alike(own[line], found.records[assigned_line])
+        origin, assigned, sizes = cut_alike(self.parts.records[members[line]], found.records[assigned_line])
         origin = line[origin]
+        lost = found.suppressed[assigned_line[assigned]] | np.unpackbits(hidden[origin], axis=1, count=len(columns)).view(
+            np.bool_
+        )
         suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
-        suppressed[:, np.array(columns, np.int64)] = found.suppressed[assigned_line[assigned]] | hidden[origin]
-        self.parts.replace(members, members[origin], sizes, suppressed)
+        suppressed[:, np.array(columns, np.int64)] = lost
+        return members[origin], sizes, suppressed
 
 
 class PersonRepair:
@@ -188,16 +203,18 @@ class PersonRepair:
             raise ValueError(msg)
         by_person = problem.pair_rows is not None
         rows = np.ones(len(table.pairs_class), np.int64) if problem.pair_rows is None else problem.pair_rows
-        if int(rows.sum()) != table.n_records and (by_person or problem.knows_rows):
+        if int((rows * pair_times(table)).sum()) != table.n_records and (by_person or problem.knows_rows):
             msg = "the rows of the (class, person) pairs do not make up the records"
             raise ValueError(msg)
         self._problem = problem
         self._targets = _Targets(problem)
         self.parts = Parts.by_pair(table, rows) if by_person else Parts.untouched(table)
-        person = np.unique(table.pairs_person, return_inverse=True)[1].astype(np.int64)
+        numbers, codes = np.unique(table.pairs_person, return_inverse=True)
+        person = codes.astype(np.int64)
         order = np.argsort(person, kind="stable")
         pair = np.arange(len(person)) if by_person else table.pairs_class.astype(np.int64)
-        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows)
+        times = times_of(table, numbers.astype(np.int64))
+        self._links = Links(pair[order], person[order], rows[order], problem.knows_rows, times)
 
     def measure(self, number: int) -> RiskState:
         """Measure requirement ``number``."""
@@ -222,14 +239,16 @@ class PersonRepair:
         chosen = np.flatnonzero(shows[links.person] & ~self.parts.dropped[links.part])
         if not len(chosen):
             return
-        person = np.unique(links.person[chosen], return_inverse=True)[1]
+        named, person = np.unique(links.person[chosen], return_inverse=True)
+        times = links.times[named]
         start = np.searchsorted(person, np.arange(int(person[-1]) + 2))
         rows = links.rows[chosen]
         items = PersonItems(
             codes=codes[links.part[chosen]],
             start=start,
             rows=rows if links.multiset else None,
-            records=np.add.reduceat(rows, start[:-1]),
+            records=np.add.reduceat(rows, start[:-1]) * times,
+            times=times,
             need=self._targets.need(number, standing),
         )
         masks = layered_greedy(items, self._targets.costs(columns))

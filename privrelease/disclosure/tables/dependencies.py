@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.tables.published_table import PrintedTable
+    from privrelease.disclosure.tables.rules import CellRules
     from privrelease.relational.tables import Membership, TableCells
 
-__all__ = ["MOST_NESTED", "Dependency", "column_dependencies", "membership_dependencies"]
+__all__ = ["MOST_NESTED", "Dependency", "column_dependencies", "granted_cells", "membership_dependencies"]
 
 #: The most cells of a table's columns together with those that they determine.
 MOST_NESTED: Final = 20_000
@@ -50,6 +52,21 @@ def column_dependencies(
         for column, on, counts in ((first, second, rows), (second, first, rows.T)):
             if (public is None or on in public) and _is_determined(counts):
                 yield Dependency(column, on, _absent(counts))
+
+
+def granted_cells(
+    one: PrintedTable, rules: CellRules, public: Collection[str] | None, fetch: Callable[[TableQuery], TableCells]
+) -> NDArray[np.bool_] | None:
+    """Return the cells of a single table, (cells,), that are known to be empty since one of its columns determines another; None where
+    empty cells are printed, or are what class disclosure protects.
+    """
+    if rules.zeros_shown or rules.class_disclosure or len(one.by) < 2:
+        return None
+    empty = np.zeros(one.layout.shape, np.bool_)
+    for found in column_dependencies(dict(zip(one.by, one.keys, strict=True)), public, fetch):
+        sides = [one.by.index(found.column), one.by.index(found.on)]
+        np.moveaxis(empty, sides, [0, 1])[found.absent[:, 0], found.absent[:, 1]] = True
+    return empty.reshape(-1)
 
 
 def membership_dependencies(

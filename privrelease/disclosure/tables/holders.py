@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.tables import TableQuery
 
-__all__ = ["Holders", "with_totals"]
+__all__ = ["Holders", "of_cells", "with_totals"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,3 +111,10 @@ def with_totals(found: Contributions, asked: TableQuery) -> Contributions:
         return np.add.reduceat(in_order, first, axis=-1) if len(first) else in_order
 
     return Contributions(cells[first], persons[first], added(rows), added(found.sums), added(found.known), found.left_out)
+
+
+def of_cells(entries: Contributions, kept: NDArray[np.bool_] | NDArray[np.int64], cells: NDArray[np.int64]) -> Contributions:
+    """Return the entries of ``kept``, numbered by other ``cells``."""
+    return Contributions(
+        cells, entries.persons[kept], entries.rows[kept], entries.sums[:, kept], entries.known[:, kept], entries.left_out
+    )

@@ -21,24 +21,24 @@ from privrelease.disclosure.tables.dependencies import (
     MOST_NESTED,
     Dependency,
     column_dependencies,
+    granted_cells,
     membership_dependencies,
 )
-from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
-from privrelease.disclosure.tables.holders import Holders, with_totals
-from privrelease.disclosure.tables.layout import Layout, Relation
-from privrelease.disclosure.tables.rules import Magnitude
-from privrelease.disclosure.tables.two_values import Side, both_sides, columns_of_two, side_figures
+from privrelease.disclosure.tables.holders import Holders, of_cells, with_totals
+from privrelease.disclosure.tables.layout import Relation
+from privrelease.disclosure.tables.protected_table import protected_table
+from privrelease.disclosure.tables.two_values import Side, both_sides, columns_of_two
 from privrelease.relational.filters import columns_of
-from privrelease.relational.tables import Contributions, Membership, TableQuery
+from privrelease.relational.tables import Contributions, Membership, TableCells, TableQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable, TwoValues
+    from privrelease.disclosure.tables.figures import ProtectedTable
+    from privrelease.disclosure.tables.published_table import PrintedTable, TwoValues
     from privrelease.disclosure.tables.rules import CellRules
-    from privrelease.relational.tables import TableCells
 
 __all__ = ["Linked", "LinkedCells", "TooManyCellsError", "TooManyNestedError", "linked"]
 
@@ -105,27 +105,12 @@ def linked(
         places = (np.arange(one.layout.size),)
         two = columns_of_two(tables, fetch)
         sides = {name: (values, both_sides(query, name, values, fetch)) for name, values in two.items()}
-        found = _protected(one.layout, cells, tables, places, rules, most, names, sides)
-        found = replace(found, granted=_granted(one, rules, public, fetch))
+        found = protected_table(one.layout, cells, tables, places, rules, most, names, sides)
+        found = replace(found, granted=granted_cells(one, rules, public, fetch))
         if cells.several is not None:
             found = replace(found, holders=Holders(with_totals(cells.several, query), one.layout.size))
         return Linked(found, places, cells, names)
     return _Linking(tables, rules, unit, most, fetch, names, public).linked()
-
-
-def _granted(
-    one: PrintedTable, rules: CellRules, public: Collection[str] | None, fetch: Callable[[TableQuery], TableCells]
-) -> NDArray[np.bool_] | None:
-    """Cells of a single table that are known to be empty since one of its columns determines another; None where empty cells are
-    printed, or are what class disclosure protects.
-    """
-    if rules.zeros_shown or rules.class_disclosure or len(one.by) < 2:
-        return None
-    empty = np.zeros(one.layout.shape, np.bool_)
-    for found in column_dependencies(dict(zip(one.by, one.keys, strict=True)), public, fetch):
-        sides = [one.by.index(found.column), one.by.index(found.on)]
-        np.moveaxis(empty, sides, [0, 1])[found.absent[:, 0], found.absent[:, 1]] = True
-    return empty.reshape(-1)
 
 
 @dataclass(eq=False, slots=True)
@@ -182,7 +167,7 @@ class _Linking:
         places = tuple(self._places(table, box) for table, box in zip(self.tables, boxes, strict=False))
         cells = self._all_cells()
         found = replace(
-            _protected(layout, cells, self.tables, places, self.rules, self.most, self.names, self._both_sides()),
+            protected_table(layout, cells, self.tables, places, self.rules, self.most, self.names, self._both_sides()),
             holders=self._holders((*boxes, *(() if together is None else (together,)))),
         )
         for cell, number in self.numbers.items():
@@ -362,8 +347,6 @@ class _Linking:
         return {name: (values, (side(name, 0), side(name, 1))) for name, values in self.two.items()}
 
     def _all_cells(self) -> TableCells:
-        from privrelease.relational.tables import TableCells
-
         order = [(box.cells, place) for box, place in self._in_order()]
         one = np.array
         return TableCells(
@@ -394,12 +377,12 @@ class _Linking:
                     number[place] = mine
             entries = with_totals(box.cells.several, box.query)
             kept = number[entries.cells] >= 0
-            found.append(_part(entries, kept, number[entries.cells[kept]]))
+            found.append(of_cells(entries, kept, number[entries.cells[kept]]))
         cells, persons, rows = (np.concatenate([getattr(one, name) for one in found]) for name in ("cells", "persons", "rows"))
         sums, known = (np.concatenate([getattr(one, name) for one in found], axis=1) for name in ("sums", "known"))
         every = Contributions(cells, persons, rows, sums, known, 0)
         order = np.lexsort((persons, cells))
-        return Holders(_part(every, order, cells[order]), len(self.numbers))
+        return Holders(of_cells(every, order, cells[order]), len(self.numbers))
 
     def _places(self, table: PrintedTable, box: _Box) -> NDArray[np.int64]:
         """The numbers of a table's own cells."""
@@ -413,109 +396,3 @@ class _Linking:
             assert cell is not None  # listed keys of members
             found.append(self.numbers[cell])
         return np.array(found, np.int64)
-
-
-def _part(entries: Contributions, kept: NDArray[np.bool_] | NDArray[np.int64], cells: NDArray[np.int64]) -> Contributions:
-    """Some entries, as they are of other ``cells``."""
-    return Contributions(
-        cells, entries.persons[kept], entries.rows[kept], entries.sums[:, kept], entries.known[:, kept], entries.left_out
-    )
-
-
-def _protected(
-    layout: Layout | LinkedCells,
-    cells: TableCells,
-    tables: Sequence[PrintedTable],
-    places: Sequence[NDArray[np.int64]],
-    rules: CellRules,
-    most: float,
-    names: tuple[str, ...],
-    sides: Mapping[str, tuple[TwoValues, tuple[Side, Side]]],
-) -> ProtectedTable:
-    """The table of everything that is printed."""
-
-    def of(wanted: Callable[[PrintedTable], bool]) -> NDArray[np.bool_]:
-        found = np.zeros(layout.size, np.bool_)
-        for table, mine in zip(tables, places, strict=True):
-            if wanted(table):
-                found[mine] = True
-        return found
-
-    step = np.full(layout.size, np.iinfo(np.int64).max)
-    impossible = np.zeros(layout.size, np.bool_)
-    for table, mine in zip(tables, places, strict=True):
-        if table.counted:
-            exact = any(one.mean for one in table.sums)
-            step[mine] = np.minimum(step[mine], 1 if exact else table.round_up)
-        if table.impossible is not None:
-            impossible[mine[table.impossible]] = True
-    step[step == np.iinfo(np.int64).max] = 1
-    sums: list[SumFigure] = []
-    for one in dict.fromkeys((one.column, one.weights) for table in tables for one in table.sums):
-        sums += _figures(one, cells, tables, names, of)
-    adding_up: list[tuple[int, tuple[int, ...]]] = []
-    for name, (values, both) in sides.items():
-        i = names.index(name)
-        printed_there = of(_adds_up(name))
-        rows = next((place for place, one in enumerate(sums) if one.whole and one.column == name), None)
-        if rows is not None or not (cells.known_rows[i] < cells.rows).any():
-            adding_up.append((-1 if rows is None else rows, (len(sums), len(sums) + 1)))
-        sums += side_figures(name, values, both, printed_there, i)
-    return ProtectedTable(
-        layout=layout,
-        rules=rules,
-        contributors=cells.persons,
-        rows=cells.rows,
-        sums=tuple(sums),
-        counted=any(table.counted for table in tables),
-        round_up=step,
-        most=most,
-        printable=of(lambda _: True),
-        count_printed=of(lambda table: table.counted),
-        impossible=impossible,
-        adding_up=tuple(adding_up),
-    )
-
-
-def _adds_up(name: str) -> Callable[[PrintedTable], bool]:
-    """Return the test of whether a table prints a sum or a mean of a column."""
-    return lambda table: any(one.column == name and not one.weights for one in table.sums)
-
-
-def _figures(
-    of_what: tuple[str, bool],
-    cells: TableCells,
-    tables: Sequence[PrintedTable],
-    names: tuple[str, ...],
-    of: Callable[[Callable[[PrintedTable], bool]], NDArray[np.bool_]],
-) -> Iterator[SumFigure]:
-    """A sum, and where its mean is printed and values are missing, the rows that have one: with the mean they give the sum."""
-    column, weights = of_what
-
-    def mine(table: PrintedTable) -> list[PrintedSum]:
-        return [one for one in table.sums if (one.column, one.weights) == of_what]
-
-    first = next(one for table in tables for one in mine(table))
-    i = names.index(column)
-    missing = bool((cells.known_rows[i] < cells.rows).any())
-    magnitude = Magnitude(cells.sums[i], cells.largest[i] * (not weights))
-    holders = cells.known_persons[i] if missing else None
-    name = f"weighted_count_{column}" if weights else f"sum_{column}"
-    low, high = (min(0, first.low), None if first.high is None else max(0, first.high)) if missing else (first.low, first.high)
-    yield SumFigure(
-        magnitude,
-        low,
-        high,
-        holders,
-        of(lambda table: bool(mine(table))),
-        weights=weights,
-        name=name,
-        column=column,
-        number=i,
-    )
-    means = of(lambda table: any(one.mean for one in mine(table)))
-    if missing and means.any():
-        nothing = np.zeros((len(cells.rows), 0), np.int64)
-        name = f"rows_with_{column}"
-        rows = Magnitude(cells.known_rows[i], nothing)
-        yield SumFigure(rows, 0, 1, holders, means, whole=True, name=name, column=column, number=i)

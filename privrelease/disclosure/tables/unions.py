@@ -111,7 +111,7 @@ def _apart(cells: Sequence[int], rows: NDArray[np.float64]) -> Iterator[_Part]:
 
 
 def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
-    """What the equations of a part give of the ``allowed`` cells alone, those that overlap together."""
+    """Return what the equations of a part give of the ``allowed`` cells alone, those that overlap together."""
     others, mine = np.flatnonzero(~allowed), np.flatnonzero(allowed)
     reduced = _reduced(part.rows, [*others.tolist(), *mine.tolist()])
     rows = reduced[(np.abs(reduced[:, others]) < _NEAR).all(axis=1)][:, mine]
@@ -190,7 +190,7 @@ def _fewest(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[i
 
 
 def _distinct(table: ProtectedTable, figure: int, part: _Part) -> tuple[NDArray[np.float64], list[_AtMost]]:
-    """How many persons are in each cell and no other, then how many are in the same several cells, with what makes these be there once a cell is.
+    """Return how many persons are in each cell and no other, then how many are in the same several cells, with what makes these be there once a cell is.
 
     As :meth:`ProtectedTable.together` counts them: nothing is told of those that may be in several cells where it is not known who is.
     """

@@ -21,6 +21,7 @@ __all__ = [
     "count_all",
     "create_enum",
     "create_table",
+    "create_view",
     "integer",
     "one_of",
     "positional",
@@ -184,6 +185,11 @@ def read_csv(path: str, names: Sequence[str], *, delimiter: str, quote: str, quo
 def create_table(name: str, rows: Expr, *, catalogue: str | None = None) -> Expr:
     """Return ``CREATE TABLE name AS rows``."""
     return exp.Create(this=table(name, catalogue=catalogue), kind="TABLE", expression=rows)
+
+
+def create_view(name: str, rows: Expr) -> Expr:
+    """Return ``CREATE VIEW name AS rows``."""
+    return exp.Create(this=table(name), kind="VIEW", expression=rows)
 
 
 def create_enum(name: str, values: Expr) -> Expr:

@@ -52,7 +52,7 @@ def grid_scale(grid: Decimal) -> int:
 
 
 def multiple_of_grid(decimal: Expr, column: Column) -> Expr:
-    """Whether a decimal is a multiple of the column's grid."""
+    """Return whether a decimal is a multiple of the column's grid."""
     assert column.grid is not None
     step = sql.cast(sql.text(format(column.grid.normalize(), "f")), storage_type(column))
     return exp.EQ(this=exp.Mod(this=decimal.copy(), expression=step), expression=sql.integer(0))

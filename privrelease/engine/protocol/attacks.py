@@ -1,4 +1,4 @@
-"""What the attacks of an auditor ask of an engine: the distinct records of tables with their counts, and single rows by their number.
+"""Questions of an auditor's attacks to an engine: the distinct records of tables with their counts, and single rows by their number.
 
 No answer is as long as a table: records that are equal are one, and rows are asked for by a sample.
 """
@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from privrelease.engine.protocol.base import ReleasedFile, Staged
@@ -24,12 +25,14 @@ __all__ = ["AttackEngine", "CodedColumn", "DistinctRecords", "Drawn", "SharedPer
 class CodedColumn:
     """One column of the distinct records of a table. ``codes``: (u,) unsigned, 0 missing, 1..v ascending with the values, the same for every
     table that was asked about together. ``values``: (v + 1,) float64, the number that a code stands for (dates as days or seconds; code 0:
-    nan); None: the column has no numbers, only values that are equal or not.
+    nan); None: the column has no numbers, only values that are equal or not. ``cells``: the v values, an Arrow array, of a column that some table
+    codes apart, else None.
     """
 
     name: str
     codes: NDArray[np.unsignedinteger]
     values: NDArray[np.float64] | None = None
+    cells: pa.Array | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,9 +74,16 @@ class AttackEngine(Protocol):
     """An engine that hands over distinct records, and single rows."""
 
     def distinct_records(
-        self, of: Sequence[Staged | ReleasedFile], columns: Sequence[Sequence[str]], units: Sequence[str | None]
+        self,
+        of: Sequence[Staged | ReleasedFile],
+        columns: Sequence[Sequence[str]],
+        units: Sequence[str | None],
+        apart: tuple[int, Collection[str]] | None = None,
     ) -> tuple[DistinctRecords, ...]:
-        """Collapse each table over its own columns, a column of several tables in one coding. ``units``: the columns that name persons."""
+        """Collapse each table over its own columns, a column of several tables in one coding. ``units``: the columns that name persons.
+
+        ``apart``: the place of a table, and columns of it that have a coding of their own, since they hold other values than those of that name do.
+        """
         ...
 
     def drawn_counts(self, records: DistinctRecords, part: Drawn) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:

@@ -1,4 +1,4 @@
-"""What only an auditor asks of an engine: questions about a parked release, each answered by counts, never by rows.
+"""Questions that only an auditor asks of an engine, about a parked release, each answered by counts, never by rows.
 
 Apart from :mod:`privrelease.engine.protocol.base` because no executor needs them. A row map is a Parquet file of (``source_row``,
 ``output_row``), both from 0; it is the executor's word, so its own soundness is a question too (``row_map_faults``).
@@ -54,7 +54,7 @@ class LeftRows:
 
 @dataclass(frozen=True, slots=True)
 class SameCells:
-    """How often a released column holds, as text, the value that a source column has in the same row; ``compared``: both hold one.
+    """Counts of how often a released column holds, as text, the value that a source column has in the same row; ``compared``: both hold one.
 
     ``most``: the most source rows that share one value of the source column; measured where some rows are the same, else 0. ``expected``: in how
     many rows they would agree on average, were the released cells shuffled; None where not measured.

@@ -1,4 +1,4 @@
-"""What an engine does for the executor, as a protocol over plain values: reading, making and counting.
+"""The work of an engine for the executor, as a protocol over plain values: reading, making and counting.
 
 Deciding needs more, see :class:`privrelease.engine.protocol.audit.MeasuringEngine`. The two share reading (a source is staged with its declared
 types) and nothing else: the auditor's queries are written apart from the executor's, so that a fault of one is not repeated by the other.
@@ -83,7 +83,9 @@ class Staged:
 class RowClasses:
     """A class table, and the engine's own name (``handle``) for the class and the person of every row, which stay in the engine.
 
-    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs; None without persons.
+    ``pair_rows``: (m,) int64 rows of each of the table's (class, person) pairs, of one person; None without persons. Persons with as many rows of
+    the same classes (and the same weights, where asked for) are one number of the table, numbered by the first of them; who they are stays in
+    the engine.
     """
 
     table: ClassTable
@@ -97,7 +99,7 @@ class Parts:
 
     ``classes``: the handle of the classes. Part p, in ascending order of ``class_index`` (P,) uint32, has ``records[p]`` (P,) int64 rows of its class: the
     first ones in source order belong to the class's first part, and so on; the parts of a class have all of its rows. ``pair_part``: (m,) uint32, where
-    rows belong to parts by person instead, the part of each (class, person) pair.
+    rows belong to parts by person instead, the part of each (class, person) pair, for all persons that the pair stands for.
 
     ``levels``: (P, len(columns)) uint8, how the cells of ``columns`` are released: 0 as they are, 255 missing; the numbers between are
     reserved. ``dropped``: (P,) bool, rows that are not released.
@@ -149,7 +151,7 @@ class OutputTable:
 
 @dataclass(frozen=True, slots=True)
 class WrittenOutput:
-    """What was written: rows, and per sink its path."""
+    """The written output: rows, and per sink its path."""
 
     rows: int
     paths: tuple[Path, ...]
@@ -190,7 +192,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class PersonsFrom:
-    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+    """The place where the person of a released row is found when the unit column was not released: in the source, through the row map."""
 
     staged: Staged
     row_map: Path
@@ -199,7 +201,7 @@ class PersonsFrom:
 
 @dataclass(frozen=True, slots=True)
 class RowMapFaults:
-    """Whether a row map is a map from every output row to one source row, none used twice.
+    """Soundness of a row map: it is a map from every output row to one source row, none used twice.
 
     ``out_of_range``: entries beyond the rows of the source or of the output. ``sources_twice``, ``outputs_twice``: rows named more
     than once. ``outputs_unmapped``: output rows that no entry names. ``sources_absent``: source rows that no entry names (they were
@@ -225,7 +227,7 @@ class Engine(Protocol):
 
     @property
     def offers(self) -> frozenset[Offer]:
-        """Which optional parts the engine has."""
+        """Return the optional parts that the engine has."""
         ...
 
     @property

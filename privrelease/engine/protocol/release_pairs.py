@@ -1,4 +1,4 @@
-"""What an auditor asks of an engine about two releases of the same persons: which records belong together, and what both say of them."""
+"""Questions of an auditor about two releases of the same persons: the records that belong together, and what both say of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class LinkedPersons:
-    """Where the persons of both releases are found: in one source, through the row map of each."""
+    """The place where the persons of both releases are found: in one source, through the row map of each."""
 
     source: Staged
     first_map: Path

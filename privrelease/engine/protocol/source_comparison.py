@@ -1,4 +1,4 @@
-"""What an auditor asks of an engine about a released file and its source side by side where no row map leads from one to the other."""
+"""Questions of an auditor about a released file and its source side by side where no row map leads from one to the other."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -82,6 +82,10 @@ class EngineCounts:
         return asked
 
 
+#: Cells of a marginal that is kept for the next question: a method that chooses asks for each candidate in every round.
+_KEPT: Final = 1 << 16
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class CodedCounts(EngineCounts):
     """Exact counts from one scan, however many marginals are asked for: rows are read once, as distinct tuples of cells with their numbers, and
@@ -97,6 +101,8 @@ class CodedCounts(EngineCounts):
     def rows(self, query: Marginal) -> NDArray[np.int64]:
         """Return the number of rows by cell."""
         asked = self._aggregate(query.name, private=False)
+        if query.name in self._known:
+            return self._known[query.name]
         if not self._coded:
             self._coded.append(self._scan())
         names, sizes, coded = self._coded[0]
@@ -104,7 +110,10 @@ class CodedCounts(EngineCounts):
         shape = tuple(sizes[place] for place in places)
         cells = np.ravel_multi_index(tuple(coded.codes[:, place] for place in places), shape)
         # every number of rows is exact in a double
-        return np.bincount(cells, weights=coded.rows, minlength=prod(shape)).astype(np.int64)
+        found = np.bincount(cells, weights=coded.rows, minlength=prod(shape)).astype(np.int64)
+        if found.size <= _KEPT:
+            self._known[query.name] = found
+        return found
 
     def _scan(self) -> tuple[tuple[str, ...], tuple[int, ...], CodedRows]:
         every = [one for one in self.asked.values() if not one.private]
@@ -112,7 +121,7 @@ class CodedCounts(EngineCounts):
         if any(found[key.column] != key for one in every for key in one.keys) or any(
             one.where is not None or one.complete or one.max_groups is not None for one in every
         ):
-            code, message = "R216", "the marginals of an envelope are not over the same cells of the same rows"
+            code, message = "R213", "the marginals of an envelope are not over the same cells of the same rows"
             raise InternalError(code, message)
         keys = tuple(self._known_key(found[name]) for name in sorted(found))
         coded = self.engine.coded_rows(self.staged, self.bounding, keys)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import privrelease
+from privrelease import loops
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import os_errors
 from privrelease.release.manifest import Manifest, ManifestColumn, ManifestOutput, PolicyReference
@@ -74,6 +75,7 @@ def manifest_of(
             "privrelease": privrelease.__version__,
             "python": platform.python_version(),
             **{name: version(name) for name in libraries},
+            "loops": loops.running(),
         },
         privacy=privacy,
         synthetic=synthetic,

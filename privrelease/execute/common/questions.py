@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import BudgetError
 from privrelease.findings import Finding, Severity
-from privrelease.ledger.entries import written
+from privrelease.ledger.entries import differ, digests_of, written
 from privrelease.ledger.refusals import budget_words
-from privrelease.ledger.state import differ, digests_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

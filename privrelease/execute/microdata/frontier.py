@@ -169,7 +169,7 @@ def released_classes(table: ClassTable, solution: Solution) -> ClassTable:
     if part is None:  # every class is one part
         part = np.searchsorted(solution.class_index, table.pairs_class).astype(np.uint32)
     classes, persons = _distinct(group[part], table.pairs_person)
-    return ClassTable(table.columns, codes, counts, None, classes, persons)
+    return ClassTable(table.columns, codes, counts, None, classes, persons, table.alike)
 
 
 def _distinct(group: NDArray[np.int64], person: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

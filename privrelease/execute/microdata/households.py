@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.classes.households import compositions, joint_codes, linked_values
+from privrelease.disclosure.classes.persons import pair_times
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.plan.microdata.links import (
     LESS_OF_HOUSEHOLDS,
@@ -94,10 +95,16 @@ def _found(found: Compositions, household: str, threat: ThreatPlan) -> Iterator[
 
 def _members(
     engine: Engine, protected: Protected, columns: tuple[str, ...], unit: str | None
-) -> tuple[NDArray[np.int32], NDArray[np.uint32] | None]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
     """Return the codes of ``columns`` of every row of the source, in the order of classes, and its person; None where each row is one."""
     rows = engine.classes(protected.source, columns, unit=unit)
     table = rows.table
     if table.pairs_class is None or table.pairs_person is None or rows.pair_rows is None:
         return np.repeat(table.codes, table.counts, axis=0), None
-    return table.codes[np.repeat(table.pairs_class, rows.pair_rows)], np.repeat(table.pairs_person, rows.pair_rows)
+    times = np.ones(int(table.pairs_person.max(initial=0)) + 1, np.int64) if table.alike is None else table.alike
+    each = pair_times(table)
+    pair = np.repeat(np.arange(len(each)), each)  # once for each person that is alike
+    first = (np.cumsum(times) - times)[table.pairs_person]
+    person = first[pair] + np.arange(len(pair)) - np.repeat(np.cumsum(each) - each, each)
+    rows_of = rows.pair_rows[pair]
+    return table.codes[np.repeat(table.pairs_class[pair], rows_of)], np.repeat(person, rows_of)

@@ -15,6 +15,7 @@ import numpy as np
 
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import group_rows
+from privrelease.disclosure.classes.persons import pair_times
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression.problem import Problem, Requirement, Solution
 from privrelease.engine.protocol.base import Parts
@@ -146,7 +147,9 @@ def population_classes(
             persons = engine.classes(tables[threat.name], columns, unit=table.unit).table
             if not np.array_equal(population.counts, persons.counts):
                 raise InternalError(code="R182", message="the population's classes differ with its persons and without")
-            population = replace(population, pairs_class=persons.pairs_class, pairs_person=persons.pairs_person)
+            population = replace(
+                population, pairs_class=persons.pairs_class, pairs_person=persons.pairs_person, alike=persons.alike
+            )
         populations[threat.name] = _in_coding_of(classes, sample, population)
     return populations
 
@@ -179,7 +182,8 @@ def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTabl
         return ordered
     place = np.argsort(order)[population.pairs_class].astype(np.uint32)
     by_class = np.lexsort((population.pairs_person, place))
-    return replace(ordered, pairs_class=place[by_class], pairs_person=population.pairs_person[by_class])
+    pairs = place[by_class], population.pairs_person[by_class]
+    return replace(ordered, pairs_class=pairs[0], pairs_person=pairs[1], alike=population.alike)
 
 
 def _check_same(
@@ -245,7 +249,7 @@ def _check_persons(solution: Solution, pair_part: NDArray[np.uint32], rows: RowC
     if pairs_class is None or rows.pair_rows is None or len(pair_part) != len(pairs_class):
         raise InternalError(code="R183", message="the solver treats persons apart, and the class table does not know them")
     counted = np.zeros(len(solution.records), np.int64)
-    np.add.at(counted, pair_part, rows.pair_rows)
+    np.add.at(counted, pair_part, rows.pair_rows * pair_times(rows.table))
     if not np.array_equal(counted, solution.records) or not np.array_equal(solution.class_index[pair_part], pairs_class):
         raise InternalError(code="R183", message="the rows of a part are not those that the solver counted")
 

@@ -19,10 +19,10 @@ from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.synthetic.asking import asking_of, claim_of, discovery_name
-from privrelease.execute.synthetic.files import write_rows
 from privrelease.policy.synthetic.domain import coded_domain
 from privrelease.relational.aggregates import Bounding
 from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.schema import ColumnType, SinkKind
 from privrelease.relational.treatments import Synthetic
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import InternalSynthetic, Manifest, ManifestColumn
@@ -53,14 +53,17 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.relational.coded_columns import BinnedCells, ListedCells
+    from privrelease.relational.schema import Column, Sink
     from privrelease.release.digests import DigestKey
     from privrelease.release.runs import RunFolder
     from privrelease.release.store import ReleaseStore
     from privrelease.synthesis.domain import CodedDomain
     from privrelease.synthesis.method import Model, ModelFacts
 
-__all__ = ["MODELLED", "ParkedSynthetic", "holdout_key", "run_synthetic"]
+__all__ = ["MODELLED", "NOT_PRIVATE", "ParkedSynthetic", "holdout_key", "run_synthetic", "write_rows"]
 
+#: Before the name of the first column where the noise came from a test's seed.
+NOT_PRIVATE: Final = "not private: "
 #: The name of the one query that a claim lists: its draws are those of the whole run.
 MODELLED: Final = "synthesis"
 _LIBRARIES: Final = ("numpy", "pyarrow")
@@ -133,7 +136,7 @@ def run_synthetic(
     progress("draw", None)
     codes = fitted.model.draw(rows, randomness)
     if fitted.domain.impossible(codes).any():
-        code, message = "R218", "a model drew a row that is impossible by the policy"
+        code, message = "D273", "a model drew a row that is impossible by the policy"
         raise InternalError(code, message)
     table = _table(plan, fitted, codes, randomness)
     progress("write", None)
@@ -214,6 +217,32 @@ def _table(plan: SyntheticPlan, fitted: _Fitted, codes: NDArray[np.int32], rando
             found[name] = decoded(codes[:, places[name]], cells[name], randomness)
     table = pa.table(found)
     return table.sort_by([(name, "ascending") for name in table.column_names]) if len(table) else table
+
+
+def write_rows(table: pa.Table, columns: Sequence[Column], sinks: Sequence[Sink], engine: Engine, *, private: bool) -> None:
+    """Write every sink, each a new file, all completely or none. Raises InputError (D1xx) where one cannot be written."""
+    names = list(table.column_names)
+    if not private:
+        names[0] = NOT_PRIVATE + names[0]
+    engine.write_tables(
+        [((_as_texts(table, columns) if sink.kind is SinkKind.CSV else table).rename_columns(names), sink) for sink in sinks]
+    )
+
+
+def _as_texts(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """The table with dates as they are written in the source, where the policy declares a format."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, column in enumerate(columns):
+        form = column.format.date
+        if form is None or column.type not in {ColumnType.DATE, ColumnType.DATETIME}:
+            continue
+        cells = table.column(place)
+        if column.type is ColumnType.DATETIME:
+            cells = cells.cast(pa.timestamp("s"))  # whole seconds, without a fraction in the text
+        table = table.set_column(place, column.name, pc.strftime(cells, format=form))
+    return table
 
 
 # ----------------------------------------------------------------------------------------------------------------------- claims

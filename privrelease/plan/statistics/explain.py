@@ -51,7 +51,7 @@ class QueryExplanation:
     delta: str
     draws: tuple[DrawExplanation, ...]
     mean: str | None = None
-    """How noisy a mean will be with the rows that the policy expects."""
+    """Return the expected noise of a mean with the rows that the policy expects."""
 
 
 @dataclass(frozen=True, slots=True)

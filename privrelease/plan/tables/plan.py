@@ -89,7 +89,7 @@ class TablePlan:
     sinks: tuple[Sink, ...]
     unit: UnitPlan | None = None
     rows_are_persons: bool = False
-    """Whether the policy says so itself (`unit: rows`)."""
+    """True where the policy says so itself (`unit: rows`)."""
     snapshot: str | None = None
     population_id: str | None = None
     recipients: tuple[str, ...] | None = None

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from privrelease.policy.changes.environment_rules import Changed
     from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
-    from privrelease.policy.language.statistics import StatisticsRelease
 
 __all__ = [
     "accounting",
@@ -218,10 +217,12 @@ def accounting(change: Changed) -> Effect:
 
 
 def _rule_meant(policy: Policy | None, name: str) -> str:
-    """The rule where none is written: `zcdp` where a query needs a delta."""
+    """The rule where none is written: `zcdp` where a query, or rows drawn from noisy answers, need the delta that there is."""
     releases = () if policy is None else policy.releases
-    release = next((one for one in releases if one.id == name), None)
-    queries = () if release is None else cast("StatisticsRelease", release).queries
+    release: Any = next((one for one in releases if one.id == name), None)
+    queries = getattr(release, "queries", None)
+    if queries is None:
+        return "pure" if release is None or not release.budget.delta else "zcdp"
     needed = any(one.mechanism == "gaussian" or (one.keys is not None and one.keys.private) for one in queries)
     return "zcdp" if needed else "pure"
 

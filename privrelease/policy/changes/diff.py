@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -91,7 +92,7 @@ def _in_one_order(old: Sequence[str], new: Sequence[str]) -> bool:
 
 
 #: Legal fields of which null says that there is none, and nothing says nothing.
-_NONE_STATED = ("representative", "dpo")
+_NONE_STATED = (("representative",), ("dpo",), ("dpia", "prior_consultation"))
 
 
 def _no_longer_stated(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyChange]:
@@ -99,14 +100,18 @@ def _no_longer_stated(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[PolicyCh
     before, after = old.policy.legal, new.policy.legal
     if before is None or after is None:
         return
-    for name in _NONE_STATED:
-        stated = [name in side.model_fields_set for side in (before, after)]
-        if getattr(before, name) is None and getattr(after, name) is None and stated[0] != stated[1]:
-            subject = f"legal.{name}"
+    for place in _NONE_STATED:
+        section, name = place[:-1], place[-1]
+        holders = [reduce(getattr, section, side) for side in (before, after)]
+        if any(holder is None for holder in holders):
+            continue
+        stated = [name in holder.model_fields_set for holder in holders]
+        if all(getattr(holder, name) is None for holder in holders) and stated[0] != stated[1]:
+            subject = ".".join(("legal", *place))
             if stated[1]:
-                yield PolicyChange(subject, "neutral", f"{subject} is new: there is none", new.location("legal", name))
+                yield PolicyChange(subject, "neutral", f"{subject} is new: there is none", new.location("legal", *place))
             else:
-                yield PolicyChange(subject, "weaker", f"{subject} is gone, was: there is none", old.location("legal", name))
+                yield PolicyChange(subject, "weaker", f"{subject} is gone, was: there is none", old.location("legal", *place))
 
 
 def sorted_changes(found: Iterable[PolicyChange]) -> tuple[PolicyChange, ...]:

@@ -91,7 +91,7 @@ def reached(change: Changed) -> Effect:
 
 
 def kept_apart(change: Changed) -> Effect:
-    """Who gets a release, where others are kept apart from it: more of them reach further, and fewer promise that fewer can combine releases."""
+    """Recipients of a release, where others are kept apart from it: more of them reach further, and fewer promise that fewer can combine releases."""
     both = change.old is not None and change.new is not None
     return "neutral" if both and members(change.old) == members(change.new) else "weaker"
 

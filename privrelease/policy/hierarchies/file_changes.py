@@ -1,4 +1,4 @@
-"""What changed in the files of hierarchies and of areas, which a policy only names: what labels stand for."""
+"""Changes in the files of hierarchies and of areas, which a policy only names: the values that labels stand for."""
 
 from __future__ import annotations
 

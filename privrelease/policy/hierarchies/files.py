@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from privrelease.policy.text.messages import CONTROL
+from privrelease.policy.text.messages import CONTROL, TURNING
 from privrelease.policy.validation.paths import PathFault
 from privrelease.relational.hierarchies import SmallAreas, Tree
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Fault", "line_list", "listed_tree", "parents_tree", "small_areas"]
 
 _LONGEST: Final = 64 * 2**20
+_HIDDEN: Final = re.compile(f"{CONTROL.pattern}|{TURNING.pattern}")
 _Lines = list[tuple[int, list[str]]]
 
 
@@ -77,9 +80,10 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
         message = f"{written} cannot be read as a hierarchy"
         raise _Unreadable(Fault("P571", message, key, "write a CSV file in UTF-8 next to the policy")) from None
     found = [one for one in found[int(heading) :] if one[1]]
-    odd = [line for line, cells in found if any(map(CONTROL.search, cells[1:]))]
+    hidden = {cell for cell in set(chain.from_iterable(cells[1:] for _, cells in found)) if _HIDDEN.search(cell)}
+    odd = [line for line, cells in found if not hidden.isdisjoint(cells[1:])] if hidden else []
     if odd:
-        message = f"{line_list(odd)}: a label holds a control character"
+        message = f"{line_list(odd)}: a label holds a control character, or a sign that turns the direction of text"
         raise _Unreadable(Fault("P572", message, key, "remove it: readers would not see it", written, odd[0]))
     if not found:
         raise _Unreadable(Fault("P571", f"{written} holds no line", key, "list a value and its labels in each line"))
@@ -93,6 +97,9 @@ def listed_tree(written: str, roots: Roots, delimiter: str, *, heading: bool) ->
     except _Unreadable as error:
         return None, [error.fault]
     depth = len(lines[0][1])
+    if _sound([cells for _, cells in lines], depth):
+        leaves, *levels = zip(*(cells for _, cells in lines), strict=True)
+        return Tree(leaves, tuple(levels)), []
     faults = list(_misshapen(written, lines, depth))
     whole = [(line, cells) for line, cells in lines if len(cells) == depth and depth > 1]
     faults += _ambiguous(written, whole)
@@ -100,6 +107,20 @@ def listed_tree(written: str, roots: Roots, delimiter: str, *, heading: bool) ->
         return None, faults
     rows = [cells for _, cells in whole]
     return Tree(tuple(row[0] for row in rows), tuple(tuple(row[level] for row in rows) for level in range(1, depth))), []
+
+
+def _sound(rows: list[list[str]], depth: int) -> bool:
+    """Return True if nothing is wrong with the lines of a file. By sets alone: a long file is looked at line by line only where something is."""
+    if depth < 2 or set(map(len, rows)) != {depth}:
+        return False
+    columns = list(zip(*rows, strict=True))
+    names = [set(column) for column in columns]
+    if len(names[0]) < len(rows) or any("" in some for some in names[1:]):
+        return False
+    pairs = zip(columns[1:], columns[2:], names[1:], strict=False)
+    if any(len(set(zip(lower, upper, strict=True))) != len(some) for lower, upper, some in pairs):
+        return False
+    return all(one.isdisjoint(other) for place, one in enumerate(names) for other in names[place + 1 :])
 
 
 def _misshapen(written: str, lines: _Lines, depth: int) -> Iterator[Fault]:

@@ -63,9 +63,9 @@ class Waiver(Frozen):
     reason: Text
     """Why it is tolerable."""
     owner: Text
-    """Who asks for it and answers for it."""
+    """The person who asks for it and answers for it."""
     approved_by: Text
-    """Who approved it; a waiver approved by its owner does not count."""
+    """The person who approved it; a waiver approved by its owner does not count."""
     expires: Day
     """The last day on which it counts (UTC)."""
 

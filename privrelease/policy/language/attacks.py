@@ -33,7 +33,7 @@ def _one_or_more(value: object) -> object:
 
 
 class LimitsSpec(Frozen):
-    """How far an attack may succeed; without a limit it is information."""
+    """The limit of an attack's success; without a limit it is information."""
 
     max_risk: Annotated[Share | None, Stricter.LOWER] = None
     """The largest share of what persons outside the release are safe from that may succeed on those inside: (main - control) / (1 - control)."""
@@ -68,7 +68,7 @@ class InferenceSpec(LimitsSpec):
     ]
     """The column that is guessed, or several, each by itself."""
     knows: Columns | None = None
-    """What the attacker knows; where not given, the quasi-identifiers that leave."""
+    """The columns that the attacker knows; where not given, the quasi-identifiers that leave."""
     tolerance: Share = Decimal(0)
     """A number counts as guessed within this share of the guess."""
 
@@ -77,14 +77,14 @@ class RecordLinkageSpec(LimitsSpec):
     """A person's own record is looked for among the released ones."""
 
     knows: Columns | None = None
-    """What the attacker knows; where not given, the quasi-identifiers that leave."""
+    """The columns that the attacker knows; where not given, the quasi-identifiers that leave."""
 
 
 class MembershipSpec(LimitsSpec):
-    """Whether a person is in the data is told from the distance to the nearest released record. Needs `control`."""
+    """An attack that decides whether a person is in the data from the distance to the nearest released record. Needs `control`."""
 
     knows: Columns | None = None
-    """What the attacker knows; where not given, all columns that leave."""
+    """The columns that the attacker knows; where not given, all columns that leave."""
 
 
 class AttacksSpec(Frozen):

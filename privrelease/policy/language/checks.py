@@ -39,6 +39,17 @@ class CheckKind:
 #: Every built-in check. ``threat``: measured over one threat's columns (all protected threats, the worst, where none is named).
 CHECKS: tuple[CheckKind, ...] = (
     CheckKind("suppressed_cells", "share", "share of the protected threats' cells that were suppressed", column=True),
+    CheckKind(
+        "generalised_cells",
+        "share",
+        "share of the released cells of coarser columns that stand for more than one value of the domain",
+        column=True,
+    ),
+    CheckKind(
+        "precision",
+        "share",
+        "one less the mean height of cells in their hierarchies, of generalised columns; a lost cell is at the top",
+    ),
     CheckKind("dropped_rows", "share", "share of the source's rows that did not leave"),
     CheckKind("highest_risk", "risk", "highest prosecutor risk of a record", threat=True),
     CheckKind("average_risk", "risk", "average prosecutor risk", threat=True),
@@ -95,15 +106,15 @@ class Check(Parameters):
     release: Annotated[Text, Ref("releases", of_columns=True)]
     """The release that it is about."""
     expect: Text
-    """What is measured: one of the built-in checks, or the name of an expectation of Great Expectations."""
+    """The measure: one of the built-in checks, or the name of an expectation of Great Expectations."""
     on: Annotated[Literal["release", "source"], CHOICE] = "release"
-    """Where an expectation of Great Expectations looks: at the released file, or at the source, which only the internal report tells."""
+    """The table that an expectation of Great Expectations reads: the released file, or the source, which only the internal report tells."""
     max: Annotated[Exact | None, Stricter.LOWER] = None
     """The largest allowed figure."""
     min: Annotated[Exact | None, Stricter.HIGHER] = None
     """The smallest allowed figure."""
     severity: Annotated[Literal["error", "warn"], CHOICE, Stricter.becomes("warn", "error")] = "error"
-    """What a failure means: the release fails, or it is only shown."""
+    """The consequence of a failure: the release fails, or it is only shown."""
     threat: Annotated[Text | None, Ref("threats")] = None
     """The threat whose columns are measured; the worst of all protected ones where none is named."""
     column: DeclaredColumn | None = None
@@ -111,12 +122,12 @@ class Check(Parameters):
     columns: Annotated[Annotated[tuple[DeclaredColumn, ...], Field(min_length=1)] | None, Judged(judges.together)] = None
     """The columns that are measured together."""
     kind: Annotated[Annotated[Literal["distinct", "entropy", "recursive"], CHOICE] | None, Judged(judges.diversity)] = None
-    """How l is counted; distinct values where it is not written."""
+    """The form of l that is counted; distinct values where it is not written."""
     c: Annotated[Positive | None, Judged(limit(higher="weaker"))] = None
     """The constant of recursive l-diversity."""
     distance: Annotated[
         Annotated[Literal["equal", "ordered"], CHOICE] | None, Judged(ranked("equal", "ordered", absent=("equal", "ordered")))
     ] = None
-    """How distributions are compared: all values equally far apart (equal), or in their order (ordered), which of texts is that of `domain`."""
+    """The distance of distributions: all values equally far apart (equal), or in their order (ordered), which of texts is that of `domain`."""
     description: Annotated[Text | None, FREE] = None
     """Why it is checked."""

@@ -67,7 +67,7 @@ Texts = Annotated[tuple[AnyText, ...], BeforeValidator(_texts, json_schema_input
 
 
 class FormatSpec(Frozen):
-    """How the cells of a CSV source are written; what a reader must not guess."""
+    """The format of the cells of a CSV source; what a reader must not guess."""
 
     delimiter: Character = ","
     """Between two cells."""
@@ -109,7 +109,7 @@ class FormatSpec(Frozen):
 
 
 class ColumnFormatSpec(Frozen):
-    """How the cells of one column are written; what is not given is as the dataset's format says."""
+    """The format of the cells of one column; what is not given is as the dataset's format says."""
 
     decimal: Annotated[Annotated[Literal[".", ","], CHOICE] | None, RECODES] = None
     """The decimal sign of numbers."""
@@ -230,7 +230,7 @@ class ColumnSpec(Frozen):
     domain: Annotated[Domain | None, Judged(figures.domain)] = None
     """The allowed values: a list of texts, or `[smallest, largest]` for numbers and dates."""
     outside: Annotated[Literal["error", "drop"], CHOICE, Judged(ranked("error", "drop"))] = "error"
-    """What happens to a row whose value is outside the domain."""
+    """The treatment of a row whose value is outside the domain."""
     grid: Annotated[Positive | None, Judged(figures.step)] = None
     """The step on which a number is exact."""
     unit: Annotated[Text | None, Judged(always("neutral"))] = None
@@ -246,11 +246,11 @@ class ColumnSpec(Frozen):
     ] = None
     """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, nobody's."""
     hierarchy: Annotated[HierarchySpec | None, Judged(coarser.declared)] = None
-    """Which labels stand for which values, by level."""
+    """The labels that stand for values, by level."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
-    """How this column is written where it differs from the dataset's format."""
+    """The format of this column where it differs from the dataset's format."""
     description: Annotated[Text | None, FREE] = None
-    """What the column holds."""
+    """A description of the column."""
 
     @model_validator(mode="after")
     def _range_of_a_list(self) -> ColumnSpec:
@@ -265,23 +265,23 @@ class Dataset(Frozen):
     """A table of personal data and how to read it; nothing about it is guessed."""
 
     source: Annotated[Source, FREE_BELOW]
-    """Where the rows are."""
+    """The place of the rows."""
     table: Annotated[Text | None, FREE] = None
     """The table, where the source is the path of a database file."""
     format: Annotated[FormatSpec, FREE_BELOW] = Field(default_factory=FormatSpec)
-    """How the cells of a CSV source are written."""
+    """The format of the cells of a CSV source."""
     snapshot: Annotated[Text | None, FREE, Judged(figures.labelled)] = None
     """Label of this state of the data."""
     population: Annotated[Text | None, Judged(elsewhere)] = None
-    """Who is in it: privacy budgets add up over every dataset of one population."""
+    """The population that it is drawn from: privacy budgets add up over every dataset of one population."""
     unit: Annotated[Unit | None, Judged(figures.person)] = None
     """The person, or `rows`: every row is a person of its own, which without either holds only while no direct identifier repeats."""
     unlisted_columns: Annotated[Literal["error", "drop"], CHOICE, Stricter.becomes("drop", "error")] = "error"
-    """What happens to a column of the source that is not declared."""
+    """The treatment of a column of the source that is not declared."""
     columns: Annotated[dict[ColumnName, Annotated[ColumnSpec, Judged(figures.column)]], Field(min_length=1)]
     """Every column, by its exact name."""
     description: Annotated[Text | None, FREE] = None
-    """What the dataset is."""
+    """A description of the dataset."""
 
     @property
     def person(self) -> UnitSpec | None:

@@ -36,9 +36,9 @@ class Parameters(Frozen):
     max_value: Annotated[AnyText | None, Judged(judges.bound(higher="weaker"))] = None
     """The largest allowed value."""
     strict_min: Annotated[Flag | None, Judged(judges.flag(stricter=True))] = None
-    """Whether the smallest allowed value itself is not allowed."""
+    """True where the smallest value itself is not allowed."""
     strict_max: Annotated[Flag | None, Judged(judges.flag(stricter=True))] = None
-    """Whether the largest allowed value itself is not allowed."""
+    """True where the largest value itself is not allowed."""
     value: AnyText | None = None
     """The one allowed number: of rows, of columns, of characters."""
     regex: Text | None = None
@@ -50,7 +50,7 @@ class Parameters(Frozen):
     like_pattern_list: Annotated[Annotated[tuple[Text, ...], Field(min_length=1)] | None, Judged(judges.listed)] = None
     """Several patterns of SQL."""
     match_on: Annotated[Annotated[Literal["any", "all"], CHOICE] | None, Judged(ranked("all", "any", absent=("any",)))] = None
-    """Whether one of the list is enough (any, the default) or every one must match."""
+    """The number of patterns that must match: one of the list (any, the default) or all of them."""
     escape: Text | None = None
     """The character that takes the meaning from a following % or _ in a pattern of SQL."""
     strftime_format: Text | None = None
@@ -70,9 +70,9 @@ class Parameters(Frozen):
     column_index: Annotated[AnyText | None, Judged(limit(higher="weaker"))] = None
     """The place of a column, from 0."""
     exact_match: Annotated[Flag | None, Judged(judges.flag(stricter=True, absent=True))] = None
-    """Whether no other column may be there."""
+    """True where no other column may be present."""
     or_equal: Annotated[Flag | None, Judged(judges.flag(stricter=False))] = None
-    """Whether the two of a pair may be equal."""
+    """True where the two of a pair may be equal."""
     ignore_row_if: Text | None = None
     """Rows that are not looked at: both_values_are_missing, either_value_is_missing or neither; with column_list:
     all_values_are_missing, any_value_is_missing or never."""
@@ -83,11 +83,11 @@ class Parameters(Frozen):
     sum_total: Exact | None = None
     """The sum that the columns of a row must have."""
     ties_okay: Annotated[Flag | None, Judged(judges.flag(stricter=False))] = None
-    """Whether one of several most common values is enough."""
+    """True where one of several most common values is enough."""
     threshold: Annotated[Exact | None, Judged(limit(higher="weaker"))] = None
     """The largest allowed distance from the mean, in standard deviations."""
     double_sided: Annotated[Flag | None, Judged(judges.flag(stricter=True))] = None
-    """Whether the distance counts on both sides of the mean."""
+    """True where the distance counts on both sides of the mean."""
     quantile_ranges: QuantileRanges | None = None
     """Quantiles and their ranges."""
 

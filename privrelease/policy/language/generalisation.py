@@ -73,13 +73,14 @@ class GeneraliseStep(Step):
     """Values of these columns are written as labels of their hierarchies."""
 
     named: ClassVar[str] = "generalise"
+    contains: ClassVar[bool] = True
 
     generalise: _Columns
     """Names of the columns."""
     level: Annotated[_LevelNumber, _RAISED, Judged(coarser.level)] = 1
     """The level of the hierarchy, from 1; of dates also by its unit."""
     write: Annotated[Literal["label", "low", "middle"], CHOICE, Judged(always("breaking"))] = "label"
-    """What is written: the label as a text, or the lowest or middle value of an interval, which keeps the column's type."""
+    """The form that is written: the label as a text, or the lowest or middle value of an interval, which keeps the column's type."""
 
     def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
         """Return that values are recoded by a hierarchy that is yet to be read."""
@@ -115,6 +116,7 @@ class CodeStep(Step):
     """The largest, or smallest, values of these columns are written as one; those between stay."""
 
     named: ClassVar[str] = "code"
+    contains: ClassVar[bool] = True
     takes: ClassVar[frozenset[ColumnType] | None] = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
     code: _Columns
@@ -124,7 +126,7 @@ class CodeStep(Step):
     bottom: Annotated[Exact | None, Judged(coarser.lower_end)] = None
     """Values below are one."""
     write: Annotated[Literal["label", "low"], CHOICE, Judged(always("breaking"))] = "label"
-    """What is written: `90+`, which makes the column a text; or the number at the top."""
+    """The form that is written: `90+`, which makes the column a text; or the number at the top."""
 
     def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
         """Return the map that draws the ends together."""
@@ -144,6 +146,7 @@ class RoundStep(Step):
     """Numbers of these columns are written as the nearest multiple of a step."""
 
     named: ClassVar[str] = "round"
+    contains: ClassVar[bool] = True
     takes: ClassVar[frozenset[ColumnType] | None] = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
     round: _Columns

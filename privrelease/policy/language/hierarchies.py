@@ -24,7 +24,7 @@ class SmallSpec(Frozen):
     above: Annotated[Count, Judged(coarser.more)]
     """An area keeps its label where it has more persons than this."""
     label: Annotated[Text, Judged(coarser.renamed)]
-    """What is written for the others."""
+    """The text that is written for the others."""
 
 
 class ThenSpec(Frozen):
@@ -60,7 +60,7 @@ class HierarchySpec(Frozen):
     prefix: Annotated[Annotated[tuple[Combined, ...], _Levels] | None, Judged(coarser.elsewhere)] = None
     """Characters that are kept from the start, one number a level, descending."""
     fill: Annotated[Text | None, Judged(coarser.renamed)] = None
-    """What is written after the kept characters."""
+    """The text that is written after the kept characters."""
     small: Annotated[SmallSpec | None, Judged(coarser.more_of_them)] = None
     """Areas with few persons, by their first characters."""
     then: Annotated[ThenSpec | None, Judged(coarser.elsewhere)] = None

@@ -54,8 +54,8 @@ class LedgerSpec(Frozen):
     cap: CapSpec
     """The policy's cap; where the ledger's own is stricter, that one holds."""
     url: LedgerUrl
-    """Where the ledger is; a file is relative to the policy."""
+    """The place of the ledger; a file is relative to the policy."""
     datasets: dict[Annotated[Text, Ref("datasets")], Annotated[CapSpec, Stricter.ADDED]] = Field(default_factory=dict)
     """Caps of single datasets, beside that of their population: a release has to fit both."""
     retention: Annotated[Duration | None, Stricter.SET, Judged(words.answers_kept)] = None
-    """How long stored answers are kept to be served again; as `legal.retention.release` says where it is not given."""
+    """The time for which stored answers are kept to be served again; as `legal.retention.release` says where it is not given."""

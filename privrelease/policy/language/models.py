@@ -34,7 +34,7 @@ class ContextPopulation(Frozen):
     size: Count | None = None
     """Number of persons."""
     source: Text | None = None
-    """Where the number comes from."""
+    """The source of the number."""
 
 
 class Context(Frozen):
@@ -44,7 +44,7 @@ class Context(Frozen):
         Annotated[Literal["public", "controlled", "internal"], CHOICE] | None,
         Judged(ranked("internal", "controlled", "public")),
     ] = None
-    """Who can get the data."""
+    """The persons who can get the data."""
     population: ContextPopulation | None = None
     """The population that the data is about."""
     controls: Annotated[tuple[Text, ...], Judged(promised)] = ()
@@ -52,7 +52,7 @@ class Context(Frozen):
     motives: Text | None = None
     """Motives and capacity to attack."""
     harms: Text | None = None
-    """What harm a disclosure would do."""
+    """The harm that a disclosure would do."""
 
 
 class ReportSpec(Frozen):
@@ -63,6 +63,8 @@ class ReportSpec(Frozen):
         "recipient",
     )
     """The editions that are written."""
+    language: Annotated[Literal["en", "de", "fr"], CHOICE, FREE, Judged(always("neutral"))] = "en"
+    """The language of the report's pages."""
 
 
 class ReviewSpec(Frozen):
@@ -71,32 +73,32 @@ class ReviewSpec(Frozen):
     next: Annotated[Day | None, Judged(words.sooner)] = None
     """Day of the next review."""
     triggers: Annotated[tuple[Text, ...], Judged(promised)] = ()
-    """What brings the review forward."""
+    """The events that bring the review forward."""
 
 
 class Policy(Frozen):
-    """What may leave, how it is protected, and why that is lawful."""
+    """A policy: the data that may be released, its protection, and the legal ground."""
 
     apiVersion: Annotated[Literal["privrelease/v1"], CHOICE]  # noqa: N815  the key's name in every policy
     """Version of the policy language."""
     kind: Annotated[Literal["ReleasePolicy"], CHOICE]
-    """What the file is."""
+    """The kind of the file."""
     id: Annotated[Identifier, Judged(always("breaking"))]
     """Name of the policy."""
     version: Annotated[Text, Judged(always("neutral"))]
     """Version of the policy."""
     title: Annotated[Text, FREE]
-    """What the policy is about, in words."""
+    """A description of the policy."""
     datasets: Datasets
     """The personal data, by name."""
     threats: Threats = Field(default_factory=dict)
     """Attackers and what risk is tolerated, by name."""
     releases: Releases
-    """What leaves."""
+    """The releases."""
     checks: tuple[Annotated[Check, Stricter.ADDED], ...] = ()
-    """What the released files must satisfy besides the threats."""
+    """The expectations on released files, besides the threats."""
     attacks: Annotated[AttacksSpec | None, Stricter.SET] = None
-    """What is tried on every file of rows before it leaves."""
+    """The attacks on every file of rows before it is released."""
     tables: Annotated[TableRules | None, Stricter.SET] = None
     """Rules that every table release keeps."""
     waivers: Annotated[tuple[Waiver, ...], Stricter.FEWER, Judged(words.waived)] = ()
@@ -108,7 +110,7 @@ class Policy(Frozen):
     publications: Annotated[PathText | None, Judged(words.logged)] = None
     """The log of publications: a file, or `ledger`."""
     legal: Annotated[Legal | None, Stricter.SET, Judged(words.stated, below=True)] = None
-    """What the record of processing and the DPIA need."""
+    """The facts that the record of processing and the DPIA need."""
     context: Annotated[Context | None, FREE_BELOW, Judged(words.stated, below=True)] = None
     """The circumstances of the release."""
     report: Annotated[ReportSpec | None, FREE_BELOW, Judged(words.report)] = None

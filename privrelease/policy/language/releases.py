@@ -99,13 +99,13 @@ class SuppressCells(Step):
     last: ClassVar[bool] = True
 
     suppress: Annotated[Literal["cells"], CHOICE, Stricter.REMOVED]
-    """What is suppressed."""
+    """The unit that is suppressed."""
     limit: Annotated[Share | None, Stricter.LOWER] = None
     """The largest share of cells of the protected threats' columns that may go; more fails the release."""
     weights: dict[DeclaredColumn, Annotated[Positive, Judged(always("neutral"))]] = Field(default_factory=dict)
-    """What a cell of a column costs; 1 where it is not given."""
+    """The cost of a cell by column; 1 where it is not given."""
     residual: Annotated[Literal["drop", "keep"], CHOICE, Stricter.becomes("keep", "drop")] = "drop"
-    """What happens to a small group of rows whose known columns are all suppressed."""
+    """The treatment of a small group of rows whose known columns are all suppressed."""
 
     def listed(self) -> tuple[str, ...]:
         """Return no column: those that protected threats know are suppressed."""
@@ -150,7 +150,7 @@ class OutputSpec(Frozen):
     """A file that is published."""
 
     path: PathText
-    """Where it goes, relative to the policy."""
+    """The path of the file, relative to the policy."""
     format: Annotated[Literal["csv", "parquet", "duckdb"], CHOICE] | None = None
     """The kind of file; follows the suffix where it is not given."""
     table: Identifier = "data"
@@ -178,7 +178,7 @@ class MicrodataRelease(Frozen):
     id: Identifier
     """Name of the release."""
     kind: Annotated[Literal["microdata"], CHOICE]
-    """What kind of release it is."""
+    """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
     protect: Annotated[tuple[Annotated[Text, Ref("threats")], ...], Stricter.MORE, Judged(held)] = ()
@@ -188,7 +188,7 @@ class MicrodataRelease(Frozen):
     ] = None
     """The columns that leave, in this order; all but the direct identifiers where it is not given."""
     transform: tuple[TransformStep, ...] = ()
-    """What is done to the data, in this order."""
+    """The steps applied to the data, in this order."""
     order: Annotated[Literal["values", "source"], CHOICE, Stricter.becomes("source", "values")] = "values"
     """Order of the rows: by the released values, or as in the source (which can link rows to persons)."""
     output: Annotated[
@@ -201,13 +201,13 @@ class MicrodataRelease(Frozen):
     ]
     """The files that are published, all of the same content."""
     recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
-    """Who gets it, by the ids of `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
+    """The recipients, by their ids in `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
-    """Who gets this release may hold releases of the same persons that were published before, and combine them."""
+    """True where recipients may hold releases of the same persons that were published before, and combine them."""
     frontier: Annotated[tuple[ClassSize, ...], Field(max_length=20), FREE] = ()
     """Class sizes at which the internal report shows what the first protected threat would cost; the release itself stays as it is."""
     description: Annotated[Text | None, FREE] = None
-    """What the release is for."""
+    """The purpose of the release."""
 
 
 @cache

@@ -24,7 +24,7 @@ FIGURES = ("count", "count_persons", "sum", "mean", "variance", "stddev", "media
 
 
 class CountSpec(Frozen):
-    """What is counted: rows, or persons; all of them where nothing is said."""
+    """The unit that is counted: rows, or persons; all of them where it is not given."""
 
     where: Text | None = None
     """A filter over declared columns; rows where it holds are counted."""
@@ -83,7 +83,7 @@ Keys = Annotated[
 
 
 class BudgetSpec(Frozen):
-    """What a release may spend in all, hidden draws included."""
+    """The total budget of a release, hidden draws included."""
 
     epsilon: Annotated[Exact, Stricter.LOWER]
     """Privacy loss."""
@@ -92,7 +92,7 @@ class BudgetSpec(Frozen):
     accounting: Annotated[
         Annotated[Literal["pure", "approximate", "zcdp", "pld"], CHOICE] | None, Judged(figures.accounting)
     ] = None
-    """How what the queries cost adds up; each rule includes those before it. Not given: `zcdp` where a query needs a delta, else `pure`."""
+    """The composition of the costs of queries; each rule includes those before it. Not given: `zcdp` where a query needs a delta, else `pure`."""
 
 
 Post = tuple[Annotated[Literal["non_negative", "integer"], CHOICE], ...]
@@ -125,7 +125,7 @@ class QuerySpec(Frozen):
     histogram: DeclaredColumn | None = None
     """Number of rows by bins of a column."""
     at: Exact | None = None
-    """Which quantile, between 0 and 1."""
+    """The order of the quantile, between 0 and 1."""
     interval: Annotated[Flag, Judged(figures.shown)] = False
     """A 95 % interval for a median or quantile, which takes two draws more: each third of the query's budget pays for one of them."""
     fill: Exact | None = None
@@ -135,7 +135,7 @@ class QuerySpec(Frozen):
     by: Annotated[tuple[DeclaredColumn, ...], Judged(figures.asked)] = ()
     """Group keys; every declared key is published, whether it has rows or not."""
     keys: Annotated[Keys | None, Judged(figures.keys)] = None
-    """Which keys are published; every key of the domain where it is not given."""
+    """The keys that are published; every key of the domain where it is not given."""
     other: Annotated[Flag, Judged(figures.shown)] = False
     """Rows whose keys are none of the published ones are counted under the key `other`, and values outside all bins under bins of their own;
     otherwise such rows are left out, and such values go to the first or last bin."""
@@ -144,19 +144,19 @@ class QuerySpec(Frozen):
     where: Text | None = None
     """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL."""
     epsilon: Annotated[Exact | None, Stricter.LOWER, Judged(figures.spent)] = None
-    """What the query may spend; where it is not given, a share of what is left."""
+    """The budget of the query; where it is not given, a share of what is left."""
     share: Positive | None = None
     """Share of what is left of the budget; 1 where it is not given."""
     mechanism: Annotated[Literal["laplace", "gaussian"], CHOICE, Judged(ranked("laplace", "gaussian"))] = "laplace"
     """Law of the noise."""
     post: Annotated[Post | None, Judged(figures.treated)] = None
-    """What is done to the noisy figure; as the release says where it is not given."""
+    """The steps applied to the noisy figure; those of the release where it is not given."""
     expected_rows: Annotated[Count | None, Judged(always("neutral"))] = None
     """About how many rows a mean is of (in each group), for `plan` to say how noisy it will be; never used for anything else."""
     fresh: Annotated[Flag, Judged(figures.drawn_again)] = False
     """Draw anew (and pay again) where an answer to this query on this snapshot is stored."""
     description: Annotated[Text | None, FREE] = None
-    """What the figure is."""
+    """A description of the figure."""
 
     @model_validator(mode="after")
     def _one_figure(self) -> QuerySpec:
@@ -234,19 +234,19 @@ class StatisticsRelease(Frozen):
     id: Identifier
     """Name of the release."""
     kind: Annotated[Literal["statistics"], CHOICE]
-    """What kind of release it is."""
+    """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
     budget: BudgetSpec
-    """What all queries together spend."""
+    """The budget of all queries together."""
     neighbours: Annotated[Literal["add_remove", "replace"], CHOICE] = "add_remove"
-    """What is hidden: that a person is in the data at all, or what the data says of them."""
+    """The fact that is hidden: that a person is in the data at all, or what the data says of them."""
     queries: Annotated[
         tuple[Annotated[QuerySpec, Stricter.REMOVED, Judged(only_removed)], ...], Field(min_length=1, max_length=1000)
     ]
     """The statistics, in the order of the output."""
     post: Annotated[ReleasePost, Judged(figures.treated)] = ()
-    """What is done to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
+    """The steps applied to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
     min_count: Annotated[Count | None, Stricter.HIGHER, Judged(figures.least)] = None
     """Figures of groups whose noisy count is below this are left blank; where it is not given, as `tables` says."""
     output: Annotated[
@@ -259,4 +259,4 @@ class StatisticsRelease(Frozen):
     ]
     """The files that are published, all of the same content."""
     description: Annotated[Text | None, FREE] = None
-    """What the release is for."""
+    """The purpose of the release."""

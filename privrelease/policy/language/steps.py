@@ -24,13 +24,15 @@ class Step(Frozen):
 
     ``named``: the key by which the step is told from others; its value lists the columns that the step is about. ``last``: it stands after the
     others and closes what they leave open; there is one such step at most. ``takes``: types of columns that it can change; None: any.
-    ``valued``: the key whose value is all that :meth:`compared` has of a column, where it is so.
+    ``valued``: the key whose value is all that :meth:`compared` has of a column, where it is so. ``contains``: a released value says which values of
+    the source it may represent, so that known values can be compared with it.
     """
 
     named: ClassVar[str]
     takes: ClassVar[frozenset[ColumnType] | None] = None
     valued: ClassVar[str | None] = None
     last: ClassVar[bool] = False
+    contains: ClassVar[bool] = False
 
     def listed(self) -> tuple[str, ...]:
         """Return the columns that stand under the step's key."""

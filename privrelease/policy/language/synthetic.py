@@ -12,7 +12,7 @@ from privrelease.policy.changes.directions import always, limit
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Exact
 from privrelease.policy.language.releases import OutputSpec, outputs
-from privrelease.policy.language.statistics import BinsSpec, BudgetSpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
 from privrelease.policy.language.synthetic_grids import (
     GridKeys,
     NetworkKeys,
@@ -21,6 +21,7 @@ from privrelease.policy.language.synthetic_grids import (
     network_rules,
     network_settings,
 )
+from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.rules.rule_context import RuleContext
 
-__all__ = ["METHODS", "DiscoverSpec", "HistogramKeys", "MakeSpec", "MethodSpec", "SyntheticRelease", "method_spec"]
+__all__ = ["METHODS", "CellBins", "DiscoverSpec", "HistogramKeys", "MakeSpec", "MethodSpec", "SyntheticRelease", "method_spec"]
 
 
 class MakeSpec(Frozen):
@@ -43,7 +44,7 @@ class MakeSpec(Frozen):
 
 
 class DiscoverSpec(Frozen):
-    """What the values of a column cost that are read from the data: those that enough persons share."""
+    """The price of the values of a column that are read from the data: those that enough persons share."""
 
     epsilon: Annotated[Exact, Stricter.LOWER]
     """Taken from the release's budget: as much of rho as a pure mechanism of this epsilon has, epsilon^2/2."""
@@ -53,10 +54,19 @@ class DiscoverSpec(Frozen):
     """The most values that are kept: those with the largest noisy counts."""
 
 
+class CellBins(BinsSpec):
+    """Bins of a column: of one width, or between edges."""
+
+    edges: Annotated[Annotated[tuple[Exact, ...], Field(min_length=2, max_length=1001)] | None, Judged(always("breaking"))] = (
+        None
+    )
+    """The edges, ascending, from the lowest value or below to the highest or above."""
+
+
 class HistogramKeys(Frozen):
     """Keys of the noisy histogram."""
 
-    project: Annotated[Flag | None, Judged(figures.treated)] = None
+    project: Annotated[Flag | None, Judged(always("breaking"))] = None
     """The noisy joint is projected to counts of at least 0 that add up to the noisy total; `false`: counts below 0 become 0, as published."""
 
 
@@ -68,10 +78,10 @@ def _rows(value: object) -> object:
     number = exact_number(value)
     if number != int(number) or number < 1:
         message = f"must be a whole number of at least 1, or noisy, got {shown(value)}"
-        raise problem(message, code="P718")
+        raise problem(message, code="P718", hint="write how many rows are drawn, e.g. rows: 1000")
     if number > _MOST_ROWS:
         message = f"is at most {_MOST_ROWS}"
-        raise problem(message, code="P718")
+        raise problem(message, code="P718", hint="draw fewer rows: more of them say nothing more")
     return int(number)
 
 
@@ -98,22 +108,22 @@ Holdout = Annotated[
 ]
 
 
-class SyntheticRelease(HistogramKeys, GridKeys, NetworkKeys, Frozen):
+class SyntheticRelease(HistogramKeys, MarginalKeys, GridKeys, NetworkKeys, Frozen):
     """Synthetic rows with differential privacy: drawn from a model of noisy answers."""
 
     id: Identifier
     """Name of the release."""
     kind: Annotated[Literal["synthetic"], CHOICE]
-    """What kind of release it is."""
+    """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that the model is of."""
-    method: Annotated[Literal["histogram", "dpcocgen", "privbayes"], CHOICE, Judged(always("breaking"))]
-    """How the model is made."""
+    method: Annotated[Literal["histogram", "mst", "aim", "dpcocgen", "privbayes"], CHOICE, Judged(always("breaking"))]
+    """The method that makes the model."""
     columns: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1), Stricter.FEWER, Judged(figures.asked)]
     """The columns of the output, in its order: modelled ones, and those of `make`."""
     rows: Annotated[Rows, Judged(always("neutral"))]
-    """How many rows are drawn: a number, or `noisy`, the noisy number of rows."""
-    bins: Annotated[dict[DeclaredColumn, BinsSpec], Judged(always("breaking"), below=True)] = Field(default_factory=dict)
+    """The number of rows that are drawn: a number, or `noisy`, the noisy number of rows."""
+    bins: Annotated[dict[DeclaredColumn, CellBins], Judged(always("breaking"), below=True)] = Field(default_factory=dict)
     """Bins of numbers and dates (`width` in days, for a date with a time in seconds); a cell for every value where none are given."""
     make: Annotated[dict[DeclaredColumn, Annotated[MakeSpec, Judged(always("breaking"))]], Judged(always("breaking"))] = Field(
         default_factory=dict
@@ -126,9 +136,9 @@ class SyntheticRelease(HistogramKeys, GridKeys, NetworkKeys, Frozen):
     holdout: Annotated[Holdout | None, Stricter.HIGHER, Judged(limit(higher="stricter"))] = None
     """The share of persons whose rows the model never sees, by a secret hash of the person; the audit compares with them."""
     budget: BudgetSpec
-    """What the model spends, discoveries included."""
+    """The budget of the model, discoveries included."""
     neighbours: Annotated[Literal["add_remove", "replace"], CHOICE] = "add_remove"
-    """What is hidden: that a person is in the data at all, or what the data says of them."""
+    """The fact that is hidden: that a person is in the data at all, or what the data says of them."""
     fresh: Annotated[Flag, Judged(figures.drawn_again)] = False
     """Measure again (and pay again) where answers about this snapshot are stored; rows are drawn again in every run."""
     output: Annotated[
@@ -141,12 +151,12 @@ class SyntheticRelease(HistogramKeys, GridKeys, NetworkKeys, Frozen):
     ]
     """The files that are published, all of the same content."""
     description: Annotated[Text | None, FREE] = None
-    """What the release is for."""
+    """The purpose of the release."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodSpec:
-    """What a policy may say of a method. ``keys``: those that only it has; ``settings``: exact settings from a release, defaults filled in
+    """The policy's part of a method. ``keys``: those that only it has; ``settings``: exact settings from a release, defaults filled in
     (below ``after``: what changes no question). ``explicit``: it holds every cell of the joint. ``needs_delta``: it has no pure form.
     """
 
@@ -165,6 +175,8 @@ def _histogram(release: SyntheticRelease) -> dict[str, object]:
 #: Every method of synthesis, as a policy knows it; a new one adds its line here, and its name at ``method``.
 METHODS: tuple[MethodSpec, ...] = (
     MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
+    MethodSpec("mst", MST_KEYS, mst_settings, needs_delta=True),
+    MethodSpec("aim", AIM_KEYS, aim_settings, needs_delta=True),
     MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), explicit=True),
     MethodSpec("privbayes", frozenset({"theta", "degree"}), network_settings, (network_rules,)),
 )

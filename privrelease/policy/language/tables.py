@@ -32,7 +32,7 @@ class TableRules(Frozen):
 
 
 class TableProtection(Frozen):
-    """How cells are protected; what is not given is as `tables:` says."""
+    """The protection of cells; what is not given is as `tables:` says."""
 
     min_count: Annotated[Count | None, Stricter.HIGHER, Judged(figures.least)] = None
     """The fewest contributors of a published cell, whatever their weights; at least 3."""
@@ -87,7 +87,7 @@ class TableRelease(Frozen):
     id: Identifier
     """Name of the release."""
     kind: Annotated[Literal["table"], CHOICE]
-    """What kind of release it is."""
+    """The kind of the release."""
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
     by: Annotated[tuple[DeclaredColumn, ...], Field(min_length=1, max_length=6), Judged(figures.asked)]
@@ -105,7 +105,7 @@ class TableRelease(Frozen):
     round_up: Annotated[Count | None, Stricter.SET, Judged(figures.rounded)] = None
     """Printed counts are rounded up to multiples of this, after every rule was applied to the exact ones."""
     protect: TableProtection = Field(default_factory=TableProtection)
-    """How cells are protected."""
+    """The protection of cells."""
     output: Annotated[
         tuple[OutputSpec, ...],
         BeforeValidator(outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),
@@ -116,8 +116,8 @@ class TableRelease(Frozen):
     ]
     """The files that are published, all of the same content."""
     recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
-    """Who gets it, by the ids of `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
+    """The recipients, by their ids in `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
-    """Who gets this release may hold releases of the same persons that were published before, and combine them."""
+    """True where recipients may hold releases of the same persons that were published before, and combine them."""
     description: Annotated[Text | None, FREE] = None
-    """What the release is for."""
+    """The purpose of the release."""

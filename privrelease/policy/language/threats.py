@@ -41,7 +41,7 @@ class AlsoSpec(Frozen):
 
 
 class PopulationSpec(Frozen):
-    """Where the size of a class in the population comes from: a dataset, sampling weights, or an estimate."""
+    """The origin of the size of a class in the population: a dataset, sampling weights, or an estimate."""
 
     table: Annotated[
         Text | None,
@@ -57,7 +57,7 @@ class PopulationSpec(Frozen):
     size: Count | None = None
     """The number of persons of the population; goes with `estimator`."""
     estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], CHOICE] | None = None
-    """How population uniqueness is estimated from the sample."""
+    """The estimator of population uniqueness from the sample."""
 
     @model_validator(mode="after")
     def _one_source(self) -> PopulationSpec:
@@ -88,7 +88,7 @@ class Threat(Frozen):
     records_at_risk: Annotated[AtRiskSpec | None, Stricter.SET] = None
     """The share of records allowed above a level of risk."""
     missing: Annotated[Literal["category", "wildcard"], CHOICE, Judged(ranked("category", "wildcard"))] = "category"
-    """How a missing value is read: equal only to another missing one, or to anything."""
+    """The reading of a missing value: equal only to another missing one, or to anything."""
     population: Annotated[PopulationSpec | None, Judged(elsewhere, below=True)] = None
     """The population the data was drawn from."""
     knows_rows: Annotated[Flag, Stricter.TRUE] = False

@@ -20,7 +20,7 @@ __all__ = ["Attackable", "attackable", "attacked"]
 
 @dataclass(frozen=True, slots=True)
 class Attackable:
-    """Columns that are released as they are, in output order; the one that names persons is none. ``quasi``: quasi-identifiers
+    """Columns whose released values can be compared with known ones, in output order; the one that names persons is none. ``quasi``: quasi-identifiers
     among them.
     """
 
@@ -49,7 +49,7 @@ def attackable(release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> Atta
     columns = tuple(
         name
         for name in out.columns
-        if name != unit and name not in out.changed and dataset.columns[name].role is not Role.DIRECT
+        if name != unit and name not in out.changed - out.contained and dataset.columns[name].role is not Role.DIRECT
     )
     return Attackable(columns, tuple(name for name in columns if dataset.columns[name].role is Role.QUASI))
 

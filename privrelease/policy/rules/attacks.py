@@ -165,6 +165,7 @@ def _release(reading: RuleContext, spec: AttacksSpec, release: Release, dataset:
             elif name not in there.columns:
                 message = f"{shown(name)} does not leave as it is in release {release.id}: nothing could be compared"
                 yield reading.error("P461", message, *path, number, hint=_LEAVES)
+    yield from _widths(reading, spec, release, dataset)
     yield from _enough(reading, spec, release, there)
     link = spec.linkability
     if link is not None and link.auxiliary is not None and dataset.person is None:
@@ -172,6 +173,16 @@ def _release(reading: RuleContext, spec: AttacksSpec, release: Release, dataset:
         yield reading.error(
             "P460", message, "attacks", "linkability", "auxiliary", hint="write `unit: {column: …}` in the dataset"
         )
+
+
+def _widths(reading: RuleContext, spec: AttacksSpec, release: Release, dataset: Dataset) -> Iterator[Finding]:
+    """Warn of a tolerance for values that are released as labels."""
+    guess, rows = spec.inference, reading.kind(release).rows
+    if guess is None or not guess.tolerance or rows is None:
+        return
+    for name in sorted(rows(release, dataset).contained & set(guess.target)):
+        message = f"tolerance says nothing about {shown(name)} in release {release.id}: a guessed label counts where it holds the value"
+        yield reading.warning("P581", message, "attacks", "inference", "tolerance", hint="remove it, or guess another column")
 
 
 def _columns(spec: AttacksSpec) -> Iterator[tuple[tuple[str | int, ...], Sequence[str]]]:

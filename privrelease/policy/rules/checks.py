@@ -163,12 +163,27 @@ def _leaving(
         if name in dataset.columns and name not in out.columns:
             message = f"{shown(name)} does not leave in release {check.release}"
             yield reading.error("P418", message, "checks", number, *path, hint="name a released column")
-        elif name in out.changed and kind.name in {"marginal_error", "distribution_shift"}:
+        elif name in out.changed - (out.contained if kind.name == "marginal_error" else frozenset()) and kind.name in {
+            "marginal_error",
+            "distribution_shift",
+        }:
             what = "is released as a pseudonym, which" if name in out.pseudonyms else "is recoded: what is released"
             message = f"{shown(name)} {what} cannot be compared with the source"
             yield reading.error("P418", message, "checks", number, *path, hint="name another column")
+    if kind.name in {"generalised_cells", "precision"}:
+        yield from _coarser(reading, number, check, kind, out)
     threat = reading.policy.threats.get(check.threat or "")
     known = {*threat.knows} if threat is not None else set()
     if kind.name in {"l_diversity", "t_closeness"} and check.column in known:
         message = f"{shown(check.column)} is what the attacker of {check.threat} knows already"
         yield reading.error("P418", message, "checks", number, "column", hint="name a sensitive column")
+
+
+def _coarser(reading: RuleContext, number: int, check: Check, kind: CheckKind, out: Leaving) -> Iterator[Finding]:
+    """Check that there is a column whose cells could be generalised."""
+    if check.column is not None and check.column in out.columns and check.column not in out.contained:
+        message = f"{shown(check.column)} is released as it is in {check.release}: no cell of it is generalised"
+        yield reading.error("P582", message, "checks", number, "column", hint="name a column that a step writes coarser")
+    elif check.column is None and not out.contained:
+        message = f"{kind.name} measures columns that are written coarser, and release {check.release} has none"
+        yield reading.error("P582", message, "checks", number, hint="add a step such as `generalise`, or remove the check")

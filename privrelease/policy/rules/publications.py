@@ -52,7 +52,7 @@ def publication_rules(reading: RuleContext) -> Iterator[Finding]:
 
 
 def _targets(reading: RuleContext) -> Iterator[Path]:
-    """Where outputs, manifests and reports are shown."""
+    """Paths at which outputs, manifests and reports are shown."""
     for release in reading.policy.releases:
         for number, spec in enumerate(release.output):
             try:

@@ -10,6 +10,7 @@ from privrelease.policy.rules.attacks import attack_rules
 from privrelease.policy.rules.checks import check_rules
 from privrelease.policy.rules.datasets import dataset_rules
 from privrelease.policy.rules.expectations import expectation_rules
+from privrelease.policy.rules.impact_assessment import impact_rules
 from privrelease.policy.rules.ledger import ledger_rules
 from privrelease.policy.rules.outputs import output_rules
 from privrelease.policy.rules.publications import publication_rules
@@ -36,6 +37,7 @@ RULES = (
     approval_rules,
     publication_rules,
     recipient_id_rules,
+    impact_rules,
 )
 
 

@@ -87,13 +87,14 @@ class Leaving:
     """The data that a release publishes.
 
     ``columns``: in output order. ``treatments``: of those of them whose values change. ``suppress``: the suppression step, if any, and its
-    number.
+    number. ``contained``: of columns whose values change, those whose released values say which of the source they may represent.
     """
 
     columns: tuple[str, ...]
     treatments: dict[str, Treatment] = field(default_factory=dict)
     suppress: SuppressCells | None = None
     suppress_step: int = -1
+    contained: frozenset[str] = frozenset()
 
     def treatment(self, column: str) -> Treatment:
         """Return what becomes of a column."""
@@ -138,6 +139,7 @@ def leaving(release: MicrodataRelease, dataset: Dataset) -> Leaving:
         {name: treatment for name, treatment in treatments.items() if name in columns},
         cast("SuppressCells | None", suppress),
         suppress_step,
+        frozenset(name for step in release.transform if step.contains for name in step.listed() if name in columns),
     )
 
 

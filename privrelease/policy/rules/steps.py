@@ -47,6 +47,8 @@ def _changed(
     if release.columns is not None and name not in release.columns:
         message = f"{step.named} changes {shown(name)}, which is not released"
         yield reading.warning("P562", message, *at, hint="add it to `columns`, or remove the step")
+    if step.contains:
+        return
     for threat in release.protect:
         known = reading.policy.threats.get(threat)
         if known is not None and known.missing == "wildcard" and name in known.knows:

@@ -69,7 +69,7 @@ class ResolvedQuery:
     budget: Budget
     draws: tuple[Draw, ...]
     agrees: str | None = None
-    """Which counts it is made to agree with: those of the same name."""
+    """The counts that it is made to agree with: those of the same name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ __all__ = ["Discovery", "Synthesis", "resolve"]
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the values of a column cost: ``rho`` of the envelope, and ``failure`` of its delta."""
+    """The price of the values of a column: ``rho`` of the envelope, and ``failure`` of its delta."""
 
     column: str
     rho: Rho
@@ -83,7 +83,7 @@ def resolve(release: SyntheticRelease, name: str, dataset: Dataset) -> tuple[Syn
             faults.append(error.fault)
     if not columns and not any(not one.warn for one in faults):
         faults.append(Fault("P700", "no column is modelled", ("columns",), "name at least one column that is not made up"))
-    impossible, more = _rules(release, dataset, columns)
+    impossible, more = _rules(release, dataset)
     faults += more
     budget, reserved, discoveries, more = _budget(release)
     faults += more
@@ -182,10 +182,10 @@ def _foreign_keys(release: SyntheticRelease) -> Iterator[Fault]:
 # ------------------------------------------------------------------------------------------------------------------------ rules
 
 
-def _rules(release: SyntheticRelease, dataset: Dataset, columns: list[CellsOf]) -> tuple[tuple[Filter, ...], list[Fault]]:
+def _rules(release: SyntheticRelease, dataset: Dataset) -> tuple[tuple[Filter, ...], list[Fault]]:
     found: list[Filter] = []
     faults: list[Fault] = []
-    modelled = {one.column for one in columns}
+    modelled = set(release.columns) - set(release.make)
     for number, text in enumerate(release.impossible):
         try:
             rule = parse_filter(text, {name: column.type for name, column in dataset.columns.items()})

@@ -11,8 +11,10 @@ from pydantic_core import PydanticCustomError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["CONTROL", "did_you_mean", "no_choice", "problem", "shown"]
+__all__ = ["CONTROL", "TURNING", "did_you_mean", "no_choice", "problem", "shown"]
 
+#: Signs that turn the direction of text, so that it reads otherwise than it is.
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 

@@ -15,12 +15,11 @@ themselves and belong to texts in Arabic or Hebrew.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.findings import Finding, Location, Severity
-from privrelease.policy.text.messages import shown
+from privrelease.policy.text.messages import TURNING, shown
 from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, Sequence_
 
 if TYPE_CHECKING:
@@ -298,7 +297,6 @@ class _Builder:
 
 #: Lines that are told of one file; who sees these knows to look at the rest.
 MOST_LINES: Final = 50
-_SIGNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def reordered(content: bytes, file: str) -> tuple[Finding, ...]:
@@ -315,8 +313,8 @@ def reordered(content: bytes, file: str) -> tuple[Finding, ...]:
     except UnicodeDecodeError:
         return ()  # told where the text is read
     found: list[Finding] = []
-    for number, line in enumerate(text.split("\n") if _SIGNS.search(text) else (), 1):
-        sign = _SIGNS.search(line)
+    for number, line in enumerate(text.split("\n") if TURNING.search(text) else (), 1):
+        sign = TURNING.search(line)
         if sign is not None and len(found) < MOST_LINES:
             code = f"{ord(sign[0]):04X}"
             message = f"U+{code} ({name(sign[0]).lower()}): this text reads otherwise than it is"

@@ -204,7 +204,7 @@ class Roots:
 
 
 def _shows_release(path: Path) -> bool:
-    """Whether a path is a link to a release that was published there: into ``current/POLICY/RELEASE/FILE`` of a state folder.
+    """Return whether a path is a link to a release that was published there: into ``current/POLICY/RELEASE/FILE`` of a state folder.
 
     Such a link is replaced and never written through, so the state folder may be elsewhere: only the folder of the link has to be below a root.
     """

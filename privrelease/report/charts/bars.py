@@ -17,6 +17,8 @@ __all__ = ["Bar", "Group", "GroupedBars", "HorizontalBar", "HorizontalBars", "gr
 WIDTH = 330
 _LEFT, _RIGHT, _TOP, _BASE = 46, 324, 24, 164
 _LINE_CHARS = 38
+#: Width of the track that stands for 100 %; values are written behind it.
+_TRACK = WIDTH - 66
 _TOPS = tuple(Fraction(top) for top in ("0.001", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.8", "1"))
 
 
@@ -63,13 +65,13 @@ class GroupedBars:
 
 @dataclass(frozen=True, slots=True)
 class HorizontalBar:
-    """A bar under its label, which wraps over ``lines`` of (position, text); ``text``: its value."""
+    """A bar under its label, which wraps over ``lines`` of (position, text); ``text``: its value; ``before``: the width of what it was, empty: none."""
 
     lines: tuple[tuple[str, str], ...]
     y: str
     width: str
     text: str
-    text_x: str
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class HorizontalBars:
     bars: tuple[HorizontalBar, ...]
     height: int
     width: int = WIDTH
+    track: int = _TRACK
 
 
 def nice_top(largest: Fraction) -> Fraction:
@@ -134,22 +137,31 @@ def grouped_bars(
     return GroupedBars(name, title, description, tuple(laid), ticks, at, line_label, anchor, axis)
 
 
-def horizontal_bars(name: str, title: str, description: str, shares: Sequence[tuple[str, Fraction]]) -> HorizontalBars:
-    """Lay out one bar per (label, share); labels appear above their bars and wrap."""
-    top = nice_top(max((share for _, share in shares), default=Fraction(1)))
+def horizontal_bars(
+    name: str, title: str, description: str, shares: Sequence[tuple[str, Fraction]], before: Sequence[Fraction | None] = ()
+) -> HorizontalBars:
+    """Lay out one bar per (label, share) on a track from 0 to 100 %; labels appear above their bars and wrap. ``before``: shares as they were.
+
+    >>> chart = horizontal_bars("b", "", "", [("age", Fraction(1, 2))], [Fraction(1)])
+    >>> chart.bars[0].width, chart.bars[0].before, chart.bars[0].text
+    ('132', '264', '50 %')
+    """
     laid: list[HorizontalBar] = []
     y = 4
-    for label, share in shares:
+    for place, (label, share) in enumerate(shares):
         lines: list[tuple[str, str]] = []
         for line in _wrapped(label):
             y += 14
             lines.append((str(y), line))
-        width = Fraction(WIDTH - 66) * share / top
-        if share:
-            width = max(width, Fraction(3, 2))
-        laid.append(HorizontalBar(tuple(lines), str(y + 5), _at(width), numbers.percent(share), _at(width + 6)))
+        was = before[place] if place < len(before) else None
+        text = numbers.percent(share)
+        laid.append(HorizontalBar(tuple(lines), str(y + 5), _across(share), text, "" if was is None else _across(was)))
         y += 5 + 14 + 6
     return HorizontalBars(name, title, description, tuple(laid), y + 2)
+
+
+def _across(share: Fraction) -> str:
+    return _at(max(_TRACK * share, Fraction(3, 2)) if share else Fraction(0))
 
 
 def _bar(x: Fraction, width: Fraction, share: Fraction | None, top: Fraction) -> Bar | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from privrelease.policy.output.dump import yaml_text
 from privrelease.texts.catalogue import english
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["render_dp_registry"]
 
-_PRODUCTS = {"statistics": "Summary statistics", "synthetic": "Synthetic data"}
 _NEIGHBOURS = {
     "add_remove": "Two datasets are adjacent where one has all rows of one unit more than the other.",
     "replace": "Two datasets are adjacent where the rows of one unit are replaced by those of another.",
 }
 
 
-def render_dp_registry(audit: AuditResult, claim: PrivacyClaim, kind: Literal["statistics", "synthetic"] = "statistics") -> str:
+def render_dp_registry(audit: AuditResult, claim: PrivacyClaim) -> str:
     """Return the entry. Budgets are the exact decimals that were spent; one of many digits is rounded up, so that it is never less."""
     identity, stated = audit.identity, audit.legal.stated
     unstated = english().text("word.not_stated")
@@ -46,7 +45,7 @@ def render_dp_registry(audit: AuditResult, claim: PrivacyClaim, kind: Literal["s
                 "data_curators": [_text(stated, "controller.name") or unstated],
                 "description": f"Release {identity.release} of policy {identity.policy_id} {identity.policy_version}.",
                 "intended_use": _purposes(stated) or unstated,
-                "data_product_type": _PRODUCTS[kind],
+                "data_product_type": "Summary statistics" if audit.synthetic is None else "Synthetic data",
                 "data_product_region": unstated,
                 "publication_date": identity.audited_at[:10],
             },

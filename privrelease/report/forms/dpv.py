@@ -62,6 +62,11 @@ DATA_SUBJECTS: Final = frozenset(
         "VulnerableDataSubject",
     ]
 )
+#: What released cells are, by what was done to them; others are as their column is declared.
+_OF_FAMILY: Final[dict[Family | None, str]] = {
+    Family.PSEUDONYMISATION: "dpv:PseudonymisedData",
+    Family.SYNTHETIC: "dpv:SyntheticData",
+}
 _ART6: Final = re.compile(r"A6-1-[a-f]")
 _ART9: Final = re.compile(r"A9-2-[a-j]")
 _TERM: Final = re.compile(r"(?:dpv:)?([A-Za-z]+)")
@@ -136,10 +141,21 @@ def _impact(stated: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
         ("dpia.dpo_advice.text", "dpv:hasRecommendation", None),
         ("dpia.views", "dpv:hasOrganisationalMeasure", "dpv:ConsultationWithDataSubject"),
     ):
-        values: list[Any] = [_named(kind, text) if kind else text for text in _texts(stated.get(name))]
+        values: list[Any] = [_named(kind, text) if kind else text for text in _listed(stated, name)]
         if values:
             impact[relation] = values
     return impact
+
+
+def _listed(stated: dict[str, str | tuple[str, ...]], name: str) -> tuple[str, ...]:
+    """Return the texts of a field: of a list whose entries are mappings, the words of each."""
+    entries = [
+        text
+        for key, value in stated.items()
+        if re.fullmatch(rf"{re.escape(name)}\.\d+(\.text)?", key)
+        for text in _texts(value)
+    ]
+    return (*_texts(stated.get(name)), *entries)
 
 
 def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -206,7 +222,7 @@ def _data(audit: AuditResult) -> Iterator[dict[str, Any]]:
     for column in audit.data.columns:
         if column.leaves:
             kind = "dpv:SpecialCategoryPersonalData" if column.category == "special" else "dpv:PersonalData"
-            yield _named("dpv:PseudonymisedData" if family_of(column.treated) is Family.PSEUDONYMISATION else kind, column.name)
+            yield _named(_OF_FAMILY.get(family_of(column.treated), kind), column.name)
 
 
 def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
@@ -214,6 +230,8 @@ def _measures(audit: AuditResult) -> Iterator[dict[str, Any]]:
     families = {family_of(column.treated) for column in audit.data.columns}
     if Family.PSEUDONYMISATION in families:
         yield {"@id": "dpv:Pseudonymisation"}
+    if Family.SYNTHETIC in families:
+        yield {"@id": "dpv:UseSyntheticData"}
     if Family.SUPPRESSION in families or audit.threats:
         yield {"@id": "dpv:Deidentification"}
     if audit.statistics is not None:

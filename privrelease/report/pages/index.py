@@ -15,6 +15,7 @@ from privrelease.report.charts.trend import Trend, trend
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import Shown, exact, shown, shown_beside
+from privrelease.report.view.standing import standing_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, ThreatResult
     from privrelease.audit.document.privacy import PrivacyFacts
     from privrelease.report.view.page import Sentence, Status
+    from privrelease.report.view.standing import Standing
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["Entry", "IndexPage", "build_index", "entry_of"]
@@ -66,6 +68,14 @@ class Entry:
     epsilon: str | None
     budget: Budget | None
     link: str | None
+    standing: Standing | None = None
+
+    @property
+    def stands(self) -> tuple[str, str] | None:
+        """Return the mark of its state and the key of its word; None where no state is known."""
+        if self.standing is None:
+            return None
+        return standing_status(self.standing), f"standing.short.{self.standing.state}"
 
     @property
     def stream(self) -> tuple[str, str, str]:
@@ -89,7 +99,9 @@ class IndexPage:
     charts_rest: tuple[Sentence, ...]
 
 
-def entry_of(audit: AuditResult, edition: Edition, catalogue: Catalogue, link: str | None) -> Entry | None:
+def entry_of(
+    audit: AuditResult, edition: Edition, catalogue: Catalogue, link: str | None, standing: Standing | None = None
+) -> Entry | None:
     """Return the line of an audit as its edition admits it; None where it admits none: recipients see what passed only."""
     if edition is Edition.RECIPIENT and audit.decision.outcome is not Outcome.PASS:
         return None
@@ -120,6 +132,7 @@ def entry_of(audit: AuditResult, edition: Edition, catalogue: Catalogue, link: s
         epsilon=None if facts is None else numbers.number(Fraction(facts.epsilon)),
         budget=None if facts is None else _budget(facts),
         link=link,
+        standing=standing if edition is Edition.INTERNAL else None,
     )
 
 

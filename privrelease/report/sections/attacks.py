@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
-from privrelease.report.view.page import Absent, exact, shown
+from privrelease.report.view.page import Absent, coarser_columns, exact, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privrelease.audit.document.attacks import AttackFacts, AttacksFacts, BoundedFacts, ClosestFacts, RateFacts
     from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.report.view.page import Context, Sentence, Status
@@ -58,6 +60,7 @@ class AttackRow:
     status: Status
     result: str
     said: str
+    strongest: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,14 @@ def build(context: Context) -> AttacksBody | Absent:
     if facts is None:
         return Absent(texts.of_kind("attacks.absent", context.audit.kind))
     return AttacksBody(
-        said=_sentences(facts, context.edition),
+        said=_sentences(facts, context.edition, coarser_columns(context.audit)),
         rows=tuple(_row(one, texts) for one in facts.attacks),
         chart=_chart(facts, texts),
         closest=() if facts.closest is None else _closest(facts.closest, texts),
     )
 
 
-def _sentences(facts: AttacksFacts, edition: Edition) -> tuple[Sentence, ...]:
+def _sentences(facts: AttacksFacts, edition: Edition, coarser: Sequence[str]) -> tuple[Sentence, ...]:
     confidence = numbers.percent(Fraction(facts.confidence))
     said: list[Sentence] = [
         ("attacks.intro", {"sample": numbers.count(facts.sample), "confidence": confidence}),
@@ -106,6 +109,8 @@ def _sentences(facts: AttacksFacts, edition: Edition) -> tuple[Sentence, ...]:
         said.append(("attacks.no_control", {}))
     else:
         said.append(("attacks.control_said", {"control": facts.control}))
+    if coarser:
+        said.append(("attacks.labels_said", {"columns": ", ".join(coarser)}))
     if any(one.attack == "membership" and one.main is not None for one in facts.attacks):
         said.append(("attacks.membership_said", {}))
     if not facts.decides:
@@ -130,8 +135,15 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         limit=", ".join(limits) or texts.text("attacks.no_limit"),
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
-        said=numbers.unbroken(one.said),
+        said=numbers.unbroken(" ".join(filter(None, (one.said, _covered(one, texts))))),
+        strongest=("attacks.strongest", {"columns": ", ".join(one.strongest)}) if one.strongest else None,
     )
+
+
+def _covered(one: AttackFacts, texts: Catalogue) -> str:
+    if one.covered is None or exact(one.covered) is None:
+        return ""
+    return texts.plain("attacks.covered", share=shown(one.covered, texts).text)
 
 
 def _status(outcome: str) -> Status:

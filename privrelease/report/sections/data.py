@@ -76,11 +76,18 @@ def build(context: Context) -> DataBody:
     return DataBody(
         tuple(facts),
         tuple(
-            ColumnRow(column.name, _role(column, catalogue), column.type, column.domain, column.leaves, column.treatment)
+            ColumnRow(
+                column.name, _role(column, catalogue), column.type, column.domain, column.leaves, _treatment(column, catalogue)
+            )
             for column in data.columns
         ),
         any(column.domain is not None for column in data.columns),
     )
+
+
+def _treatment(column: ColumnFacts, catalogue: Catalogue) -> str:
+    own = f"treatment.{column.treated}"
+    return catalogue.text(own) if catalogue.has(own) else column.treatment
 
 
 def _role(column: ColumnFacts, catalogue: Catalogue) -> str:

@@ -1,4 +1,4 @@
-"""Section 0: the verdict, the figures that decide next to their limits, every check, and what remains for a person."""
+"""Section 0: the verdict, what became of the release, the figure that decided, and what remains for a person; then every check."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
 from privrelease.report.sections.attacks import unlimited
-from privrelease.report.sections.privacy import budget_texts
+from privrelease.report.sections.deciding import tiles
+from privrelease.report.sections.glance import glance
+from privrelease.report.sections.plain_words import plain_words
 from privrelease.report.view import numbers
 from privrelease.report.view.changes import change_rows
 from privrelease.report.view.edition import Edition, is_withheld
-from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside
+from privrelease.report.view.page import Shown, exact, shown, shown_beside
+from privrelease.report.view.standing import standing_said
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, CheckResult, FindingRecord
     from privrelease.audit.document.previous_releases import SinceFacts
+    from privrelease.report.sections.deciding import Tile
+    from privrelease.report.sections.glance import Glance
     from privrelease.report.view.changes import ChangeRow
     from privrelease.report.view.page import Context, Sentence, Status
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["CheckRow", "DecisionBody", "Noted", "Tile", "build"]
+__all__ = ["CheckRow", "DecisionBody", "Noted", "build"]
 
 _OUTCOMES: dict[Outcome, Status] = {
     Outcome.PASS: "pass",
@@ -33,16 +38,6 @@ _OUTCOMES: dict[Outcome, Status] = {
 }
 _SEVERITIES: dict[str, Status] = {"error": "fail", "warn": "warn", "info": "info"}
 _ORDER = {"fail": 0, "not_evaluated": 1, "review": 2, "warn": 3, "not_asked": 4, "pass": 5}
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A figure, and what appears next to it: its limit with a status, or a plain remark."""
-
-    label: str
-    figure: Shown
-    beside: str | None
-    status: Status | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +65,27 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class DecisionBody:
-    """The verdict and its evidence."""
+    """The verdict and its evidence. ``box``: its mark, of which a withdrawn release has a neutral one; ``standing``: what became of the release; ``warnings``: what a reader must know first; ``plain``: paragraphs.
+
+    ``checks`` are those that do not hold; ``measured`` those that hold and have a figure, or that the policy does not ask for; ``held`` the rest.
+    """
 
     outcome: Status
+    box: Status
     headline: str
+    standing: Sentence | None
+    warnings: tuple[Sentence, ...]
     sentences: tuple[str, ...]
     reasons: tuple[str, ...]
     remaining: tuple[str, ...]
     tiles: tuple[Tile, ...]
+    rows_said: Sentence | None
+    plain: tuple[tuple[Sentence, ...], ...]
+    charts: tuple[Glance, ...]
     checks: tuple[CheckRow, ...]
+    measured: tuple[CheckRow, ...]
     held: tuple[CheckRow, ...]
+    others_said: Sentence
     findings: tuple[Noted, ...]
     since: Sentence | None
     changes: tuple[ChangeRow, ...]
@@ -104,18 +110,26 @@ def build(context: Context) -> DecisionBody:
     sentences += [catalogue.text("decision.waived", checks=waived)] if waived else []
     free = unlimited(audit, catalogue)
     sentences += [catalogue.text("decision.unlimited", attacks=free)] if free else []
-    sentences += _signoff(audit, catalogue)
+    sentences += _signoff(context)
     since = audit.since
     ordered = sorted(audit.checks, key=lambda check: (_ORDER[check.outcome.value], check.id))
     checks = [_check(check, catalogue) for check in ordered]
     return DecisionBody(
         outcome=outcome,
+        box="info" if context.standing is not None and context.standing.state == "withdrawn" else outcome,
         headline=catalogue.text(f"decision.{outcome}"),
+        standing=None if context.standing is None else standing_said(context.standing, _missing(audit)),
+        warnings=tuple(_warnings(context)),
         sentences=tuple(sentences),
         reasons=decision.reasons,
         remaining=decision.assessment_remaining,
-        tiles=tuple(_tiles(audit, catalogue)),
-        checks=tuple(check for check in checks if check.status != "pass" or check.observed),
+        tiles=tiles(audit, catalogue),
+        rows_said=_rows_said(audit),
+        plain=plain_words(context),
+        charts=glance(context),
+        checks=tuple(check for check in checks if check.status not in {"pass", "not_asked"}),
+        measured=tuple(check for check in checks if check.status == "not_asked" or (check.status == "pass" and check.observed)),
+        others_said=_others_said(checks),
         held=tuple(check for check in checks if check.status == "pass" and not check.observed),
         findings=tuple(_noted(finding) for finding in audit.findings if finding.message not in decision.reasons),
         since=_since(since),
@@ -141,6 +155,41 @@ def _counted(context: Context, outcome: Outcome, n: int) -> str:
     return catalogue.plain(_NOT_MADE[outcome], n=numbers.count(n), checks=names)
 
 
+def _others_said(checks: list[CheckRow]) -> Sentence:
+    """Say how many checks hold, and how many were not asked for."""
+    hold, unasked = (numbers.count(sum(check.status == status for check in checks)) for status in ("pass", "not_asked"))
+    return ("decision.held", {"n": hold}) if unasked == "0" else ("decision.held_unasked", {"n": hold, "unasked": unasked})
+
+
+def _missing(audit: AuditResult) -> tuple[str, ...]:
+    """Return the roles that have yet to approve."""
+    return () if audit.signoff is None else audit.signoff.missing
+
+
+def _warnings(context: Context) -> list[Sentence]:
+    """Special categories about which the policy states nothing in law, for those inside."""
+    audit = context.audit
+    if context.edition is Edition.RECIPIENT or audit.legal.stated:
+        return []
+    special = [column.name for column in audit.data.columns if column.category == "special"]
+    return [("decision.no_legal", {"columns": ", ".join(special)})] if special else []
+
+
+def _rows_said(audit: AuditResult) -> Sentence | None:
+    """Reconcile the rows of the source with those that are released; None where one of them may not be shown, or no row is released."""
+    if audit.utility is None:
+        return None
+    source, released, dropped = (
+        exact(one) for one in (audit.data.source_rows, audit.data.released_rows, audit.utility.rows_dropped)
+    )
+    if source is None or released is None or dropped is None:
+        return None
+    outside = exact(audit.data.rows_outside) or Fraction(0)
+    values = {"source": source, "outside": outside, "dropped": dropped, "released": released}
+    agree = source - outside - dropped == released
+    return ("decision.rows" if agree else "decision.rows_differ"), {name: numbers.number(one) for name, one in values.items()}
+
+
 def _since(since: SinceFacts | None) -> Sentence | None:
     """Say which release the changes are since; nothing for recipients, whose edition holds no section of internal figures."""
     if since is None:
@@ -148,55 +197,18 @@ def _since(since: SinceFacts | None) -> Sentence | None:
     return ("since.caption" if since.changes else "since.nothing"), {"date": since.audited_at}
 
 
-def _signoff(audit: AuditResult, catalogue: Catalogue) -> list[str]:
-    """Say who approved and who has yet to; nothing for recipients, whose edition holds no sign-off."""
-    facts = audit.signoff
+def _signoff(context: Context) -> list[str]:
+    """Say who approved and, where the standing does not, who has yet to; nothing for recipients, whose edition holds no sign-off."""
+    facts, catalogue = context.audit.signoff, context.catalogue
     if facts is None:
         return []
     signed = ", ".join(dict.fromkeys(one.role for one in facts.approvals))
     said = [catalogue.text("decision.signed", roles=signed)] if signed else []
-    return [*said, catalogue.text("decision.signoff", roles=", ".join(facts.missing))] if facts.missing else said
-
-
-def _tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
-    tiles: list[Tile] = []
-    worst = audit.decision.worst
-    if worst is not None:
-        figure, limit = shown_beside(worst.figure, worst.threshold, catalogue)
-        key = "decision.worst" if worst.holds else "decision.worst_failed"
-        beside = catalogue.plain("decision.limit", limit=limit.text)
-        tiles.append(Tile(catalogue.text(key, what=worst.what), figure, beside, "pass" if worst.holds else "fail"))
-    smallest = [(k, threat) for threat in audit.threats if (k := exact(threat.after.k)) is not None]
-    if smallest:
-        k, threat = min(smallest, key=lambda pair: pair[0])
-        label = "decision.k" if threat.after.counted == "records" else "decision.k_persons"
-        tiles.append(Tile(catalogue.text(label), Shown(numbers.number(k)), catalogue.text("decision.k_unit"), None))
-    utility = audit.utility
-    if utility is not None and exact(utility.cells_share) is not None:
-        if utility.limit is None:
-            tiles.append(Tile(catalogue.text("decision.cells"), shown(utility.cells_share, catalogue), None, None))
-        else:
-            figure, limit = shown_beside(utility.cells_share, utility.limit, catalogue)
-            within = (exact(utility.cells_share) or 0) <= (exact(utility.limit) or 0)
-            beside = catalogue.plain("decision.limit", limit=limit.text)
-            tiles.append(Tile(catalogue.text("decision.cells"), figure, beside, "pass" if within else "fail"))
-    total = exact(audit.data.source_rows)
-    of_source = catalogue.plain("decision.of", total=numbers.number(total)) if total is not None else None
-    tiles.append(Tile(released_words(audit, catalogue), shown(audit.data.released_rows, catalogue), of_source, None))
-    return [*_privacy_tiles(audit, catalogue), *tiles]
-
-
-def _privacy_tiles(audit: AuditResult, catalogue: Catalogue) -> list[Tile]:
-    """Epsilon spent compared with what the policy allows, and the population's rest; nothing where no privacy is claimed."""
-    facts = audit.statistics
-    if facts is None:
-        return []
-    spent, allowed = Fraction(facts.epsilon), Fraction(facts.allowed_epsilon)
-    within = catalogue.plain("dp.within", allowed=numbers.number(allowed))
-    status: Status = "pass" if spent <= allowed else "fail"
-    tiles = [Tile(catalogue.text("dp.tile.epsilon"), Shown(numbers.number(spent)), within, status)]
-    left = None if facts.budget is None else budget_texts(facts.budget, catalogue)
-    return tiles if left is None else [*tiles, Tile(catalogue.text("dp.tile.left"), Shown(left[0]), left[1], None)]
+    return (
+        [*said, catalogue.text("decision.signoff", roles=", ".join(facts.missing))]
+        if facts.missing and context.standing is None
+        else said
+    )
 
 
 def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:

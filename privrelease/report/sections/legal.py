@@ -1,4 +1,4 @@
-"""Record of processing, lawfulness, impact assessment and review: what the policy states, and what it does not.
+"""Record of processing, lawfulness and review: what the policy states, and what it does not.
 
 A field that the policy leaves out is shown as not stated: a gap is evidence too.
 """
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.view.edition import Edition
-from privrelease.report.view.page import Absent, Fact
+from privrelease.report.view.legal_words import article_6, entry_words
+from privrelease.report.view.page import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["Facts", "build_dpia", "build_lawfulness", "build_record", "build_review", "facts"]
+__all__ = ["Facts", "build_lawfulness", "build_record", "build_review", "facts"]
 
 _RECORD = (
     "controller",
     "joint_controllers",
     "representative",
     "dpo",
+    "processors",
     "purposes",
     "data_subjects",
     "data_categories",
@@ -33,6 +35,13 @@ _RECORD = (
     "security_measures",
 )
 
+
+#: Parts of one entry that are lines of their own.
+_APART = frozenset(
+    {"source", "release", "access", "rectification", "erasure", "restriction", "portability", "objection", "ref", "exemption"}
+)
+#: Letters of Art. 6(1) that rest on a law of the Union or a member state (Art. 6(3)), and none that is known.
+_BY_LAW = frozenset({"", "c", "e"})
 
 #: The order in which the parts of one entry are read; ``audit.json`` has its keys in no order of its own.
 _PARTS = (
@@ -52,7 +61,19 @@ _PARTS = (
     "release",
     "ref",
     "exemption",
+    "task",
+    "rectification",
+    "erasure",
+    "restriction",
+    "portability",
+    "objection",
+    "author",
+    "date",
     "followed",
+    "by",
+    "owner",
+    "authority",
+    "outcome",
     "size",
 )
 
@@ -80,24 +101,19 @@ def build_record(context: Context) -> Facts:
 
 
 def build_lawfulness(context: Context) -> Facts:
-    """Art. 6, 9, 13, 14 and 89: on what ground."""
+    """Art. 6, 9, 13 to 21 and 89: on what ground, and what the persons may ask for. What does not apply under the stated basis is left out."""
+    stated = context.audit.legal.stated
+    letter = article_6(stated.get("basis.art6"))
+    special = not context.audit.data.columns or any(one.category == "special" for one in context.audit.data.columns)
     keys = [
         ("basis.art6", "lawfulness.art6"),
-        ("basis.art9", "lawfulness.art9"),
-        ("basis.national_law", "lawfulness.national_law"),
+        *((("basis.art9", "lawfulness.art9"),) if special or "basis.art9" in stated else ()),
+        *((("basis.national_law", "lawfulness.national_law"),) if letter in _BY_LAW or "basis.national_law" in stated else ()),
         ("notice", "lawfulness.notice"),
+        ("rights", "lawfulness.rights"),
         ("safeguards", "lawfulness.safeguards"),
     ]
-    return Facts(context.catalogue.text("record.caption"), facts(context.audit.legal.stated, keys, context.catalogue))
-
-
-def build_dpia(context: Context) -> Facts | Absent:
-    """Art. 35(7): the impact assessment; it stays with the controller."""
-    if context.edition is Edition.RECIPIENT:
-        return Absent(context.catalogue.text("dpia.recipient"))
-    names = ("description", "legitimate_interest", "necessity", "risks", "measures", "dpo_advice", "views")
-    keys = [(f"dpia.{name}", f"dpia.{name}") for name in names]
-    return Facts(context.catalogue.text("record.caption"), facts(context.audit.legal.stated, keys, context.catalogue))
+    return Facts(context.catalogue.text("record.caption"), facts(stated, keys, context.catalogue))
 
 
 def build_review(context: Context) -> Facts:
@@ -122,16 +138,24 @@ def facts(
         if not found:
             rows.append(Fact(catalogue.text(label), (catalogue.text("word.not_stated"),), gap=True))
             continue
-        lines: dict[str, list[str]] = {}
-        for full, value in found.items():
-            entry, part = _place(full.removeprefix(name).removeprefix("."))
-            texts = (value,) if isinstance(value, str) else value or (catalogue.text("word.none"),)
-            if not part:
-                lines.update({f"{entry}-{number}": [text] for number, text in enumerate(texts)})
-                continue
-            lines.setdefault(entry or part, []).append(f"{part}: {', '.join(texts)}")
-        rows.append(Fact(catalogue.text(label), tuple("; ".join(line) for line in lines.values())))
+        lines = _lines(name, found, catalogue)
+        small = tuple(term for _, term in lines)
+        rows.append(Fact(catalogue.text(label), tuple(text for text, _ in lines), small=small if any(small) else ()))
     return tuple(rows)
+
+
+def _lines(name: str, found: Mapping[str, str | tuple[str, ...]], catalogue: Catalogue) -> list[tuple[str, str]]:
+    """Return (words, small print) of each entry below ``name``: one line for an entry of a list, for a text, and for each part of several."""
+    entries: dict[str, dict[str, tuple[str, ...]]] = {}
+    for full, value in found.items():
+        entry, part = _place(full.removeprefix(name).removeprefix("."))
+        texts = (value,) if isinstance(value, str) else value or (catalogue.text("word.none"),)
+        if not part and len(texts) > 1:
+            entries |= {f"{entry}-{number}": {"": (text,)} for number, text in enumerate(texts)}
+        else:
+            apart = not entry and part in _APART
+            entries.setdefault(part if apart else entry, {})[part or name.rpartition(".")[2]] = texts
+    return [entry_words(parts, catalogue) for parts in entries.values()]
 
 
 def _as_read(full: str) -> tuple[tuple[int, int, str], ...]:
@@ -147,11 +171,10 @@ def _as_read(full: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _place(path: str) -> tuple[str, str]:
-    """Split the rest of a name into the entry of a list (empty: none) and the part in words.
+    """Split the rest of a name into the entry of a list (empty: none) and the part.
 
     >>> _place("2.art6_basis"), _place("contact"), _place("")
-    (('2', 'art6 basis'), ('', 'contact'), ('', ''))
+    (('2', 'art6_basis'), ('', 'contact'), ('', ''))
     """
     first, _, rest = path.partition(".")
-    entry, part = (first, rest) if first.isdigit() else ("", path)
-    return entry, part.replace("_", " ").replace(".", ", ")
+    return (first, rest) if first.isdigit() else ("", path)

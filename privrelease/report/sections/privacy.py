@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["BudgetBody", "DrawRow", "PrivacyBody", "QueryBody", "QueryRow", "budget_texts", "build"]
+__all__ = [
+    "BudgetBody",
+    "DrawRow",
+    "PrivacyBody",
+    "QueryBody",
+    "QueryRow",
+    "budget_chart",
+    "budget_texts",
+    "build",
+    "interval_chart",
+]
 
 #: More groups than this are in the table only.
 _MOST_BARS = 30
@@ -206,7 +216,7 @@ def _query(place: int, query: QueryFacts, facts: PrivacyFacts, texts: Catalogue)
         said.append((f"dp.printed.{query.printed}", {}))
     said += [(f"dp.bias.{name}", _bounds(query, facts)) for name in query.bias]
     rows = [(_label(group, texts), *_written(group, texts)) for group in query.groups]
-    return QueryBody(query.id, tuple(said), tuple(rows), _bars(place, query, texts))
+    return QueryBody(query.id, tuple(said), tuple(rows), interval_chart(place, query, texts))
 
 
 def _bounds(query: QueryFacts, facts: PrivacyFacts) -> dict[str, str]:
@@ -232,8 +242,8 @@ def _written(group: GroupFacts, texts: Catalogue) -> tuple[str, str]:
     return written, texts.plain("dp.interval_said", low=numbers.number(low), high=numbers.number(high))
 
 
-def _bars(place: int, query: QueryFacts, texts: Catalogue) -> ErrorBars | None:
-    """The chart of a query; none where no figure has an interval, nor where there are too many to be read."""
+def interval_chart(place: int, query: QueryFacts, texts: Catalogue) -> ErrorBars | None:
+    """Draw the figures of a query with their intervals; None where no figure has an interval, nor where there are too many to be read."""
     if len(query.groups) > _MOST_BARS:
         return None
     rows = []
@@ -275,7 +285,7 @@ def _budget(budget: BudgetFacts, texts: Catalogue) -> BudgetBody:
     return BudgetBody(
         facts=tuple(facts),
         history=tuple(_charge(one, budget.cap_epsilon, texts) for one in reversed(budget.history)),
-        chart=_steps(budget, texts),
+        chart=budget_chart(budget, texts),
     )
 
 
@@ -285,8 +295,8 @@ def _charge(one: ChargeFacts, cap: str | None, texts: Catalogue) -> tuple[str, s
     return str(one.sequence), one.at, one.release, _cost(one.epsilon, one.delta, texts), written
 
 
-def _steps(budget: BudgetFacts, texts: Catalogue) -> Steps | None:
-    """The burn-down; where other releases are not shown, what they spent is one level."""
+def budget_chart(budget: BudgetFacts, texts: Catalogue) -> Steps | None:
+    """Draw what is left after each charge; where other releases are not shown, what they spent is one level."""
     if budget.cap_epsilon is None:
         return None
     cap = Fraction(budget.cap_epsilon)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.report.charts.bars import GroupedBars, grouped_bars
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
-from privrelease.report.sections.sensitive import SensitiveBody, sensitive_body
+from privrelease.report.sections.sensitive import (
+    AttackersRow,
+    KeyRow,
+    SensitiveBody,
+    attackers,
+    key_rows,
+    sensitive_body,
+)
 from privrelease.report.view import numbers
-from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
+from privrelease.report.view.page import Absent, Shown, coarser_columns, exact, shown, shown_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build"]
+__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build", "class_chart"]
 
 Holds = Literal["pass", "fail", "info"]
 
@@ -100,6 +107,8 @@ class RiskBody:
 
     overview: tuple[OverviewRow, ...]
     threats: tuple[ThreatBody, ...]
+    attackers: tuple[AttackersRow, ...]
+    keys: tuple[KeyRow, ...]
     sensitive: SensitiveBody | None
     earlier: EarlierBody | None
 
@@ -114,7 +123,11 @@ def build(context: Context) -> RiskBody | Absent:
         everyone.append((audit.union, True))
     return RiskBody(
         tuple(_overview(threat, union, catalogue) for threat, union in everyone),
-        tuple(_threat(threat, union, place, catalogue) for place, (threat, union) in enumerate(everyone)),
+        tuple(
+            _threat(threat, union, place, catalogue, coarser_columns(audit)) for place, (threat, union) in enumerate(everyone)
+        ),
+        attackers(audit, catalogue),
+        key_rows(audit, catalogue),
         sensitive_body(audit, catalogue),
         earlier_body(context),
     )
@@ -143,12 +156,18 @@ def _plain(figure: Figure | None, catalogue: Catalogue) -> Shown:
     return Shown(numbers.percent(value), str(value))
 
 
-def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue) -> ThreatBody:
+def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue, coarser: Sequence[str]) -> ThreatBody:
     attacker = catalogue.text(f"risk.attacker.{threat.attacker}")
     known: Sentence = ("risk.describe_none", {"attacker": attacker})
     if threat.columns:
         known = ("risk.describe", {"attacker": attacker, "columns": ", ".join(threat.columns)})
     sentences: list[Sentence] = [known, (f"risk.reading.{threat.missing}", {}), (f"risk.counted.{threat.after.counted}", {})]
+    if set(coarser) & set(threat.columns):
+        sentences.insert(2, (f"risk.labels.{threat.missing}", {}))
+    records, residual = exact(threat.after.records), exact(threat.after.residual)
+    if records is not None and residual is not None:
+        counts = {"records": numbers.number(records), "residual": numbers.number(residual)}
+        sentences.append((f"risk.reconciled.{'records' if threat.after.counted == 'records' else 'persons'}", counts))
     if union and not threat.limits:
         sentences.append(("risk.union_note", {}))
     buckets = _paired(threat.before.buckets if threat.before else (), threat.after.buckets)
@@ -258,6 +277,13 @@ def _size(low: int, high: int | None) -> str:
 
 def _bucket(bucket: ClassBucket | None, catalogue: Catalogue) -> Shown:
     return shown(None if bucket is None else bucket.share, catalogue)
+
+
+def class_chart(threat: ThreatResult, catalogue: Catalogue, name: str) -> GroupedBars | None:
+    """Draw the records of a threat by class size, before and after; None where no share may be shown."""
+    buckets = _paired(threat.before.buckets if threat.before else (), threat.after.buckets)
+    chart = _chart(threat, False, 0, buckets, catalogue)
+    return None if chart is None else replace(chart, name=name)
 
 
 def _chart(

@@ -1,4 +1,6 @@
-"""Part of section 7: how varied sensitive values are within the classes of the release. Recipients are not shown it."""
+"""Parts of section 7 for information: three attackers next to each other, the values of each quasi-identifier by itself, and how varied sensitive
+values are within the classes of the release. Recipients are shown the first alone.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,87 @@ from privrelease.report.view import numbers
 from privrelease.report.view.page import Shown, exact, shown
 
 if TYPE_CHECKING:
-    from privrelease.audit.document.model import AuditResult
+    from privrelease.audit.document.model import AuditResult, Figure, ThreatResult
     from privrelease.audit.document.sensitive import SensitiveRow
     from privrelease.report.view.page import Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["SensitiveBody", "SensitiveLine", "sensitive_body"]
+__all__ = ["AttackersRow", "KeyRow", "SensitiveBody", "SensitiveLine", "attackers", "key_rows", "sensitive_body"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackersRow:
+    """One threat as ARX prints attackers: highest risk of the prosecutor and the journalist, the marketer's share, and expected right guesses."""
+
+    threat: str
+    prosecutor: Shown
+    journalist: Shown
+    marketer: Shown
+    expected: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A quasi-identifier by itself: (before, after) of its values, of the records of the rarest, and of the records alone with theirs."""
+
+    column: str
+    values: tuple[Shown, Shown]
+    rarest: tuple[Shown, Shown]
+    alone: tuple[Shown, Shown]
+
+
+def attackers(audit: AuditResult, catalogue: Catalogue) -> tuple[AttackersRow, ...]:
+    """Show three attackers for each threat. A class is in the population at least as large as in the data, so that without a population the
+    journalist and the marketer are bounded by the prosecutor.
+    """
+    return tuple(_attackers(threat, catalogue) for threat in audit.threats if exact(threat.after.k) is not None)
+
+
+def _attackers(threat: ThreatResult, catalogue: Catalogue) -> AttackersRow:
+    after = threat.after
+
+    def of(own: str, name: str, bound: Fraction | None) -> Shown:
+        figure = after.highest if threat.attacker == own and own != "marketer" else after.further.get(name)
+        value = exact(after.average if threat.attacker == own == "marketer" else figure)
+        if value is not None:
+            return Shown(numbers.percent(value), str(value))
+        if bound is None:
+            return Shown(catalogue.text("word.not_measured"), gap=True)
+        return Shown(catalogue.plain("risk.at_most", risk=numbers.percent(bound)), str(bound))
+
+    k, records, classes = exact(after.k), exact(after.records), exact(after.classes)
+    highest = None if not k else 1 / k
+    average = classes / records if classes is not None and records and after.reading == "category" else None
+    prosecutor = of("prosecutor", "prosecutor_highest", None)
+    if prosecutor.gap and highest is not None:
+        prosecutor = Shown(numbers.percent(highest), str(highest))
+    expected = None if average is None or records is None else average * records
+    return AttackersRow(
+        threat.name,
+        prosecutor,
+        of("journalist", "journalist_highest", highest),
+        of("marketer", "marketer", average),
+        Shown(catalogue.text("word.not_measured"), gap=True)
+        if expected is None or records is None
+        else Shown(catalogue.plain("risk.expected_of", n=numbers.number(expected), records=numbers.number(records))),
+    )
+
+
+def key_rows(audit: AuditResult, catalogue: Catalogue) -> tuple[KeyRow, ...]:
+    """Show each quasi-identifier by itself; nothing where it may not be shown."""
+
+    def pair(before: Figure | None, after: Figure) -> tuple[Shown, Shown]:
+        return shown(before, catalogue), shown(after, catalogue)
+
+    return tuple(
+        KeyRow(
+            one.column,
+            pair(one.values_before, one.values),
+            pair(one.rarest_before, one.rarest),
+            pair(one.alone_before, one.alone),
+        )
+        for one in audit.quasi_identifiers or ()
+    )
 
 
 @dataclass(frozen=True, slots=True)

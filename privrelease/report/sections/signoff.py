@@ -65,5 +65,5 @@ def build(context: Context) -> SignoffBody | Absent:
 
 def _advice(context: Context) -> tuple[Fact, ...]:
     stated, texts = context.audit.legal.stated, context.catalogue
-    found = ((name, stated.get(f"dpia.dpo_advice.{name}")) for name in ("text", "followed"))
+    found = ((name, stated.get(f"dpia.dpo_advice.{name}")) for name in ("text", "author", "date", "followed"))
     return tuple(Fact(texts.text(f"signoff.advice_{name}"), (value,)) for name, value in found if isinstance(value, str))

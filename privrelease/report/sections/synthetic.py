@@ -85,7 +85,7 @@ def build(context: Context) -> SyntheticBody | None:
 def _facts(facts: SyntheticFacts, texts: Catalogue) -> Iterator[Fact]:
     rows = exact(facts.rows)
     said = "unread" if rows is None else "noisy" if facts.noisy_rows else "planned"
-    stated = [
+    stated: list[tuple[str, tuple[str, ...]]] = [
         ("method", (_word(texts, "method", facts.method),)),
         ("version", (texts.text("word.none") if facts.version is None else str(facts.version),)),
         ("rows", (texts.plain(f"synthesis.rows.{said}", rows="" if rows is None else numbers.number(rows)),)),

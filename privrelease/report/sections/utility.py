@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from privrelease.audit.document.model import ColumnLoss, UtilityFacts
+    from privrelease.audit.document.tables import TableFacts
     from privrelease.audit.document.utility import UtilityMeasures
     from privrelease.report.sections.frontier import FrontierBody
     from privrelease.report.sections.utility_measures import MeasuresBody
     from privrelease.report.view.page import Context
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["LossRow", "UtilityBody", "build"]
+__all__ = ["LossRow", "UtilityBody", "build", "loss_chart"]
 
 _MOST_BARS = 20
 _NAMED = 3
@@ -61,6 +62,8 @@ def build(context: Context) -> UtilityBody | Absent:
     utility, measures, catalogue = context.audit.utility, measures_of(context), context.catalogue
     if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
         return _measured(measures, utility, context)
+    if utility is None and context.audit.table is not None:
+        return _of_table(context.audit.table, context)
     if utility is None:
         return Absent(catalogue.of_kind("utility.absent", context.audit.kind))
     share, limit = shown(utility.cells_share, catalogue), None
@@ -82,6 +85,40 @@ def build(context: Context) -> UtilityBody | Absent:
         measures=measures_body(context),
         frontier=frontier_body(measures, context),
     )
+
+
+def _of_table(table: TableFacts, context: Context) -> UtilityBody:
+    """Show the cells of a table that are not printed as its loss."""
+    texts = context.catalogue
+    cells, hidden = exact(table.cells), exact(table.suppressed)
+    share = Shown(texts.text("word.not_measured"), gap=True)
+    if cells and hidden is not None:
+        share = Shown(numbers.percent(hidden / cells), str(hidden / cells))
+    return UtilityBody(
+        totals=(
+            (texts.text("tables.suppressed"), shown(table.suppressed, texts), None),
+            (texts.text("tables.cells"), shown(table.cells, texts), None),
+            (texts.text("utility.cells_share"), share, None),
+            (texts.text("tables.left_out"), shown(table.left_out, texts), None),
+        ),
+        no_limit=False,
+        rows=(),
+        chart=None,
+        rest=None,
+        measures=None,
+    )
+
+
+def loss_chart(context: Context, name: str, most: int) -> HorizontalBars | None:
+    """Draw the ``most`` columns that lost cells; None where no share may be shown, or nothing was lost."""
+    utility, measures = context.audit.utility, measures_of(context)
+    if measures is not None and (utility is None or context.edition is Edition.RECIPIENT):
+        found = [(one.column, value_of(one.lost, context)) for one in measures.columns]
+    else:
+        found = [] if utility is None else [(one.column, exact(one.share)) for one in utility.columns]
+    bars = sorted(((column, value) for column, value in found if value), key=lambda bar: (-bar[1], bar[0]))
+    chart = _chart(bars[:most], context.catalogue)
+    return None if chart is None else replace(chart, name=name)
 
 
 def _measured(measures: UtilityMeasures, utility: UtilityFacts | None, context: Context) -> UtilityBody:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
-from privrelease.report.view.page import Shown, exact, shown
+from privrelease.report.view.page import Shown, coarser_columns, exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,6 +78,9 @@ def measures_body(context: Context) -> MeasuresBody | None:
         notes.append(("utility.counts_only", {}))
     if context.edition is Edition.RECIPIENT:
         notes.append(("utility.rounded", {"n": numbers.count(facts.minimum)}))
+    coarser = coarser_columns(context.audit)
+    if coarser:
+        notes.append(("utility.labels_said", {"columns": ", ".join(coarser)}))
     kept = (
         ("entropy_whole_file", facts.entropy_whole_file),
         ("entropy_suppressed", facts.entropy_suppressed),
@@ -120,6 +123,14 @@ def _after(facts: UtilityMeasures, context: Context) -> list[Sentence]:
     mean = None if facts.numbers.il1s is None else value_of(facts.numbers.il1s, context)
     if mean is not None:
         found.append(("utility.il1s_mean", {"value": numbers.number(mean)}))
+    for one in facts.numbers.labels:
+        shift = value_of(one.mean, context)
+        if shift is not None:
+            by = context.catalogue.text(f"utility.by.{one.by}")
+            found.append(("utility.label_mean", {"column": one.column, "by": by, "mean": numbers.number(shift)}))
+        total = None if one.il1s is None else value_of(one.il1s, context)
+        if total is not None:
+            found.append(("utility.label_il1s", {"column": one.column, "value": numbers.number(total)}))
     for key, names in (
         ("utility.untouched", facts.numbers.untouched),
         ("utility.not_measured", facts.numbers.not_measured),

@@ -100,7 +100,7 @@ def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, 
         "utility_measures": None
         if measures is None
         else _with_shifts_shown(_figures_withheld(utility_for_recipients(measures), edition)),
-        **dict.fromkeys(("table", "sensitive", "waivers", "signoff", "since")),
+        **dict.fromkeys(("table", "sensitive", "quasi_identifiers", "waivers", "signoff", "since")),
     }
 
 

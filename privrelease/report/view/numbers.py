@@ -6,12 +6,59 @@ from it, and a number that is short is written exactly.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "risk", "unbroken"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privrelease.texts.catalogue import Catalogue
+
+__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "risk", "unbroken", "written_in"]
 
 _MOST_DECIMALS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Marks and words of numbers in a language: of decimals and of thousands, of a part, of one in k, and of what lies just beside a limit."""
+
+    decimal: str = "."
+    thousands: str = ","
+    part_of: str = "{part} of {whole}"
+    one_in: str = "1 in {k}"
+    above: str = "just above {limit}"
+    below: str = "just below {limit}"
+
+
+_MARKS: Final[ContextVar[_Marks]] = ContextVar("marks of numbers", default=_Marks())  # noqa: B039 -- frozen
+
+
+@contextmanager
+def written_in(catalogue: Catalogue) -> Iterator[None]:
+    """Write numbers as the language of a catalogue does while the block lasts.
+
+    >>> from privrelease.texts.catalogue import catalogue_of
+    >>> with written_in(catalogue_of("de")):
+    ...     count(1193504), percent(Fraction(1, 8))
+    ('1.193.504', '12,5 %')
+    """
+    names = ("decimal", "thousands", "part_of", "one_in", "above", "below")
+    before = _MARKS.set(_Marks(**{name: catalogue.texts[f"numbers.{name}"] for name in names}))
+    try:
+        yield
+    finally:
+        _MARKS.reset(before)
+
+
+def _marked(text: str) -> str:
+    """Replace the marks of a number that is written as in English."""
+    marks = _MARKS.get()
+    return text if marks.decimal == "." else text.translate({ord("."): marks.decimal, ord(","): marks.thousands})
 
 
 def count(value: int) -> str:
@@ -20,7 +67,7 @@ def count(value: int) -> str:
     >>> count(1193504)
     '1,193,504'
     """
-    return f"{value:,}"
+    return _marked(f"{value:,}")
 
 
 def percent(share: Fraction, decimals: int = 1) -> str:
@@ -31,6 +78,10 @@ def percent(share: Fraction, decimals: int = 1) -> str:
     >>> [percent(Fraction(s)) for s in ("1/5", "1/8", "1/7", "1/3000", "2999/3000", "0", "1")]
     ['20 %', '12.5 %', '14.3 %', '<0.1 %', '>99.9 %', '0 %', '100 %']
     """
+    return _marked(_percent(share, decimals))
+
+
+def _percent(share: Fraction, decimals: int = 1) -> str:
     hundredfold = share * 100
     text = _rounded(hundredfold, decimals)
     if Fraction(text.replace(",", "")) == hundredfold:
@@ -59,7 +110,11 @@ def limit(share: Fraction) -> str:
     >>> limit(Fraction("0.0003")), limit(Fraction("0.2")), limit(Fraction(1, 3))
     ('0.03 %', '20 %', '33.3 %')
     """
-    return _unrounded(share) or percent(share)
+    return _marked(_limit(share))
+
+
+def _limit(share: Fraction) -> str:
+    return _unrounded(share) or _percent(share)
 
 
 def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
@@ -77,11 +132,11 @@ def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
     """
     as_it_is = _unrounded(threshold)
     for decimals in range(1, _MOST_DECIMALS + 1):
-        text, against = percent(share, decimals), as_it_is or percent(threshold, decimals)
+        text, against = _percent(share, decimals), as_it_is or _percent(threshold, decimals)
         if share == threshold or (text != against and _on_side(text, against, above=share > threshold)):
-            return text if share != threshold else against, against
-    against = limit(threshold)
-    return ("just above " if share > threshold else "just below ") + against, against
+            return _marked(text if share != threshold else against), _marked(against)
+    against, marks = limit(threshold), _MARKS.get()
+    return (marks.above if share > threshold else marks.below).format(limit=against), against
 
 
 def _on_side(text: str, against: str, *, above: bool) -> bool:
@@ -95,7 +150,7 @@ def _on_side(text: str, against: str, *, above: bool) -> bool:
 
 def _unrounded(share: Fraction) -> str | None:
     """Write a share as per cent exactly; None where that takes too many digits."""
-    texts = (percent(share, decimals) for decimals in range(1, _MOST_DECIMALS + 1))
+    texts = (_percent(share, decimals) for decimals in range(1, _MOST_DECIMALS + 1))
     return next(
         (text for text in texts if text[0] not in "<>" and Fraction(_plain(text).replace(",", "")) == share * 100), None
     )
@@ -107,8 +162,9 @@ def risk(value: Fraction) -> str:
     >>> risk(Fraction(1, 5)), risk(Fraction(1, 7)), risk(Fraction(2, 7)), risk(Fraction(1))
     ('20 % (1 in 5)', '14.3 % (1 in 7)', '28.6 %', '100 %')
     """
-    one_in = f" (1 in {count(value.denominator)})" if value.numerator == 1 and value.denominator > 1 else ""
-    return percent(value) + one_in
+    if value.numerator != 1 or value.denominator == 1:
+        return percent(value)
+    return f"{percent(value)} ({_MARKS.get().one_in.format(k=count(value.denominator))})"
 
 
 def part_of(part: int, whole: int) -> str:
@@ -118,7 +174,7 @@ def part_of(part: int, whole: int) -> str:
     ('2 of 6,000 (<0.1 %)', '0 of 6,000', '0 of 0')
     """
     share = f" ({percent(Fraction(part, whole))})" if part and whole else ""
-    return f"{count(part)} of {count(whole)}{share}"
+    return _MARKS.get().part_of.format(part=count(part), whole=count(whole)) + share
 
 
 def number(value: Fraction) -> str:
@@ -131,9 +187,9 @@ def number(value: Fraction) -> str:
         return count(int(value))
     exact = _rounded(value, 4)
     if Fraction(exact.replace(",", "")) == value:
-        return _short(exact)
+        return _marked(_short(exact))
     magnitude = Decimal(value.numerator) / Decimal(value.denominator)
-    return _short(_rounded(value, max(0, 3 - magnitude.adjusted())))
+    return _marked(_short(_rounded(value, max(0, 3 - magnitude.adjusted()))))
 
 
 def _rounded(value: Fraction, decimals: int) -> str:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from privrelease.relational.treatments import Family, family_of
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import for_edition, is_withheld
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.document.model import AuditResult, Figure
     from privrelease.report.view.edition import Edition
+    from privrelease.report.view.standing import Standing
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "Sentence",
     "Shown",
     "build_page",
+    "coarser_columns",
     "exact",
     "released_words",
     "shown",
@@ -52,21 +55,23 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label and what is stated for it; ``gap`` where nothing is."""
+    """A label and what is stated for it; ``gap`` where nothing is. ``small``: small print for each value, where there is any."""
 
     label: str
     values: tuple[str, ...]
     gap: bool = False
     code: bool = False
+    small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Inputs of a section: the audit as its edition admits it, and the language."""
+    """Inputs of a section: the audit as its edition admits it, the language, and what became of the release (None: not known, or not for recipients)."""
 
     audit: AuditResult
     edition: Edition
     catalogue: Catalogue
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +97,14 @@ class SectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page: heading, basis, and either a body with its template or the reason why there is none."""
+    """A section of a page: heading, basis, and either a body with its template or the reason why there is none. ``fold``: what is inside, in a
+    line; empty where the section is always open.
+    """
 
     name: str
     heading: str
     basis: str
+    fold: str
     body: object | None
     reason: str | None
 
@@ -113,10 +121,16 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, sections: tuple[SectionSpec, ...]) -> Page:
+def build_page(
+    audit: AuditResult,
+    edition: Edition,
+    catalogue: Catalogue,
+    sections: tuple[SectionSpec, ...],
+    standing: Standing | None = None,
+) -> Page:
     """Build the view of one edition; sections that do not apply are left out."""
     kept = for_edition(audit, edition)
-    context = Context(kept, edition, catalogue)
+    context = Context(kept, edition, catalogue, standing if edition.value == "internal" else None)
     built: list[Section] = []
     for spec in sections:
         body = spec.build(context) if spec.kind in {None, audit.kind} else None
@@ -124,7 +138,9 @@ def build_page(audit: AuditResult, edition: Edition, catalogue: Catalogue, secti
             continue
         reason = body.reason if isinstance(body, Absent) else None
         heading, basis = catalogue.text(f"{spec.name}.heading"), catalogue.text(f"{spec.name}.basis")
-        built.append(Section(spec.name, heading, basis, None if reason else body, reason))
+        own = f"fold.{spec.name}"
+        fold = "" if spec.number == 0 else catalogue.text(own if catalogue.has(own) else "fold.any")
+        built.append(Section(spec.name, heading, basis, fold, None if reason else body, reason))
     identity = kept.identity
     meta: list[Sentence] = [
         ("page.policy", {"id": identity.policy_id, "version": identity.policy_version}),
@@ -184,3 +200,10 @@ def shown_beside(figure: Figure, threshold: Figure, catalogue: Catalogue) -> tup
         )
     text, limit_text = numbers.beside(value, limit)
     return Shown(text, str(value) if value.denominator > 1 else None), Shown(limit_text, str(limit))
+
+
+def coarser_columns(audit: AuditResult) -> tuple[str, ...]:
+    """Return the released columns whose values were written coarser."""
+    return tuple(
+        column.name for column in audit.data.columns if column.leaves and family_of(column.treated) is Family.GENERALISATION
+    )

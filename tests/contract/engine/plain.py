@@ -185,7 +185,7 @@ class PlainEngine(PlainAudit, PlainRecords):
         (rows,) = self._coded([staged], columns)
         tuples, table = self._table(columns, rows)
         place = {row: number for number, row in enumerate(tuples)}
-        weights = pairs = None
+        weights = pair_rows = None
         if weight is not None:
             cells = self._of(staged).cells[weight]
             if unfit := sum(cell is None or not cell > 0 for cell in cells):
@@ -199,19 +199,34 @@ class PlainEngine(PlainAudit, PlainRecords):
             cells = self._of(staged).cells[unit]
             if missing := sum(cell is None for cell in cells):
                 raise InputError("D211", f"{missing} row has no value in the unit column {unit}")
-            number = {cell: code for code, cell in enumerate(sorted(set(cells)))}
-            persons = [number[cell] for cell in cells]
-            pairs = Counter((place[row], person) for row, person in zip(rows, persons, strict=True))
-            found = np.array(sorted(pairs), np.uint32).reshape(len(pairs), 2)
-            table = replace(table, pairs_class=found[:, 0], pairs_person=found[:, 1])
-            if weight is not None:
-                least = {}
-                for row, person, cell in zip(rows, persons, self._of(staged).cells[weight], strict=True):
-                    least[place[row], person] = min(cell, least.get((place[row], person), cell))
-                table = replace(table, pair_weights=np.array([least[one] for one in sorted(least)], np.float64))
+            table, pair_rows, persons = self._with_persons(
+                table, [place[row] for row in rows], cells, None if weight is None else self._of(staged).cells[weight]
+            )
         name = f"c{len(self._classes)}"
         self._classes[name] = (staged, [place[row] for row in rows], persons, table)
-        return RowClasses(table, name, None if pairs is None else np.array([pairs[one] for one in sorted(pairs)], np.int64))
+        return RowClasses(table, name, pair_rows)
+
+    @staticmethod
+    def _with_persons(table, of_class, cells, weights):
+        """Add persons to a class table, those who are alike under the number of the first; also the rows of each pair, and each row's number."""
+        own = defaultdict(lambda: defaultdict(list))
+        for place, person, weight in zip(of_class, cells, weights or [0] * len(cells), strict=True):
+            own[person][place].append(weight)
+        kinds, number = {}, {}
+        for person in sorted(own):
+            kind = tuple((place, len(some), min(some)) for place, some in sorted(own[person].items()))
+            number[person] = kinds.setdefault(kind, len(kinds))
+        times = Counter(number.values())
+        pairs = sorted((place, kind, n, least) for one, kind in kinds.items() for place, n, least in one)
+        columns = list(zip(*pairs, strict=True)) or [()] * 4
+        table = replace(
+            table,
+            pairs_class=np.array(columns[0], np.uint32),
+            pairs_person=np.array(columns[1], np.uint32),
+            alike=np.array([times[kind] for kind in range(len(kinds))], np.int64),
+            pair_weights=None if weights is None else np.array(columns[3], np.float64),
+        )
+        return table, np.array(columns[2], np.int64), [number[cell] for cell in cells]
 
     def _parts(self, parts):
         """The part of every row."""

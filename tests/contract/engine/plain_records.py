@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privrelease.audit.microdata.attacks.sampling import Draws
@@ -24,26 +25,35 @@ def numbers(values):
 class PlainRecords:
     """See the module."""
 
-    def distinct_records(self, of, columns, units):
-        coding = {}
+    def distinct_records(self, of, columns, units, apart=None):
+        own, kept = (-1, ()) if apart is None else apart
+        codings = [{}, {}]
         for name in {name for names in columns for name in names}:
-            cells = {cell for one, names in zip(of, columns, strict=True) if name in names for cell in self._rows(one, [name])}
-            coding[name] = {cell: place for place, cell in enumerate(sorted(cells | {((0, 0),)}))}
+            for side, coding in enumerate(codings):
+                cells = {
+                    cell
+                    for place, (one, names) in enumerate(zip(of, columns, strict=True))
+                    if name in names and (name not in kept or (place == own) == bool(side))
+                    for cell in self._rows(one, [name])
+                }
+                coding[name] = {cell: place for place, cell in enumerate(sorted(cells | {((0, 0),)}))}
         made = []
-        for one, names, unit in zip(of, columns, units, strict=True):
+        for place, (one, names, unit) in enumerate(zip(of, columns, units, strict=True)):
+            coding = codings[place == own]
             rows = [
                 tuple(coding[name][(cell,)] for name, cell in zip(names, row, strict=True)) for row in self._rows(one, names)
             ]
             by_name = [names.index(name) for name in sorted(names)]
             records = sorted(set(rows), key=lambda row: [row[place] for place in by_name])
             person = None if unit is None else self.persons_at(one, unit, np.arange(len(rows))).tolist()
-            at = {row: place for place, row in enumerate(records)}
+            at = {row: number for number, row in enumerate(records)}
             name = f"d{len(self._kept)}"
             self._kept[name] = ([at[row] for row in rows], person)
             counts, spans, first = self._figures(name, range(len(rows)), len(records))
             codes = [np.array([row[place] for row in records], np.uint32) for place in range(len(names))]
             values = [[cell[0][1] for cell in coding[one_] if cell != ((0, 0),)] for one_ in names]
-            coded = tuple(CodedColumn(*each) for each in zip(names, codes, map(numbers, values), strict=True))
+            cells = [pa.array(each) if name_ in kept else None for name_, each in zip(names, values, strict=True)]
+            coded = tuple(CodedColumn(*each) for each in zip(names, codes, map(numbers, values), cells, strict=True))
             made.append(DistinctRecords(name, coded, counts, first, spans))
         return tuple(made)
 

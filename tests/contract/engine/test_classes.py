@@ -57,12 +57,30 @@ def test_classes_are_the_distinct_tuples_in_lexicographic_order(bench, seed):
         weights[one] += row["w"]
         persons[one].add(row["who"])
     assert found.table.weights.tolist() == pytest.approx([weights[one] for one in sorted(counts)], rel=1e-12)
-    assert np.bincount(found.table.pairs_class).tolist() == [len(persons[one]) for one in sorted(counts)]
+    in_class = np.bincount(found.table.pairs_class, found.table.alike[found.table.pairs_person])
+    assert in_class.tolist() == [len(persons[one]) for one in sorted(counts)]
     who = {name: place for place, name in enumerate(sorted({row["who"] for row in rows}))}
     pairs = Counter((sorted(counts).index(one), who[row["who"]]) for one, row in zip(tuples, rows, strict=True))
-    named = zip(found.table.pairs_class.tolist(), found.table.pairs_person.tolist(), strict=True)
-    assert list(zip(named, found.pair_rows.tolist(), strict=True)) == sorted(pairs.items())
     assert found.table.codes.dtype == np.int32
+    least = {}
+    for one, row in zip(tuples, rows, strict=True):
+        pair = sorted(counts).index(one), who[row["who"]]
+        least[pair] = min(row["w"], least.get(pair, row["w"]))
+    by_hand = {}
+    for person in range(len(who)):
+        own = tuple(
+            (place, pairs[place, person], least[place, person]) for place in range(len(counts)) if (place, person) in pairs
+        )
+        by_hand.setdefault(own, []).append(person)
+    assert found.table.alike.tolist() == [len(alike) for alike in by_hand.values()]
+    listed = zip(
+        found.table.pairs_class.tolist(),
+        found.table.pairs_person.tolist(),
+        found.pair_rows.tolist(),
+        found.table.pair_weights.tolist(),
+        strict=True,
+    )
+    assert list(listed) == sorted((place, kind, n, w) for kind, own in enumerate(by_hand) for place, n, w in own)
 
     measured = bench.engine.class_table(staged, names)
     grouped = bench.engine.person_classes(staged, None, None, names, "who")
@@ -158,6 +176,7 @@ def test_a_column_of_many_values_is_coded_in_ascending_order_too(bench):
         np.testing.assert_array_equal(found.table.codes[:, 0], np.arange(1, n + 1))
     paired = bench.engine.classes(staged, ["i"], unit="t").table
     np.testing.assert_array_equal(paired.pairs_person, np.arange(n))
+    np.testing.assert_array_equal(paired.alike, np.ones(n))
 
 
 def test_twenty_digit_identifiers_stay_apart(bench):
@@ -166,7 +185,7 @@ def test_twenty_digit_identifiers_stay_apart(bench):
     text = "person,area\n90000000000000000001,W\n90000000000000000002,W\n90000000000000000003,W\n90000000000000000001,W\n"
     staged = bench.engine.stage(bench.csv(text, [who, area]))
     table = bench.engine.classes(staged, ["area"], unit="person").table
-    assert (table.counts.tolist(), len(table.pairs_person)) == ([4], 3)
+    assert (table.counts.tolist(), sorted(table.alike.tolist())) == ([4], [1, 2])
 
 
 def test_negative_zero_is_zero(bench):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -113,16 +114,22 @@ def test_rows_of_a_person_go_to_the_part_of_their_pair(bench, n):
     table, rng = found.table, np.random.default_rng(n)
     chosen = rng.integers(0, 3, len(table.pairs_class))
     keys, pair_part = np.unique(table.pairs_class.astype(np.int64) * 3 + chosen, return_inverse=True)
-    records = np.bincount(pair_part, weights=found.pair_rows).astype(np.int64)
+    records = np.bincount(pair_part, weights=found.pair_rows * table.alike[table.pairs_person]).astype(np.int64)
     levels = (rng.integers(0, 2, (len(keys), 2)) * 255).astype(np.uint8)
     dropped = rng.random(len(keys)) < 0.2
     parts = Parts(
         found.handle, (keys // 3).astype(np.uint32), records, ("a", "n"), levels, dropped, pair_part.astype(np.uint32)
     )
-    persons = sorted({row["who"] for row in rows})
+    classes = tuples_of(rows, ("a", "n"))
+    own = {name: Counter() for name in sorted({row["who"] for row in rows})}
+    for one, row in zip(classes, rows, strict=True):
+        own[row["who"]][one] += 1
+    kinds = list(dict.fromkeys(tuple(sorted(counts.items())) for counts in own.values()))
+    kind = {name: kinds.index(tuple(sorted(counts.items()))) for name, counts in own.items()}
+    assert table.alike.tolist() == [list(kind.values()).count(one) for one in range(len(kinds))]
     pairs = list(zip(table.pairs_class.tolist(), table.pairs_person.tolist(), strict=True))
     of_pair = dict(zip(pairs, pair_part.tolist(), strict=True))
-    part_of = [of_pair[one, persons.index(row["who"])] for one, row in zip(tuples_of(rows, ("a", "n")), rows, strict=True)]
+    part_of = [of_pair[one, kind[row["who"]]] for one, row in zip(classes, rows, strict=True)]
     for number, names in enumerate((("who", "a", "n", "x"), ("n", "free", "a"))):
         check(bench, staged, parts, released(rows, part_of, parts, names), names, f"out{number}", "values")
 

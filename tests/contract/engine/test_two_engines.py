@@ -86,7 +86,8 @@ def parts_of(found, linkable):
         classes = found.table.pairs_class.astype(np.uint32)
         levels = (rng.integers(0, 2, (len(classes), 2)) * 255).astype(np.uint8)
         numbers = np.arange(len(classes), dtype=np.uint32)
-        return Parts(found.handle, classes, found.pair_rows, ("a", "n"), levels, rng.random(len(classes)) < 0.1, numbers)
+        records = found.pair_rows * found.table.alike[found.table.pairs_person]
+        return Parts(found.handle, classes, records, ("a", "n"), levels, rng.random(len(classes)) < 0.1, numbers)
     first = counts // 2
     records = np.stack([first, counts - first], axis=1).reshape(-1)
     classes = np.repeat(np.arange(len(counts), dtype=np.uint32), 2)

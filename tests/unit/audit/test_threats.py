@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from privrelease.audit.document.model import Visibility
-from privrelease.audit.microdata.risk.threats import threat_result, threat_results, union_result
+from privrelease.audit.microdata.risk.threats import key_facts, threat_result, threat_results, union_result
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.model import ThreatPlan
 
@@ -127,3 +127,14 @@ def test_figures_of_the_source_are_internal_and_small_counts_of_the_release_too(
     met = threat_result(made.evidence(plan, after=made.table([[1, 1], [2, 1]], [4, 3])), plan.threats[0])
     assert {figure.visibility for figure in (met.after.k, met.after.highest, met.after.average)} == {Visibility.RECIPIENT}
     assert {bucket.records.visibility for bucket in met.after.buckets} == {Visibility.RECIPIENT}
+
+
+def test_each_quasi_identifier_is_counted_by_itself(made):
+    """After: sex 1 in all five; region 1 three times, 2 once, and missing once as a value of its own, since nothing lost it."""
+    after = made.table([[1, 1], [1, 2], [1, 0]], [3, 1, 1])
+    plan = made.plan(threat(), suppress=None)
+    found = {one.column: one for one in key_facts(made.evidence(plan, after=after))}
+    sex, region = found["sex"], found["region"]
+    assert (sex.values.value, sex.rarest.value, sex.alone.value) == (1, 5, 0)
+    assert (region.values.value, region.rarest.value, region.alone.value) == (3, 1, 2)
+    assert {one.visibility for one in (sex.values, sex.rarest, region.alone)} == {Visibility.INTERNAL}

@@ -11,7 +11,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from privrelease.cli.main import app, main
+from privrelease.cli.main import _for_call, app, main
 from privrelease.cli.variables import NEVER, SHARED, flag_of, name_variables, options_of
 
 from .conftest import POLICY
@@ -37,6 +37,23 @@ def test_every_option_has_a_variable_but_those_that_weaken_a_run(options):
         ("ledger raise", "--epsilon"),
     ):
         assert known in without
+
+
+def test_every_verb_can_be_quiet(options):
+    verbs = {verb for verb, _ in options if verb not in {"", "ledger"}}
+    assert verbs == {verb for verb, flag in options if flag == "--quiet"}
+
+
+def test_the_tree_for_one_call_has_that_verb_whole_and_the_others_by_name():
+    whole, lean = (get_command(one).commands for one in (app, _for_call(["run", "policy.yaml"])))
+    assert list(lean) == list(whole)
+    assert [(one.name, one.get_short_help_str()) for one in lean.values()] == [
+        (one.name, one.get_short_help_str()) for one in whole.values()
+    ]
+    assert len(lean["run"].params) == len(whole["run"].params)
+    assert not lean["audit"].params
+    assert get_command(_for_call(["ledger", "init"])).commands["ledger"].commands.keys() == whole["ledger"].commands.keys()
+    assert _for_call(["rum"]) is _for_call([]) is app
 
 
 def test_every_exception_is_an_option_and_no_variable_is_given_to_two(options):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from privrelease.engine.duckdb.auditing import alike_cells
 from privrelease.engine.duckdb.auditing import row_map as module
 from privrelease.engine.duckdb.auditing.row_map import opened_map, times_named
 from privrelease.engine.protocol.base import ColumnChange
@@ -56,10 +57,13 @@ def test_what_is_no_row_number_is_out_of_range(engine, tmp_path):
         assert [[side.tolist() for side in one] for one in mapped.inside(1, 2)] == [[[0], [1]]]
 
 
-@pytest.mark.parametrize(("rows", "most"), [(1 << 20, 1 << 28), (3, 1), (2, 17)])
-def test_changes_are_the_same_however_many_rows_and_columns_are_held(engine, csv_source, tmp_path, monkeypatch, rows, most):
-    monkeypatch.setattr(module, "_BLOCK_ROWS", rows)
-    monkeypatch.setattr(module, "_MOST_BYTES", most)
+@pytest.mark.parametrize("bits", [64, 2])
+@pytest.mark.parametrize(("rows", "window", "whole"), [(1 << 18, 1 << 25, 1 << 27), (2, 8, 1 << 27), (3, 8, 0), (2, 16, 0)])
+def test_changes_are_the_same_however_many_rows_and_columns_are_held(
+    engine, csv_source, tmp_path, monkeypatch, rows, window, whole, bits
+):
+    for name, value in {"_BLOCK_ROWS": rows, "_WINDOW_BYTES": window, "_WHOLE_BYTES": whole, "_WORD_BITS": bits}.items():
+        monkeypatch.setattr(alike_cells, name, value)
     columns = [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in "ab"]
     staged = engine.stage(csv_source("a,b\nx,1\ny,\n,3\nx,2\ny,1\n", *columns))
     (tmp_path / "out.csv").write_text("a,b\ny,1\n,1\nx,3\nx,\n")

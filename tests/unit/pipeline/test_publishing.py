@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from privrelease.pipeline import publishing
@@ -50,7 +52,9 @@ def parked(tmp_path):
 def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
     folder, run_id = parked
     policy = folder / "p.yaml"
+    report = folder / ".privrelease" / "runs" / run_id / "internal" / "report.html"
     before = publishing.publishable(policy, Settings(), run_id)
+    assert "it waits for approval by <bdi>dpo</bdi>" in report.read_text(encoding="utf-8")
     assert (before.ready, before.missing) == (False, ("dpo",))
     with pytest.raises(ValueError, match="not approved"):
         publishing.publish(before)
@@ -59,11 +63,14 @@ def test_a_run_is_published_once_every_role_has_approved_and_not_before(parked):
     assert (made.role, made.approver, made.missing, made.changed) == ("dpo", "officer", (), ())
     done = publishing.publish(publishing.publishable(policy, Settings(), run_id))
     assert (done.release, done.outputs) == ("r", ("out/r.csv",))
+    assert "Published on" in report.read_text(encoding="utf-8")
     assert (folder / "out" / "r.csv").is_file()
     seen = verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"])
     assert ([one.role for one, _ in seen.verified], seen.unverified, seen.silent, seen.changed) == (["dpo"], (), (), ())
     record, unlogged = publishing.withdraw(policy, Settings(), "r", "wrong codes")
     assert (record.run, unlogged) == (run_id, None)
+    assert "wrong codes" in report.read_text(encoding="utf-8")
+    assert verify_run(folder / ".privrelease" / "runs" / run_id, [folder / "dpo.key.pub"]).changed == ()
     assert not (folder / "out" / "r.csv").exists()
 
 
@@ -78,3 +85,25 @@ def test_a_changed_file_is_named_and_nothing_is_signed_or_published(parked):
     found = publishing.publishable(folder / "p.yaml", Settings(), run_id)
     assert not found.ready
     assert [one.code for one in found.changed] == [one.code for one in made.changed]
+
+
+def test_the_language_of_the_policy_is_that_of_its_pages_and_is_kept_in_the_audit(parked):
+    folder, _ = parked
+    spoken = POLICY.replace("title: Computed", "title: Computed\nreport: {language: de}")
+    (folder / "p.yaml").write_text(spoken, encoding="utf-8")
+    loaded, plan = Settings().load(folder / "p.yaml")
+    result = run(prepare(loaded, plan, (), World()))["r"]
+    internal = folder / ".privrelease" / "runs" / result.run / "internal"
+    page = (internal / "report.html").read_text(encoding="utf-8")
+    assert '<html lang="de">' in page
+    assert "sie wartet auf Genehmigung durch <bdi>dpo</bdi>" in page
+    assert json.loads((internal / "audit.json").read_bytes())["language"] == "de"
+
+
+def test_a_language_without_a_catalogue_is_an_error_with_its_place(tmp_path):
+    from privrelease.policy.loader import check_policy
+
+    (tmp_path / "p.yaml").write_text(POLICY + "report: {language: tlh}\n", encoding="utf-8")
+    loaded, findings = check_policy(tmp_path / "p.yaml")
+    assert loaded is None
+    assert [(one.code, one.message) for one in findings] == [("P202", "language must be en, de or fr, got tlh")]

@@ -47,6 +47,8 @@ NAMES = of("town", {"csv": "tree1.csv"})
 PARENTS = of("town", {"parents": "up1.csv"})
 ENDS = of("age", {}, {"code": "age", "top": "80"})
 ROUNDED = of("age", {}, {"round": "age", "to": "5"})
+COARSE = {"release": "m", "expect": "generalised_cells"}
+FINE = {"release": "m", "expect": "precision", "max": "0.9"}
 AGE, TOWN, M = f"{C}.age.hierarchy", f"{C}.town.hierarchy", "releases.m"
 
 
@@ -160,4 +162,7 @@ HIERARCHIES: list[Row] = [
     ),
     *rows(ROUNDED, f"{T}.0.to", ("5", "10"), "raised B lowered W", said=f"{M}.round.age.to"),
     *rows(ROUNDED, f"{T}.0.to", ("5", "12"), "raised W", said=f"{M}.round.age.to"),
+    *rows(AGES, "checks.c.max", ("0.05", "0.1"), "raised W lowered S", given=(("checks.c", COARSE | {"min": "0"}),)),
+    *rows(AGES, "checks.c.column", ("age", None), "added W removed W", given=(("checks.c", COARSE | {"max": "0.5"}),)),
+    *rows(AGES, "checks.c.min", ("0.5", "0.6"), "added S raised S lowered W removed W", given=(("checks.c", FINE),)),
 ]

@@ -87,6 +87,10 @@ CONTROLS: list[Row] = [
 ]
 L = "legal"
 STATED = "added N altered N removed W"
+ADVISED = {"text": "t", "followed": "true"}
+ASKED = ((f"{L}.dpia.prior_consultation", {"authority": "a"}),)
+LEVELS = "{before: maximum, after: negligible}"
+PLAN = "[{text: a, by: 2027-01-01}]"
 LEGAL: list[Row] = [
     *words(L, {"controller": {"name": "A"}}, None, "added S removed W"),
     # what is written for the first time may let somebody in, or leave somebody untold
@@ -148,7 +152,68 @@ LEGAL: list[Row] = [
     *words(f"{L}.dpia.dpo_advice", {"text": "t", "followed": "false"}, None, "added W"),
     *words(f"{L}.dpia.dpo_advice.text", "a", "b", "altered N", given=((f"{L}.dpia.dpo_advice", {"followed": "true"}),)),
     *words(f"{L}.dpia.dpo_advice.followed", "false", "true", "on S off W", given=((f"{L}.dpia.dpo_advice", {"text": "t"}),)),
+    *words(f"{L}.dpia.dpo_advice.author", "a", "b", STATED, given=((f"{L}.dpia.dpo_advice", ADVISED),)),
+    *words(f"{L}.dpia.dpo_advice.date", "2026-01-01", "2026-02-01", STATED, given=((f"{L}.dpia.dpo_advice", ADVISED),)),
     *words(f"{L}.dpia.views", "a", "b", STATED),
+    *words(f"{L}.dpia.risks.[].text", "[{text: a}]", "[{text: b}]", "altered W"),
+    *words(f"{L}.dpia.risks.[].likelihood", "[{text: a}]", f"[{{text: a, likelihood: {LEVELS}}}]", "altered W"),
+    *words(
+        f"{L}.dpia.risks.[].likelihood.after",
+        f"[{{text: a, likelihood: {LEVELS}}}]",
+        "[{text: a, likelihood: {before: maximum, after: limited}}]",
+        "altered W",
+    ),
+    *words(
+        f"{L}.dpia.risks.[].likelihood.before",
+        f"[{{text: a, likelihood: {LEVELS}}}]",
+        "[{text: a, likelihood: {before: significant, after: negligible}}]",
+        "altered W",
+    ),
+    *words(f"{L}.dpia.risks.[].severity", "[{text: a}]", f"[{{text: a, severity: {LEVELS}}}]", "altered W"),
+    *words(
+        f"{L}.dpia.risks.[].severity.after",
+        f"[{{text: a, severity: {LEVELS}}}]",
+        "[{text: a, severity: {before: maximum, after: limited}}]",
+        "altered W",
+    ),
+    *words(
+        f"{L}.dpia.risks.[].severity.before",
+        f"[{{text: a, severity: {LEVELS}}}]",
+        "[{text: a, severity: {before: significant, after: negligible}}]",
+        "altered W",
+    ),
+    *words(
+        f"{L}.dpia.risks.[].measures",
+        "[{text: a}]",
+        "[{text: a, measures: [m]}]",
+        "altered W",
+        given=((f"{L}.dpia.measures", "[{id: m, text: m}]"),),
+    ),
+    *words(f"{L}.dpia.measures.[].id", "[{id: a, text: x}]", "[{id: b, text: x}]", "altered W"),
+    *words(f"{L}.dpia.measures.[].text", "[{id: a, text: x}]", "[{id: a, text: y}]", "altered W"),
+    *words(f"{L}.dpia.action_plan", PLAN, f"{PLAN[:-1]}, {{text: b, by: 2027-01-01}}]", "added S more S fewer W removed W"),
+    *words(f"{L}.dpia.action_plan.[].text", PLAN, "[{text: b, by: 2027-01-01}]", "altered W"),
+    *words(f"{L}.dpia.action_plan.[].by", PLAN, "[{text: a, by: 2028-01-01}]", "altered W"),
+    *words(f"{L}.dpia.action_plan.[].owner", PLAN, "[{text: a, by: 2027-01-01, owner: o}]", "altered W"),
+    *words(f"{L}.dpia.prior_consultation", {"authority": "a"}, None, "added N removed W"),
+    # `null` says that none is needed
+    *words(f"{L}.dpia.prior_consultation", "null", None, "added N removed W"),
+    *words(f"{L}.dpia.prior_consultation.authority", "a", "b", "altered N"),
+    *words(f"{L}.dpia.prior_consultation.date", "2026-01-01", "2026-02-01", STATED, given=ASKED),
+    *words(f"{L}.dpia.prior_consultation.outcome", "a", "b", STATED, given=ASKED),
+    *words(f"{L}.processors", "[{name: X}]", "[{name: X}, {name: Y}]", "added W more W fewer S removed W"),
+    *words(f"{L}.processors", "[]", None, "added N removed W"),
+    *words(f"{L}.processors.[].name", "[{name: X}]", "[{name: Y}]", "altered W"),
+    *(
+        words(f"{L}.processors.[].{key}", "[{name: X}]", f"[{{name: X, {key}: DE}}]", "altered N")[0]
+        for key in ("contact", "country", "task")
+    ),
+    *words(f"{L}.rights", {"access": "a"}, None, "added N removed W"),
+    *(
+        row
+        for right in ("access", "rectification", "erasure", "restriction", "portability", "objection")
+        for row in words(f"{L}.rights.{right}", "a", "b", STATED, given=((f"{L}.rights", {"access": "x", "erasure": "x"}),))
+    ),
 ]
 X = "context"
 AROUND: list[Row] = [
@@ -166,6 +231,7 @@ AROUND: list[Row] = [
     *words(f"{X}.motives", "a", "b", STATED, given=((f"{X}.harms", "h"),)),
     *words(f"{X}.harms", "a", "b", STATED),
     *words("report", {"editions": "[internal]"}, None, "added B removed N"),
+    *words("report.language", "de", "fr", "added N altered N removed N"),
     *words("report.editions", "[internal]", "[internal, recipient]", "more N fewer B"),
     # the internal edition is written always
     *words("report.editions", "[recipient]", "[internal, recipient]", "more N fewer N"),

@@ -17,7 +17,9 @@ from tests.unit.policy.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
 from tests.unit.policy.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS, THREATS
 from tests.unit.policy.diff_rows_figures import STATISTICS, TABLES
 from tests.unit.policy.diff_rows_hierarchies import FILES, HIERARCHIES
+from tests.unit.policy.diff_rows_synthetic import SYNTHETIC
 from tests.unit.policy.diff_rows_synthetic_grids import SYNTHETIC_GRIDS
+from tests.unit.policy.diff_rows_synthetic_marginals import SYNTHETIC_MARGINALS
 from tests.unit.policy.diff_rows_words import AROUND, CONTROLS, LEGAL
 
 ROWS = [
@@ -29,6 +31,7 @@ ROWS = [
     *LEGAL,
     *STATISTICS,
     *TABLES,
+    *SYNTHETIC,
     *SYNTHETIC_GRIDS,
     *DATASETS,
     *FORMATS,
@@ -36,6 +39,7 @@ ROWS = [
     *RELEASES,
     *STEPS,
     *HIERARCHIES,
+    *SYNTHETIC_MARGINALS,
 ]
 
 
@@ -85,6 +89,7 @@ NEEDED = {
             "releases.[]<StatisticsRelease>.queries",
             "releases.[]<StatisticsRelease>.queries.[].id",
             "releases.[]<TableRelease>.id",
+            "releases.[]<SyntheticRelease>.id",
         ),
         "elements are told one by one, by their names",
     ),
@@ -96,6 +101,13 @@ NEEDED = {
     **dict.fromkeys(
         (f"datasets.*.columns.*.hierarchy.{form}" for form in ("widths", "edges", "date", "prefix", "csv", "parents")),
         "the form of a hierarchy, which has one",
+    ),
+    **dict.fromkeys(
+        (f"releases.[]<SyntheticRelease>.bins.*.{form}" for form in ("width", "edges")), "bins have one of the two"
+    ),
+    **dict.fromkeys(
+        ("releases.[]<SyntheticRelease>.discover", "releases.[]<SyntheticRelease>.discover.*"),
+        "a column without a domain needs it, and no other may have it",
     ),
     "releases.[]<StatisticsRelease>.queries.[].at": "a quantile needs it",
     "releases.[]<StatisticsRelease>.queries.[].bins": "a histogram needs it",

@@ -147,11 +147,23 @@ def test_what_is_right_is_valid(found):
         (STEP, "{code: town, top: 5}", 26, "P563", "code cannot change town, which is of type category"),
         (STEP, "{round: age, to: 1}", 26, "P578", "to 1 rounds nothing of age"),
         (STEP, "{round: age, to: 2.5}", 26, "P578", "to 2.5 is not a whole number"),
+        (
+            "threats:",
+            "attacks: {inference: {target: age, tolerance: 0.1}}\nthreats:",
+            18,
+            "P581",
+            "tolerance says nothing about age in release rows",
+        ),
+        (
+            "threats:",
+            "checks: [{id: G-1, release: rows, expect: generalised_cells, column: note, max: 1}]\nthreats:",
+            18,
+            "P582",
+            "note is released as it is in rows: no cell of it is generalised",
+        ),
         (STEP, "{generalise: id}", 26, "P560", "id is a direct identifier"),
         (STEP, "{drop: [age]}\n      - {generalise: age}", 27, "P408", "age is to drop and to generalise"),
         (STEP, "{generalise: age}\n      - {code: age, top: 90}", 27, "P408", "age is to generalise and to code"),
-        ("highest_risk: 0.5}", "highest_risk: 0.5, missing: wildcard}", 26, "P580", "T reads missing values as anything"),
-        ("threats:", "attacks: {singling_out: {}}\nthreats:", 27, "P561", "attacks cannot be tried on release rows"),
     ],
 )
 def test_a_fault_is_told_at_its_place_with_its_rule(found, old, new, place, code, words):
@@ -177,6 +189,7 @@ def test_a_fault_is_told_at_its_place_with_its_rule(found, old, new, place, code
         ("Ahlen;Beck;*\nBeck;south;*\n", ["1: P573", "line 1: a label is also a value, which has another label"]),
         ("Ahlen;*;all\nBeck;north;*\n", ["1: P573", "line 1: a label is also that of another level, for other values"]),
         ("Ahlen;no\x1brth;*\nBeck;north;*\n", ["1: P572", "line 1: a label holds a control character"]),
+        ("Ahlen;no\u202erth;*\nBeck;north;*\n", ["1: P572", "line 1: a label holds a control character, or a sign that turns"]),
         ("Ahlen;north;*\nBeck;no\x00rth;*\n", ["2: P572", "line 2: a label holds a control character"]),
         ("", ["16:", "P571", "towns.csv holds no line"]),
         ('Ahlen;"north;*\n', ["16:", "P571", "towns.csv cannot be read as a hierarchy"]),

@@ -249,7 +249,7 @@ def test_a_failure_is_told_by_words_and_shape_not_by_colour_alone(audit):
     threat = audit.threats[0].model_copy(update={"verdicts": verdicts, "holds": False})
     decision = audit.decision.model_copy(update={"outcome": Outcome.FAIL, "checks_passed": 8, "reasons": ("highest risk",)})
     page = parsed(render_html(audit.model_copy(update={"threats": (threat,), "decision": decision}), Edition.INTERNAL))
-    assert "Fails its policy 8 of 9 checks hold. It must not leave as it is." in page.words
+    assert "Fails its policy 8 of 9 checks hold. It must not be released as it is." in page.words
     assert "fails" in page.words
 
 

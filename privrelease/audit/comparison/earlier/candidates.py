@@ -5,6 +5,10 @@ one-to-one assignment of records that agrees on the pseudonyms and on the column
 so it agrees with anything. He sees which records of a file are like the target's in the columns that he knows; of these, a record remains
 where some assignment has it together with such a record of every other file.
 
+Values that a release writes coarser, and another otherwise, are not compared as texts: ages in tens and ages in sevens agree wherever they overlap, and an
+attacker who compares them by containment may bring more records together than equal texts do. Two such releases are joined by their source rows, as by
+an attacker who brings all of them together: a class is then that of (label in the first, label in the second).
+
 The audit knows the true assignment from the row maps. Every other one it uses comes from exchanging records of one release among persons
 with whose other records they agree: for two releases this gives all assignments (:mod:`privrelease.disclosure.assignments`); for more of
 them, those that differ from the truth in one release, and exchanges of records that agree with the same ones. So no more records
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.assignments import pairs_in_some_assignment
 from privrelease.disclosure.classes.class_sizes import MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
@@ -117,7 +122,9 @@ def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: Meas
     columns = [
         column.name
         for column in evidence.usable
-        if column.treatment.relation.own_values and theirs.get(column.name) is column.type
+        if column.treatment.relation.own_values
+        and theirs.get(column.name) is column.type
+        and column.name not in one.release.recoded
     ]
     assert one.release.row_map is not None
     assert evidence.target.row_map is not None
@@ -127,7 +134,9 @@ def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: Meas
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A release among several: its file and row map, columns that are pseudonyms, and those of which cells may have been suppressed."""
+    """A release among several: its file and row map, columns that are pseudonyms, those of which cells may have been suppressed, and those whose
+    values represent others.
+    """
 
     file: ReleasedFile
     row_map: Path
@@ -135,6 +144,7 @@ class _Side:
     lossy: frozenset[str]
     order: str
     columns: frozenset[str]
+    recoded: frozenset[str]
 
 
 def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) -> tuple[_Side, ...]:
@@ -144,12 +154,13 @@ def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) ->
         of = one.release
         assert of.row_map is not None
         columns = frozenset(name for name, _ in one.file.columns)
-        found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns))
+        found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns, frozenset(of.recoded)))
     assert row_map is not None
     ours = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
     lossy = plan.lossy
     usable = frozenset(column.name for column in evidence.usable)
-    return (*found, _Side(main, row_map, ours, lossy, plan.order, usable))
+    recoded = frozenset(recoded_columns(evidence.usable))
+    return (*found, _Side(main, row_map, ours, lossy, plan.order, usable, recoded))
 
 
 def shared_columns(
@@ -157,11 +168,12 @@ def shared_columns(
 ) -> tuple[SharedColumn, ...]:
     """Return the columns that at least two of the releases show alike; the new one is the last of them.
 
-    Columns that are released as they are, under one name; pseudonyms of one column and key; the place of a row, where releases keep the order
-    of the source.
+    Columns that are released as they are, or written alike, under one name; pseudonyms of one column and key; the place of a row, where releases keep the
+    order of the source, or write a column coarser in different ways.
     """
     sides = _sides(evidence, main, earlier)
     found = []
+    apart: list[tuple[int, ...]] = []
     ordered = tuple(place for place, side in enumerate(sides) if side.order == "source")
     if len(ordered) > 1:
         found.append(SharedColumn(None, ordered))
@@ -169,16 +181,22 @@ def shared_columns(
         there = [place for place, side in enumerate(sides) if name in side.columns]
         tokens = [place for place in there if name in sides[place].pseudonyms]
         plain = [place for place in there if place not in tokens]
+        alike = [plain]
+        if any(name in sides[place].recoded for place in plain):
+            alike = _one_key(name, plain, sides, engine)
+            if len(alike) > 1 and tuple(plain) not in apart:
+                apart.append(tuple(plain))
         found += [
             SharedColumn(name, tuple(group), not any(name in sides[place].lossy for place in group))
-            for group in (plain, *_one_key(name, tokens, sides, engine))
+            for group in (*alike, *_one_key(name, tokens, sides, engine))
             if len(group) > 1
         ]
+    found += [SharedColumn(None, group) for group in apart]
     return tuple(found)
 
 
 def _one_key(name: str, places: Sequence[int], sides: Sequence[_Side], engine: MeasuringEngine) -> list[list[int]]:
-    """Group releases by the key of a pseudonym: under one key, one value has one pseudonym."""
+    """Group releases by the key of a pseudonym, or by how they write a column: under one key, one value has one pseudonym."""
     groups: list[list[int]] = []
     for place in places:
         for group in groups:

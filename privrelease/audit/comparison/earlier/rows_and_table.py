@@ -92,7 +92,7 @@ class CellsByRows:
 
 @dataclass(frozen=True, slots=True)
 class TableVerdict:
-    """What rows give back of a table: ``faults`` in words. ``agree``: False where both are of other states of the data; None: there is no table to
+    """The part of a table that rows give back: ``faults`` in words. ``agree``: False where both are of other states of the data; None: there is no table to
     judge, since its file cannot be read or too much is open. ``unjudged``: why a person has to decide.
     """
 

@@ -58,6 +58,8 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
         other=one.other,
         target=one.target,
         combine=one.combine,
+        covered=None if one.covered is None else Figure.of(round(one.covered, 6), "share", shown),
+        strongest=one.strongest,
         main=_rate(one.main, confidence, shown, audience),
         baseline=_rate(one.baseline, confidence, shown, audience),
         control=_rate(one.control, confidence, shown, audience),

@@ -6,27 +6,30 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from privrelease.audit.microdata.attacks.closest_record import distance
 from privrelease.audit.microdata.attacks.inference import InferenceAttack
 from privrelease.audit.microdata.attacks.linkability import Halves
 from privrelease.audit.microdata.attacks.membership import GUESSING, member_rates
 from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
-from privrelease.audit.microdata.attacks.records import Tuples, nearest
+from privrelease.audit.microdata.attacks.records import Attribute, Tuples, nearest
 from privrelease.audit.microdata.attacks.sampling import drawn_rows
 from privrelease.audit.microdata.attacks.singling_out import (
     isolated,
+    isolating,
     multivariate,
     random_predicates,
     scaled_control,
+    strongest,
     univariate,
 )
 from privrelease.engine.protocol.attacks import Drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from privrelease.audit.document.attacks import AttackName
@@ -55,8 +58,11 @@ class AttackAttempt:
     other: tuple[str, ...] = ()
     target: str | None = None
     combine: int | None = None
+    strongest: tuple[str, ...] = ()
     missing: str | None = None
     unsound: str | None = None
+    covered: float | None = None
+    """Of inference of labels, the mean share of the domain that right guesses cover."""
 
 
 def planned(plan: AttacksPlan, why: str) -> Iterator[AttackAttempt]:
@@ -119,10 +125,12 @@ def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predi
     names = sorted(one.knows)  # by name: how a policy orders its columns picks no predicates
     data, released = ground.data, ground.released.columns_of(names)
     guessed = random_predicates(released, combine, ground.draws.named(f"{one.attack} guessed"), len(predicates))
+    hits = isolating(predicates, data.columns_of(names), data.counts, data.spans)
     made = replace(
         one,
         missing=None,
-        main=isolated(predicates, data.columns_of(names), data.counts, data.spans),
+        main=Rate(sum(hits), len(hits)),
+        strongest=tuple(names[place] for place in strongest(predicates, hits)),
         baseline=isolated(guessed, data.columns_of(names), data.counts, data.spans),
     )
     if ground.control is None:
@@ -183,10 +191,12 @@ def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) ->
     def rates(table: Table, name: str) -> tuple[Rate, Rate]:
         at = ground.targets(table, draws.named(name))
         secret = table.columns[guess.target].of(at)
-        return guesser.rate(table.at(one.knows, at), secret), guesser.blind(secret)
+        blind = guesser.blind(secret)
+        return guesser.rate(table.at(one.knows, at), secret), blind
 
     main, blind = rates(ground.data, "targets")
-    made = replace(one, missing=None, main=main, baseline=blind)
+    covered = None if ground.data.columns[guess.target].cover is None else guesser.covered
+    made = replace(one, missing=None, main=main, baseline=blind, covered=covered)
     if ground.control is None:
         return made
     return replace(made, control=rates(ground.control, "control")[0], control_kind="held_out")
@@ -252,10 +262,21 @@ def distances(ground: AttackSetup) -> Distances | None:
     names = [name for name in ground.plan.columns if name in ground.released.columns]
     if not names or not ground.data.rows:
         return None
-    real = ground.data.columns_of(names)
+    coarser = {name for name in names if ground.data.columns[name].cover is not None}
+
+    def comparable(columns: Sequence[Attribute]) -> list[Attribute]:
+        """Columns of labels by the label that each value is under; one beyond all for values under none."""
+        return [one if one.name not in coarser else Attribute(one.name, _beyond(one)) for one in columns]
+
+    real = comparable(ground.data.columns_of(names))
 
     def of(table: Table, name: str) -> NDArray[np.float64]:
         at = ground.targets(table, ground.draws.named(f"closest {name}"))
-        return distance(table.at(names, at), real, ground.data.records.first)
+        return distance(comparable(table.at(names, at)), real, ground.data.records.first)
 
     return Distances(of(ground.released, "released"), None if ground.control is None else of(ground.control, "held out"))
+
+
+def _beyond(one: Attribute) -> NDArray[np.int64]:
+    codes = one.carried.astype(np.int64)
+    return codes if one.cover is None else np.where(codes < 0, len(one.cover.leaves.of), codes)

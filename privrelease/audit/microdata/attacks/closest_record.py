@@ -1,7 +1,8 @@
 """Distance to the closest record: how near released records lie to records of the data. Information, never evidence of privacy.
 
 Each column adds 0 where both are equal and, where they differ, 1 for names and the difference over the range of the *data's* column for
-numbers (a constant column: 1); the distance is the mean over columns. Missing is a value like any other.
+numbers (a constant column: 1); the distance is the mean over columns. Missing is a value like any other. A label adds 0 where it holds the
+value of the data, else 1.
 
 A copy with one value changed is as far from its original as a stranger may be, and a faithful model of a dense population lies near everybody:
 neither small nor large distances settle anything. The same figure of held-out persons appears next to it where there are any.

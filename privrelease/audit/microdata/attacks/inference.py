@@ -2,7 +2,8 @@
 
 The guess is the value that most of the nearest records hold (of equally many the one that is most frequent in the file, then the first in
 order), so that a class whose members share a value gives it away however large it is. Guessing without knowledge is the file's most frequent
-value. A number is guessed where it lies within ``tolerance`` of the guess, relative to it, as in Anonymeter.
+value. A number is guessed where it lies within ``tolerance`` of the guess, relative to it, as in Anonymeter. A label is guessed where it holds
+the person's value, and only there: its own width is its tolerance. How much of the domain the right guesses cover is counted with them.
 
 Source: Giomi et al. 2023 (Anonymeter), whose attacker takes one nearest record; where none is tied both guess the same.
 """
@@ -55,6 +56,8 @@ class InferenceAttack:
         self._value = pairs % self._size
         self._start = np.searchsorted(pairs // self._size, np.arange(len(self._records) + 1))
         self._numbers = secret.values if tolerance else None
+        self.covered = 0.0
+        """Mean share of the domain that right guesses of the last rate covered; 0 where none was right, or values are no labels."""
         self._tolerance = tolerance
 
     def guesses(self, known: Sequence[Attribute]) -> NDArray[np.int64]:
@@ -82,6 +85,10 @@ class InferenceAttack:
     def _right(self, guessed: NDArray[np.int64], secret: Attribute) -> Rate:
         there = secret.codes > 0
         guessed, true = guessed[there], secret.codes[there].astype(np.int64)
+        if secret.cover is not None:
+            right = secret.cover.holds(guessed, true)
+            self.covered = float(secret.cover.leaves.shares[guessed[right]].mean()) if right.any() else 0.0
+            return Rate(int(np.count_nonzero(right)), len(true))
         right = guessed == true
         if self._numbers is not None:
             guess, truth = self._numbers[guessed], self._numbers[true]

@@ -7,6 +7,10 @@ Anonymeter). It is kept in whole units of 2^-20 of a column, so that ties are ti
 A contradicting number costs one unit and at most one part in (columns + 1) more: it only orders records of equally many contradictions, which
 matters for persons who have no record (suppressed rows, persons of the control).
 
+Labels. Where the release holds labels, a known value is compared with them by containment: a label that it is under costs nothing, any other
+contradicts it, and numbers and names of a hierarchy are then ordered by how far they are from it (:class:`.generalised.cover.Cover`). To compare
+texts would be an attack that fails on every such file, and looks like safety.
+
 Missing cells. Missing equals missing. A missing cell of the *released* record may hold anything, because suppression takes values away and
 changes none: it costs one part in (columns + 1), all of them together less than one contradiction. A released value where the target has none
 is a contradiction.
@@ -14,7 +18,7 @@ is a contradiction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from privrelease.audit.microdata.generalised.cover import Cover
 
 __all__ = ["UNIT", "Attribute", "Nearest", "Tuples", "nearest"]
 
@@ -40,16 +46,22 @@ _BLOCK = 4_000_000
 @dataclass(frozen=True, eq=False, slots=True)
 class Attribute:
     """A column of one table. ``codes``: (n,), 0 missing, 1..v ascending. ``values``: (v + 1,) float64, the number behind each code, or
-    None for names. Attributes that are compared share one coding.
+    None for names. Attributes that are compared share one coding, or have a ``cover``: that of their values by the labels of the release.
     """
 
     name: str
-    codes: NDArray[np.unsignedinteger]
+    codes: NDArray[np.integer]
     values: NDArray[np.float64] | None = None
+    cover: Cover | None = None
 
     def of(self, rows: NDArray[np.int64]) -> Attribute:
         """Return the attribute of some rows."""
-        return Attribute(self.name, self.codes[rows], self.values)
+        return replace(self, codes=self.codes[rows])
+
+    @property
+    def carried(self) -> NDArray[np.integer]:
+        """Codes of the released values that the cells are under; see :meth:`.Cover.carried`."""
+        return self.codes if self.cover is None else self.cover.carried(self.codes)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -127,14 +139,20 @@ def nearest(targets: Sequence[Attribute], released: Tuples, *, plain: bool = Fal
     record = [same[found[0]]]
     others = np.flatnonzero(same < 0)
     pairs = list(zip(targets, released.attributes, strict=True))
-    ranges = [_range(other) if plain else _range(one, other) for one, other in pairs]
+    ranges = [
+        _range(other) if plain else _range(one, other) if one.cover is None else _range_of_labels(one, one.cover)
+        for one, other in pairs
+    ]
     step = max(1, _BLOCK // n_records)
     for start in range(0, len(others), step):
         block = others[start : start + step]
         total = np.zeros((len(block), n_records), np.int64 if plain else np.int32)
         for (one, other), bounds in zip(pairs, ranges, strict=True):
-            cost = _costs(one.of(block), other, bounds, len(targets), plain=plain).astype(total.dtype)
-            total += cost[:, other.codes]
+            if one.cover is None:
+                cost = _costs(one.of(block), other, bounds, len(targets), plain=plain)
+            else:
+                cost = _costs_of_labels(one.of(block), one.cover, bounds, len(targets))
+            total += cost.astype(total.dtype)[:, other.codes]
         least = total.min(axis=1)
         distance[block] = least
         owner, tied = np.nonzero(total == least[:, None])
@@ -167,6 +185,21 @@ def _costs(
     return cost
 
 
+def _costs_of_labels(target: Attribute, cover: Cover, bounds: tuple[float, float], n_columns: int) -> NDArray[np.int64]:
+    """As :func:`_costs`, of released labels."""
+    soft = UNIT // (n_columns + 1)
+    wanted = target.codes.astype(np.int64)
+    cost = UNIT + np.rint(cover.apart(wanted, bounds) * soft).astype(np.int64)
+    cost[:, 0] = soft
+    cost[wanted == 0, :] = UNIT
+    cost[wanted == 0, 0] = 0
+    for row in cover.under:
+        label = row[wanted]
+        there = label > 0
+        cost[there, label[there]] = 0
+    return cost
+
+
 def _range(*attributes: Attribute) -> tuple[float, float]:
     """The numbers that occur, from the lowest to the highest; (0, 0) where there are none."""
     values = attributes[-1].values
@@ -177,8 +210,23 @@ def _range(*attributes: Attribute) -> tuple[float, float]:
     return float(values[lowest]), float(values[highest])
 
 
+def _range_of_labels(target: Attribute, cover: Cover) -> tuple[float, float]:
+    """The numbers from the lowest to the highest, ends of labels included; (0, 0) where there are none."""
+    if cover.numbers is None:
+        return 0.0, 0.0
+    ours = cover.numbers[target.codes[target.codes > 0]]
+    low, high = cover.span()
+    return min([low, *ours.tolist()], default=0.0), max([high, *ours.tolist()], default=0.0)
+
+
 def _equal_record(targets: Sequence[Attribute], released: Tuples) -> NDArray[np.int64]:
-    """Return the distinct record that equals each target, -1 where none does: the nearest of all, found without a search."""
+    """Return the distinct record that equals each target, -1 where none does: the nearest of all, found without a search.
+
+    With labels, the record of which every label holds the target's value; where labels are of several levels there may be others as near.
+    """
+    if any(one.cover is not None and not one.cover.single for one in targets):
+        return np.full(len(targets[0].codes), -1, np.int64)
+    targets = [replace(one, codes=one.carried) for one in targets]
     keys, wanted = _mixed(released.attributes), _mixed(targets)
     order = np.argsort(keys, kind="stable")
     place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)

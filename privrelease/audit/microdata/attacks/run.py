@@ -21,18 +21,22 @@ from privrelease.audit.microdata.attacks.assessment import (
 )
 from privrelease.audit.microdata.attacks.attempts import distances, planned, tried
 from privrelease.audit.microdata.attacks.setup import ground
+from privrelease.audit.microdata.recoding import VERIFIERS
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import CheckResult
     from privrelease.audit.microdata.attacks.attempts import AttackAttempt
     from privrelease.audit.microdata.attacks.setup import AttackSetup
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.engine.protocol.audit import AuditEngine
 
 __all__ = ["attack"]
 
 
-def attack(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
+def attack(
+    evidence: Evidence, engine: AuditEngine, verifiers: Verifiers = VERIFIERS
+) -> tuple[AttacksFacts | None, tuple[CheckResult, ...]]:
     """Try the plan's attacks on the file that is audited; return what the report says, and a check for each that has a limit."""
     plan = evidence.plan.attacks
     if plan is None:
@@ -44,7 +48,7 @@ def attack(evidence: Evidence, engine: AuditEngine) -> tuple[AttacksFacts | None
     elif evidence.source is None:
         made, absent = tuple(planned(plan, "it needs the source, which was not read")), True
     else:
-        found = ground(evidence, plan, engine)
+        found = ground(evidence, plan, engine, verifiers)
         made = tuple(tried(found))
     audience = Audience(minimum_of(evidence.plan.threats))
     facts = tuple(facts_of(one, plan.confidence, audience, decides=plan.decides) for one in made)

@@ -14,15 +14,21 @@ import numpy as np
 from privrelease.audit.microdata.attacks.control import LEAST_CONTROL, compared
 from privrelease.audit.microdata.attacks.records import Attribute
 from privrelease.audit.microdata.attacks.sampling import Draws, drawn_rows
+from privrelease.audit.microdata.recoding import VERIFIERS, recoded_columns, verifier_of
+from privrelease.errors import InputError, InternalError
+from privrelease.findings import pluralise
+from privrelease.relational.treatments import declaration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from privrelease.audit.microdata.attacks.control import ControlContent
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.engine.protocol.attacks import DistinctRecords, SharedPersons
+    from privrelease.audit.microdata.generalised.cover import Cover
+    from privrelease.audit.microdata.recoding import Verifiers
+    from privrelease.engine.protocol.attacks import CodedColumn, DistinctRecords, SharedPersons
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.microdata.attacks import AttacksPlan
@@ -37,6 +43,7 @@ class Table:
     """
 
     columns: dict[str, Attribute]
+    """By name. Where the release holds labels, its columns have codes of these, and those of other tables have a cover."""
     records: DistinctRecords
     rows: int
     number: int
@@ -44,9 +51,22 @@ class Table:
     unit: str | None = None
 
     @classmethod
-    def made(cls, records: DistinctRecords, engine: AuditEngine, of: Staged | None = None, unit: str | None = None) -> Table:
-        """Make a table of distinct records; its ``number`` of persons is asked for where a unit names them."""
-        columns = {one.name: Attribute(one.name, one.codes, one.values) for one in records.columns}
+    def made(
+        cls,
+        records: DistinctRecords,
+        engine: AuditEngine,
+        covers: Mapping[str, Labels],
+        of: Staged | None = None,
+        unit: str | None = None,
+    ) -> Table:
+        """Make a table of distinct records; its ``number`` of persons is asked for where a unit names them.
+
+        ``covers``: of columns of which the release holds labels, for the coding of its own or for that of the other tables.
+        """
+        columns = {
+            one.name: covers[one.name].attribute(one) if one.name in covers else Attribute(one.name, one.codes, one.values)
+            for one in records.columns
+        }
         rows = int(records.rows.sum())
         if of is None or unit is None:
             return cls(columns, records, rows, rows, of)
@@ -157,7 +177,7 @@ class AttackSetup:
         return all(name in self.released.columns for name in names)
 
 
-def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine) -> AttackSetup:
+def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine, verifiers: Verifiers = VERIFIERS) -> AttackSetup:
     """Read and code every table. ``evidence`` has source and file. Raises InputError where a file of the policy cannot be read."""
     source, main = evidence.source, evidence.main
     assert source is not None
@@ -168,19 +188,23 @@ def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine) -> Attack
     names = [name for name in plan.columns if evidence.measurable([name])]
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column
     several = None if evidence.one_each else unit
-    asked: list[tuple[Staged | ReleasedFile, list[str], str | None]] = [(source, names, several), (main, names, None)]
+    of: list[Staged | ReleasedFile] = [source, main]
+    columns, units = [names, names], [several, None]
     if control is not None:
-        asked.append((control, names, unit))
+        of, columns, units = [*of, control], [*columns, names], [*units, unit]
     if listed is not None and link is not None:
-        asked.append((listed, [name for name in names if name in link.first], None))
-    found = list(engine.distinct_records(*zip(*asked, strict=True)))
+        of, columns, units = [*of, listed], [*columns, [name for name in names if name in link.first]], [*units, None]
+    coarser = [name for name in recoded_columns(evidence.usable) if name in names]
+    found = list(engine.distinct_records(of, columns, units, (1, coarser)))
+    ours, theirs = _covers(evidence, coarser, found, verifiers)
+    _all_covered(ours, list(zip((control, listed), (found[2:3], found[-1:]), strict=True)))
     made = AttackSetup(
         plan,
         Draws.of("attacks", *evidence.target.source_digests),
-        Table.made(found[0], engine, source, several),
-        Table.made(found[1], engine),
+        Table.made(found[0], engine, ours, source, several),
+        Table.made(found[1], engine, theirs),
         engine,
-        None if control is None else Table.made(found[2], engine, control, unit),
+        None if control is None else Table.made(found[2], engine, ours, control, unit),
         unit=unit,
         content=None if control is None else compared(*engine.class_tables((source, control), plan.columns)),
         other_keys=evidence.target.other_keys,
@@ -190,11 +214,57 @@ def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine) -> Attack
     if listed is None or unit is None:
         return made
     list_ = Auxiliary(
-        Table.made(found[-1], engine, listed),
+        Table.made(found[-1], engine, ours, listed),
         engine.shared_persons(listed, source, unit),
         None if control is None else engine.shared_persons(listed, control, unit),
     )
     return replace(made, auxiliary=list_)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    """The reading of the columns of tables where the release holds labels. ``places``: (v + 1,) code by code of the engine; None: as it is."""
+
+    cover: Cover
+    places: NDArray[np.int64] | None = None
+
+    def attribute(self, column: CodedColumn) -> Attribute:
+        """Return the column as attacks compare it: of the release labels, which are in order where they have one; of others values with the cover."""
+        if self.places is None:
+            return Attribute(column.name, column.codes, column.values, self.cover)
+        return Attribute(column.name, self.places[column.codes], self.cover.middles)
+
+
+def _covers(
+    evidence: Evidence, coarser: Sequence[str], found: Sequence[DistinctRecords], verifiers: Verifiers
+) -> tuple[dict[str, Labels], dict[str, Labels]]:
+    """Return the covers of columns of which the release holds labels, for the other tables and for its own."""
+    ours, theirs = {}, {}
+    for name in coarser:
+        released = next(column for column in evidence.usable if column.name == name)
+        covers = verifier_of(released, verifiers).covers
+        if covers is None:
+            message = f"nothing says which values the labels of {name} represent"
+            raise InternalError(code="R197", message=message)
+        values, labels = (next(one.cells for one in found[side].columns if one.name == name) for side in (0, 1))
+        domain = evidence.plan.source.column(name).domain
+        cover, order = covers(declaration_of(released.treatment), values, labels, domain)
+        places = np.zeros(len(order) + 1, np.int64)
+        places[order + 1] = np.arange(1, len(order) + 1)
+        ours[name], theirs[name] = Labels(cover), Labels(cover, places)
+    return ours, theirs
+
+
+def _all_covered(covers: Mapping[str, Labels], tables: Sequence[tuple[Staged | None, Sequence[DistinctRecords]]]) -> None:
+    """Raise InputError D258 where a file of the policy holds a value that the hierarchy lacks: no label could be compared with it."""
+    for of, found in tables:
+        for column in found[0].columns if of is not None else ():
+            lacking = covers[column.name].cover.lacking if column.name in covers else None
+            if lacking is None or not (there := lacking[column.codes]).any():
+                continue
+            rows, first = int(found[0].rows[there].sum()), int(found[0].first[there].min()) + 1
+            message = f"column {column.name}: {pluralise(rows, 'row has', 'rows have')} a value that its hierarchy lacks (first in row {first})"
+            raise InputError(code="D258", message=message, hint="add the values to the hierarchy, or correct the file")
 
 
 def _owners(evidence: Evidence, setup: AttackSetup) -> Callable[[NDArray[np.int64]], NDArray[np.int64]] | None:

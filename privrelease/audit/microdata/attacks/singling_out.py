@@ -2,7 +2,8 @@
 
 A predicate is a conjunction of conditions on columns that matches exactly one released record. It succeeds where it matches exactly one person
 in the data; the control tries the same predicates on persons who are not in the release. Univariate: a value that occurs once, missing where a
-single cell is, and the lowest and highest numbers. Multivariate: a released record and some columns, names equal, numbers at least or at most the
+single cell is, and the lowest and highest numbers. Of labels: a person meets one where the person's value is under it, is at least its lower
+end or below its upper end. Multivariate: a released record and some columns, names equal, numbers at least or at most the
 record's (away from the median, where fewer are); missing cells give no condition there. Guessing: predicates of the same shape made of values
 drawn from the file's columns.
 
@@ -15,6 +16,7 @@ Sources: Cohen and Nissim 2020 (predicate singling out); Giomi et al. 2023 (Anon
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import floor
 from typing import TYPE_CHECKING, Literal
@@ -35,10 +37,12 @@ __all__ = [
     "Condition",
     "Predicate",
     "isolated",
+    "isolating",
     "matching",
     "multivariate",
     "random_predicates",
     "scaled_control",
+    "strongest",
     "univariate",
 ]
 
@@ -64,8 +68,10 @@ def matching(predicate: Predicate, columns: Sequence[Attribute]) -> NDArray[np.b
     """Return which rows meet every condition: (n,) bool."""
     met: NDArray[np.bool_] | None = None
     for condition in predicate:
-        codes = columns[condition.column].codes
-        if condition.operator == "=":
+        codes, cover = columns[condition.column].codes, columns[condition.column].cover
+        if cover is not None:
+            one = cover.meets(condition.operator, condition.code)[codes]
+        elif condition.operator == "=":
             one = codes == condition.code
         elif condition.operator == ">=":
             one = codes >= condition.code
@@ -106,7 +112,28 @@ def isolated(
     >>> isolated([(Condition(0, ">=", 2),)], ages, None, np.array([[4, 5, 5]] * 2))  # two rows of one person
     Rate(successes=1, attempts=1, known=None)
     """
-    return Rate(sum(_isolates(one, columns, counts, persons) for one in predicates), len(predicates))
+    return Rate(sum(isolating(predicates, columns, counts, persons)), len(predicates))
+
+
+def isolating(
+    predicates: Sequence[Predicate],
+    columns: Sequence[Attribute],
+    counts: NDArray[np.int64] | None = None,
+    persons: NDArray[np.int64] | None = None,
+) -> tuple[bool, ...]:
+    """Return of each predicate whether it matches exactly one row, or rows of exactly one person; see :func:`isolated`."""
+    return tuple(_isolates(one, columns, counts, persons) for one in predicates)
+
+
+def strongest(predicates: Sequence[Predicate], succeeded: Sequence[bool]) -> tuple[int, ...]:
+    """Return the places of the columns whose predicates succeeded most often, the first by place of several; none where none did.
+
+    >>> age, sex = Condition(0, "=", 1), Condition(1, "=", 1)
+    >>> strongest([(age, sex), (sex,), (age,), (age,)], [False, True, True, True])
+    (0,)
+    """
+    times = Counter(tuple(condition.column for condition in one) for one, hit in zip(predicates, succeeded, strict=True) if hit)
+    return min(times, key=lambda places: (-times[places], places), default=())
 
 
 def univariate(

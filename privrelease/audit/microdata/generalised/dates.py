@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from privrelease.relational.hierarchies import DateUnit, Generalised
 
-__all__ = ["period_at_level", "period_stands", "period_under"]
+__all__ = ["DAY", "period_at_level", "period_ends", "period_has", "period_stands", "period_under"]
+
+#: Microseconds of a day.
+DAY = 86_400_000_000
 
 #: The first moment, and how long: the last periods of the calendar end where no date is.
 _Period = tuple[datetime, timedelta]
@@ -171,3 +174,17 @@ def period_under(declared: Generalised, source: Any, released: Any) -> Any:  # n
     chosen = order[np.maximum(place, 0)]
     fits = (place >= 0) & (moments < end[chosen])
     return released.take(pa.array(chosen, mask=~fits))
+
+
+def period_ends(declared: Generalised, level: int, released: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: ANN401
+    """Return first moment and end of released values as periods of a level, in microseconds since 1970; both 0 of what is none."""
+    read = _reader(declared, level)
+    return _ends([read(value) for value in released.to_pylist()])
+
+
+def period_has(declared: Generalised, source: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
+    """Tell of values whether they lie in a period that can be written: of the years 1 to 9999, of decades from 10 on."""
+    form: Any = declared.form
+    first = 10 if form.levels[declared.level - 1] == "decade" else 1
+    years = np.asarray(source.cast("timestamp[us]")).astype("datetime64[Y]").astype(np.int64) + 1970
+    return np.logical_and(years >= first, years <= _LAST.year)

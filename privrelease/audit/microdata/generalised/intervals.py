@@ -25,15 +25,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Extent",
+    "coded_as_they_are",
     "coded_at_level",
     "coded_stands",
     "coded_under",
     "extent_of",
     "inside",
     "interval_at_level",
+    "interval_has",
     "interval_stands",
 ]
-__all__ += ["interval_under", "rounded_at_level", "rounded_stands", "rounded_under"]
+__all__ += [
+    "coded_extent",
+    "interval_under",
+    "rounded_as_they_are",
+    "rounded_at_level",
+    "rounded_extent",
+    "rounded_stands",
+    "rounded_under",
+]
 
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)"
 _BETWEEN = re.compile(rf"\[{_NUMBER}, {_NUMBER}\)")
@@ -232,6 +242,18 @@ def _under(source: Any, released: Any, read: Reading) -> Any:  # noqa: ANN401  A
 # --------------------------------------------------------------------------------------------------------------- what steps declare
 
 
+def interval_has(declared: Generalised, source: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
+    """Tell of values whether some interval of the level holds them: between the outer edges, or beyond an end that is open."""
+    import pyarrow as pa
+
+    form: Any = declared.form
+    cut = form.levels[declared.level - 1]
+    bounds = (None, None) if not isinstance(cut, tuple) else (cut[0], cut[-1])
+    low, high = (None if end is not None else bound for end, bound in zip((form.bottom, form.top), bounds, strict=True))
+    extent = Extent(low, high)
+    return inside(source, pa.array(np.zeros(len(source), np.int64)), lambda _: extent)
+
+
 def interval_stands(declared: Generalised, source: Any, released: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
     """Tell of pairs whether the source's value lies in the released interval, of whatever level."""
     form: Any = declared.form
@@ -286,6 +308,16 @@ def coded_under(declared: Coded, source: Any, released: Any) -> Any:  # noqa: AN
     return _under(source, released, lambda value: _coded(declared, value, whatever=False))
 
 
+def coded_as_they_are(declared: Coded, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return the released value, one beyond the ends included, that stands for each value of the source; null where there is none."""
+    return _under(source, released, lambda value: coded_extent(declared, value))
+
+
+def coded_extent(declared: Coded, value: Any) -> Extent | None:  # noqa: ANN401  text or number
+    """Return the numbers that a released value stands for, also where it should have been drawn together."""
+    return _coded(declared, value, whatever=True)
+
+
 def _nearest(declared: RoundedTo, value: Any) -> Extent | None:  # noqa: ANN401  a number of any kind
     """Read a multiple: from half a step below it to half a step above, both ends with it where its factor is even."""
     number = Decimal(value)
@@ -314,3 +346,14 @@ def rounded_at_level(declared: RoundedTo, released: Any) -> NDArray[np.bool_]:  
 def rounded_under(declared: RoundedTo, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
     """Return the released multiple that stands for each value of the source; null where there is none."""
     return _under(source, released, lambda value: _nearest(declared, value))
+
+
+def rounded_as_they_are(declared: RoundedTo, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return the released number that each value of the source is; null where there is none."""
+    del declared
+    return _under(source, released, lambda value: Extent(Decimal(value), None, single=True))
+
+
+def rounded_extent(declared: RoundedTo, value: Any) -> Extent | None:  # noqa: ANN401  a number of any kind
+    """Return the numbers that a multiple stands for; a number that is no multiple stands for itself."""
+    return _nearest(declared, value) or Extent(Decimal(value), None, single=True)

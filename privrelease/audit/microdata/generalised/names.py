@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,23 @@ import numpy as np
 from privrelease.audit.microdata.generalised.intervals import each
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from privrelease.relational.hierarchies import Generalised, Prefixes, Tree
 
-__all__ = ["prefix_at_level", "prefix_stands", "prefix_under", "tree_at_level", "tree_stands", "tree_under"]
+__all__ = [
+    "listed_under",
+    "prefix_at_level",
+    "prefix_stands",
+    "prefix_steps",
+    "prefix_under",
+    "tree_at_level",
+    "tree_stands",
+    "tree_steps",
+]
+__all__ += ["tree_under"]
 
 
 # -------------------------------------------------------------------------------------------------------------------------- trees
@@ -50,6 +63,15 @@ def tree_stands(declared: Generalised, source: Any, released: Any) -> NDArray[np
     return _pairs_stand(form, source.cast(pa.string()), released)
 
 
+def tree_has(declared: Generalised, source: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
+    """Tell of values whether the tree lists them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    form: Any = declared.form
+    return _true(pc.is_in(source.cast(pa.string()), pa.array(form.leaves, pa.string())))
+
+
 def tree_at_level(declared: Generalised, released: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
     """Tell of released values whether they are labels of the planned level."""
     form: Any = declared.form
@@ -70,6 +92,34 @@ def tree_under(declared: Generalised, source: Any, released: Any) -> Any:  # noq
     """Return the released label of the planned level that each value of the source is listed under; null where there is none."""
     form: Any = declared.form
     return _tree_under(form, declared.level, source, released)
+
+
+def listed_under(tree: Tree, levels: Sequence[int], labels: Sequence[str]) -> list[int]:
+    """Return how many listed values are under each label of a level; 0 where it is none (level -1)."""
+    return [
+        len(_leaves_under(tree, level).get(label, ())) if level >= 0 else 0 for level, label in zip(levels, labels, strict=True)
+    ]
+
+
+def tree_steps(tree: Tree, values: Any, levels: Any) -> list[Any]:  # noqa: ANN401  Arrow has no types
+    """Return, for each level from the finest, the label that each value or label is under; null for a level below the label's own.
+
+    ``levels``: the level that each is of, 0 for values.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values.cast(pa.string())
+    leaf = np.full(len(texts), -1, np.int64)
+    for level in range(len(tree.levels), -1, -1):  # any leaf under a label has its ancestors
+        names = tree.levels[level - 1] if level else tree.leaves
+        found = np.asarray(pc.index_in(texts, pa.array(names, pa.string())).fill_null(-1), np.int64)
+        leaf = np.where(np.asarray(levels) == level, found, leaf)
+    made = []
+    for level, names in enumerate(tree.levels, 1):
+        known = (leaf >= 0) & (np.asarray(levels) <= level)
+        made.append(pa.array(names, pa.string()).take(pa.array(np.maximum(leaf, 0), mask=~known)))
+    return made
 
 
 # ----------------------------------------------------------------------------------------------------------------------- prefixes
@@ -139,6 +189,11 @@ def prefix_at_level(declared: Generalised, released: Any) -> NDArray[np.bool_]: 
     import pyarrow.compute as pc
 
     form: Any = declared.form
+    if not declared.level:  # what no level could have written
+        levels = range(1, len(form.lengths) + (0 if form.then is None else len(form.then.levels)) + 1)
+        known = [prefix_at_level(replace(declared, level=level), released) for level in levels]
+        none: NDArray[np.bool_] = np.logical_not(np.any(known, axis=0))
+        return none
     above = declared.level - len(form.lengths)
     if above > 0:
         return each(released, _leaves_under(form.then, above).__contains__)
@@ -152,8 +207,8 @@ def prefix_under(declared: Generalised, source: Any, released: Any) -> Any:  # n
     import pyarrow.compute as pc
 
     form: Any = declared.form
-    if not len(released):
-        return pa.nulls(len(source), released.type)
+    if not len(released) or not declared.level:
+        return released.take(pc.index_in(source, released))
     above = declared.level - len(form.lengths)
     if above > 0:
         found = _tree_under(form.then, above, pc.utf8_slice_codeunits(source, 0, form.lengths[-1]), released)
@@ -172,3 +227,34 @@ def prefix_under(declared: Generalised, source: Any, released: Any) -> Any:  # n
     mask = pa.array(known)
     fits[known] = _begins(form, declared.level, source.filter(mask), candidate.filter(mask))
     return pc.if_else(pa.array(fits), candidate, pa.scalar(None, released.type))
+
+
+def prefix_steps(form: Prefixes, values: Any, levels: Any) -> list[Any]:  # noqa: ANN401  Arrow has no types
+    """As :func:`tree_steps`: the first characters at each level, then the tree's. An area of few persons is in no group but its own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, none = values.cast(pa.string()), pa.scalar(None, pa.string())
+    own = np.asarray(levels)
+    starts = []
+    for level, kept in enumerate(form.lengths, 1):
+        starts.append(pc.if_else(pa.array(own <= level), pc.utf8_slice_codeunits(texts, 0, kept), none))
+    if form.then is None:
+        return starts
+    short = pc.if_else(pa.array(own <= len(form.lengths)), pc.utf8_slice_codeunits(texts, 0, form.lengths[-1]), texts)
+    return [*starts, *tree_steps(form.then, short, np.maximum(own - len(form.lengths), 0))]
+
+
+def prefix_has(declared: Generalised, source: Any) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
+    """Tell of texts whether they are long enough, of an area that is listed and of a prefix that the tree lists."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    form: Any = declared.form
+    found: NDArray[np.bool_] = _long(form, source)
+    if form.then is not None:
+        found &= _true(pc.is_in(pc.utf8_slice_codeunits(source, 0, form.lengths[-1]), pa.array(form.then.leaves, pa.string())))
+    if form.small is not None:
+        areas = pa.array(sorted(form.small.small | form.small.others), pa.string())
+        found &= _true(pc.is_in(pc.utf8_slice_codeunits(source, 0, form.lengths[0]), areas))
+    return found

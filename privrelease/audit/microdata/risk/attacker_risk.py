@@ -15,7 +15,6 @@ from privrelease.audit.document.model import Figure
 from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.classes.grouping import is_residual
 from privrelease.disclosure.population.class_sizes import sizes_from_population, sizes_from_weights, weight_sums
-from privrelease.disclosure.population.uniqueness import estimate_population_uniqueness
 from privrelease.disclosure.risk.individual import global_risk, individual_risk
 from privrelease.disclosure.risk.journalist import journalist_risk
 from privrelease.disclosure.risk.marketer import marketer_risk
@@ -101,6 +100,8 @@ def _estimated(threat: ThreatPlan, size: Measured) -> dict[str, Figure]:
         return {}
     if known.size < max(size.sizes.n_records, 1):
         return {"population_uniques": Figure.of(None, note="the stated population is smaller than the file")}
+    from privrelease.disclosure.population.uniqueness import estimate_population_uniqueness
+
     found = estimate_population_uniqueness(size.sizes, known.size, known.estimator)
     return {
         f"population_uniques_{found.estimator}": Figure.of(

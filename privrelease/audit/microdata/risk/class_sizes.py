@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privrelease.audit.microdata.risk.figures import Reading
+    from privrelease.audit.microdata.risk.labels import LabelledClasses
     from privrelease.disclosure.classes.class_sizes import MatchSizes
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import PersonClasses
@@ -49,6 +50,8 @@ class Table:
     residual: Residual
     linkable: bool = False
     one_each: bool = False
+    labelled: LabelledClasses | None = None
+    """Of a file with labels: its classes for the wildcard reading."""
     sizes: Sizes = field(default_factory=dict)
 
 
@@ -78,7 +81,10 @@ def _measured(table: Table, columns: Sequence[str], reading: Reading, *, knows_r
             category = ClassSizes.from_table(table.records, chosen, residual=table.residual)
             return Measured("category", counted, category, category.n_classes, category.residual)
         classes = measured(table, columns, "category").classes
-        matches = match_sizes(table.records, chosen, residual=table.residual)
+        if table.labelled is not None:
+            matches = match_sizes(table.labelled.after, table.labelled.columns(chosen), residual=table.residual)
+        else:
+            matches = match_sizes(table.records, chosen, residual=table.residual)
         return Measured("wildcard", counted, matches, classes, matches.residual)
     sets = person_sets(table, columns, multiset=knows_rows)
     if sets is not None:
@@ -86,13 +92,19 @@ def _measured(table: Table, columns: Sequence[str], reading: Reading, *, knows_r
     persons = person_class_sizes(table.persons.table, chosen, residual=table.residual)
     if reading == "category":
         return Measured("category", "persons", persons, persons.n_classes, persons.residual)
-    found = person_match_sizes(table.persons.table, chosen, residual=table.residual)
+    if table.labelled is not None and table.labelled.persons is not None:
+        found = person_match_sizes(table.labelled.persons.table, table.labelled.columns(chosen), residual=table.residual)
+    else:
+        found = person_match_sizes(table.persons.table, chosen, residual=table.residual)
     return Measured("wildcard", "persons", found, persons.n_classes, found.residual)
 
 
-def compatible(before: ClassTable, after: ClassTable, columns: Sequence[str], residual: Residual) -> MatchSizes:
-    """For each source record, the released records compatible with its true values (DESIGN semantics 1)."""
-    return compatible_sizes(before, after, list(columns), residual=residual)
+def compatible(before: ClassTable, table: Table, columns: Sequence[str]) -> MatchSizes:
+    """For each source record, the released records compatible with its true values (DESIGN semantics 1), by containment where they hold labels."""
+    labelled = table.labelled
+    if labelled is not None and labelled.before is not None:
+        return compatible_sizes(labelled.before, labelled.after, labelled.columns(columns), residual=table.residual)
+    return compatible_sizes(before, table.records, list(columns), residual=table.residual)
 
 
 def subsets(table: Table, columns: Sequence[str], up_to: int, k: int) -> SubsetReport:

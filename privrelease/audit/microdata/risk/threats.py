@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.document.model import Figure, SubsetFacts, ThreatResult, ThresholdVerdict, Visibility
+from privrelease.audit.document.sensitive import KeyFacts
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.risk.attacker_risk import attacker_risk
 from privrelease.audit.microdata.risk.class_sizes import Table, compatible, measured, person_sets, subsets
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.risk.figures import Measured, Reading
     from privrelease.disclosure.risk.verdict import RiskMeasures
 
-__all__ = ["UNION", "lost_where_missing", "threat_result", "threat_results", "union_result"]
+__all__ = ["UNION", "key_facts", "lost_where_missing", "threat_result", "threat_results", "union_result"]
 
 UNION = "all threats together"
 
@@ -58,9 +59,12 @@ def _sides(evidence: Evidence, threat: ThreatPlan) -> _Sides | None:
     before = None
     if evidence.before is not None:
         kind: Residual = "lost" if marked else "class"
-        before = Table(evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each, evidence.sizes)
+        before = Table(
+            evidence.before, evidence.person_before, kind, evidence.linkable, evidence.one_each, sizes=evidence.sizes
+        )
     kind = "lost" if lost else "class"
-    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each, evidence.sizes)
+    labelled = evidence.labelled
+    after = Table(evidence.after, evidence.person_after, kind, evidence.linkable, evidence.one_each, labelled, evidence.sizes)
     own = threat.thresholds.k
     return _Sides(before, after, Audience(own if own > 1 else minimum_of(evidence.plan.threats)))
 
@@ -198,7 +202,7 @@ def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetF
 
 
 def _compatible(threat: ThreatPlan, before: Table, after: Table) -> dict[str, Figure]:
-    sizes = compatible(before.records, after.records, threat.columns, after.residual)
+    sizes = compatible(before.records, after, threat.columns)
     risk = prosecutor_risk(sizes)
     return {
         "compatible_k": Figure.of(sizes.smallest, "count", note=None if sizes.n_records else NO_RECORDS),
@@ -217,6 +221,37 @@ def union_result(evidence: Evidence) -> ThreatResult | None:
         return None
     union = ThreatPlan(name=UNION, columns=evidence.plan.quasi_identifiers, thresholds=Thresholds())
     return replace_holds(threat_result(evidence, union, limits=False))
+
+
+def key_facts(evidence: Evidence) -> tuple[KeyFacts, ...] | None:
+    """Count the values of each quasi-identifier by itself; None where no released file can be measured."""
+    if evidence.after is None or not evidence.plan.threats:
+        return None
+    sides = _sides(evidence, evidence.plan.threats[0])
+    assert sides is not None  # there is a file
+    return tuple(_key(column, sides) for column in evidence.plan.quasi_identifiers if evidence.measurable((column,)))
+
+
+def _key(column: str, sides: _Sides) -> KeyFacts:
+    after = measured(sides.after, (column,), "category")
+    before = None if sides.before is None else measured(sides.before, (column,), "category")
+
+    def counts(size: Measured) -> tuple[Figure, Figure, Figure]:
+        note = None if size.sizes.n_records else NO_RECORDS
+        found = ((size.classes, None), (size.sizes.smallest, note), (size.sizes.uniques, None))
+        return tuple(Figure.of(value, "count", Visibility.INTERNAL, why) for value, why in found)  # type: ignore[return-value]  # three
+
+    values, rarest, alone = counts(after)
+    was = (None, None, None) if before is None else counts(before)
+    return KeyFacts(
+        column=column,
+        values_before=was[0],
+        values=values,
+        rarest_before=was[1],
+        rarest=rarest,
+        alone_before=was[2],
+        alone=alone,
+    )
 
 
 def replace_holds(result: ThreatResult) -> ThreatResult:

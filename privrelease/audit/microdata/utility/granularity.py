@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.microdata.utility.value_counts import ValueCounts
 
-__all__ = ["Coarseness", "coarseness", "granularity", "suppressed"]
+__all__ = ["Coarseness", "coarseness", "domain_share", "granularity", "suppressed"]
 
 #: Sum of the cells' losses and number of cells, of one column.
 Coarseness = tuple[Fraction, int]
@@ -33,6 +33,19 @@ def coarseness(records: NDArray[np.int64], covered: NDArray[np.int64], values: i
         return Fraction(0), cells
     wide = sum(int(n) * (int(c) - 1) for n, c in zip(records.tolist(), covered.tolist(), strict=True))
     return Fraction(wide, values - 1), cells
+
+
+def domain_share(records: NDArray[np.int64], covered: NDArray[np.int64], values: int) -> Coarseness:
+    """Return Σ records · covered / values and Σ records: the loss of ARX, in which a cell as it was has lost 1 / ``values``.
+
+    Iyengar's form, :func:`coarseness`, counts the other values; the two are different numbers. Source: Prasser et al. 2020 (ARX), "loss".
+
+    >>> import numpy as np
+    >>> domain_share(np.array([6, 2]), np.array([1, 5]), 5)
+    (Fraction(16, 5), 8)
+    """
+    wide = sum(int(n) * int(c) for n, c in zip(records.tolist(), covered.tolist(), strict=True))
+    return Fraction(wide, values), int(records.sum())
 
 
 def suppressed(counts: ValueCounts) -> Coarseness | None:

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.document.utility import NumberShift, NumberShifts, QuantileShift
+from privrelease.audit.document.utility import LabelShift, NumberShift, NumberShifts, QuantileShift
 from privrelease.audit.microdata.utility.rounding import Change
 from privrelease.audit.microdata.utility.shift import QUANTILES, Numbers, deviation, mean_shift, quantile_shifts
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
+    from typing import Literal
+
+    from numpy.typing import NDArray
 
     from privrelease.audit.document.utility import Measured
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.audit.microdata.utility.labels import LabelCounts
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ColumnChange
 
@@ -56,11 +60,14 @@ MOST_COLUMNS = 50
 
 _NUMERIC = (ColumnType.INTEGER, ColumnType.NUMBER)
 _NO_SPREAD = "the column has no spread, or no cell left"
+_NAMES = "its labels are names"
 _NO_ROWS = "released rows cannot be led back to the source"
 
 
-def number_shifts(evidence: Evidence, engine: MeasuringEngine, minimum: int) -> NumberShifts:
-    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty."""
+def number_shifts(
+    evidence: Evidence, engine: MeasuringEngine, minimum: int, labels: Sequence[LabelCounts] = ()
+) -> NumberShifts:
+    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty; and those of ``labels``."""
     names = [column.name for column in evidence.usable if column.treatment.relation.own_values and column.type in _NUMERIC]
     untouched = tuple(name for name in names if _untouched(evidence, name))
     touched = [name for name in names if name not in untouched]
@@ -73,7 +80,44 @@ def number_shifts(evidence: Evidence, engine: MeasuringEngine, minimum: int) -> 
         untouched=untouched,
         not_measured=tuple(touched[MOST_COLUMNS:]),
         il1s=all_cells.figure(mean_il1s(pairs), why=_NO_ROWS if not evidence.sound_map else _NO_SPREAD) if found else None,
+        labels=tuple(
+            _label_shift(counts, minimum)
+            for counts in labels
+            if evidence.plan.source.column(counts.column).type in _NUMERIC and counts.known_after
+        ),
     )
+
+
+def _label_shift(counts: LabelCounts, minimum: int) -> LabelShift:
+    """Compare the mean of a column with that of the numbers that stand for its values."""
+    import pyarrow as pa
+
+    true, texts = counts.cover.numbers, pa.types.is_string(counts.labels.type) or pa.types.is_large_string(counts.labels.type)
+    if texts:
+        written = counts.cover.middles
+    else:
+        written = np.concatenate(([np.nan], np.asarray(counts.labels.cast(pa.float64(), safe=False), np.float64)))
+    lost = counts.known_before - counts.known_after
+    changed = None if 0 < lost < minimum or not counts.clean else counts.known_before
+    about = Change(changed, counts.known_before, minimum)
+    by: Literal["released", "middle"] = "middle" if texts else "released"
+    if true is None or written is None:  # a list of names over numbers
+        return LabelShift(column=counts.column, by=by, mean=about.figure(None, why=_NAMES))
+    there = counts.before[1:] > 0
+    before = _by_value(true[1:][there], counts.before[1:][there])
+    after = _by_value(written[1:][counts.after[1:] > 0], counts.after[1:][counts.after[1:] > 0])
+    shift = LabelShift(column=counts.column, by=by, mean=about.figure(mean_shift(before, after), why=_NO_SPREAD))
+    unit = deviation(before)
+    if texts or unit is None or counts.pairs is None:
+        return shift
+    value, label, rows = counts.pairs
+    apart = Numbers(np.abs(true[value] - written[label]), rows)
+    return shift.model_copy(update={"il1s": about.figure(il1s(apart, unit))})
+
+
+def _by_value(values: NDArray[np.float64], rows: NDArray[np.int64]) -> Numbers:
+    order = np.argsort(values, kind="stable")
+    return Numbers(values[order], rows[order])
 
 
 def _change_of(evidence: Evidence, name: str) -> ColumnChange | None:

@@ -2,7 +2,8 @@
 
 A query counts records that meet a condition on each of one to three columns. A *point* query asks for single values: those of a record
 of the source drawn at random, so it has an answer. A *range* query asks for an interval of at least one ordered column, its ends drawn
-from the column's values, and for single values of the others. A missing or suppressed cell meets no condition. The relative error is
+from the column's values, and for single values of the others. A label meets a condition in part: as its values would that were spread evenly over the
+domain. A missing or suppressed cell meets no condition. The relative error is
 |true - answer| / max(true, floor) with a floor of 0.1 % of the records (Xiao, Wang, Gehrke 2010, "Privelet": sanity bound).
 
 Queries are drawn from SHA-256 of a text, in counter mode: the same text asks the same queries on every machine and version.
@@ -13,19 +14,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from math import fsum
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
+    #: How much of each released value, by its code, is between two values of the source, both included.
+    Spread: TypeAlias = Callable[[int, int], NDArray[np.float64]]
+
 __all__ = ["ASKED", "CountQuery", "Draws", "answers", "median_error", "point_queries", "range_queries"]
+__all__ += ["spread_answers"]
 
 #: Queries of each kind: the sample size that the report states.
 ASKED = 100
@@ -113,6 +120,27 @@ def _interval(place: int, highest: int, draws: Draws) -> tuple[int, int, int]:
     return place, ends[0], ends[1]
 
 
+def spread_answers(table: ClassTable, queries: Sequence[CountQuery], spread: Mapping[int, Spread]) -> list[Fraction]:
+    """Return what a class table answers where columns, by their places, hold labels: each counts as its share that meets the condition.
+
+    >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    >>> tens = ClassTable(("age",), np.array([[1], [2]], np.int32), np.array([40, 10]))
+    >>> spread_answers(tens, [CountQuery(((0, 5, 14),))], {0: lambda low, high: np.array([0, 0.5, 0.5])})
+    [Fraction(25, 1)]
+    """
+    found = []
+    for query in queries:
+        weights = table.counts.astype(np.float64)
+        for place, low, high in query.conditions:
+            codes = table.codes[:, place]
+            if place in spread:
+                weights = weights * spread[place](low, high)[codes]
+            else:
+                weights = weights * ((codes >= low) & (codes <= high))
+        found.append(Fraction(fsum(weights[weights > 0].tolist())))
+    return found
+
+
 def answers(table: ClassTable, queries: Sequence[CountQuery]) -> list[int]:
     """Count the records that meet each query, on a class table.
 
@@ -146,8 +174,12 @@ def _within(codes: NDArray[np.unsignedinteger], low: int, high: int) -> NDArray[
     return np.logical_and(codes >= low, codes <= min(high, most))
 
 
-def median_error(before: ClassTable, after: ClassTable, queries: Sequence[CountQuery]) -> Fraction | None:
+def median_error(
+    before: ClassTable, after: ClassTable, queries: Sequence[CountQuery], spread: Mapping[int, Spread] | None = None
+) -> Fraction | None:
     """Return the median relative error of ``queries`` over class tables of one coding; see the module for the error. None: no query.
+
+    ``spread``: of columns of ``after`` that hold labels, see :func:`spread_answers`.
 
     >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
     >>> before = ClassTable(("a",), np.array([[1], [2]], np.int32), np.array([8, 2]))
@@ -156,8 +188,8 @@ def median_error(before: ClassTable, after: ClassTable, queries: Sequence[CountQ
     Fraction(5, 8)
     """
     floor = Fraction(before.n_records, _FLOOR)
+    answered = spread_answers(after, queries, spread) if spread else [Fraction(one) for one in answers(after, queries)]
     errors = [
-        abs(true - given) / max(Fraction(true), floor)
-        for true, given in zip(answers(before, queries), answers(after, queries), strict=True)
+        abs(true - given) / max(Fraction(true), floor) for true, given in zip(answers(before, queries), answered, strict=True)
     ]
     return Fraction(median(errors)) if errors else None

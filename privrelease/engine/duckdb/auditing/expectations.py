@@ -167,7 +167,7 @@ def _not(test: Expr) -> Expr:
 def _lists(
     match: Callable[[Expr, str, _Parameters], Expr], key: str
 ) -> tuple[Callable[[Sequence[Expr], _Parameters], Expr], Callable[[Sequence[Expr], _Parameters], Expr]]:
-    """What fails a list of patterns: matching none (not all, with ``match_on: all``); matching any, where none may match."""
+    """Return the condition that fails a list of patterns: matching none (not all, with ``match_on: all``); matching any, where none may match."""
 
     def needed(cells: Sequence[Expr], parameters: _Parameters) -> Expr:
         tests = [match(cells[0], pattern, parameters) for pattern in parameters[key]]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
@@ -69,7 +70,9 @@ def held(connection: Connection, released: Opened, source: Opened, recoded: Coll
     A text that the source's enumeration lacks would become missing: the texts are counted, and such a column stays text. Texts of ``recoded``
     columns, which are few labels as a rule, are codes of an enumeration of their own.
     """
-    own = {name: made for name in recoded if (made := _enumeration(connection, released, name)) is not None}
+    made = {name: _enumeration(connection, released, name) for name in recoded}
+    own = {name: one[0] for name, one in made.items() if one is not None}
+    counts = {name: one[1:] for name, one in made.items() if one is not None}
     texts = [name for name in released.names if name in source.enums and name not in released.enums and name not in recoded]
     alike = {name: source.enums[name] for name in texts}
     given = dict(zip(alike, _counts(connection, released, alike), strict=True))
@@ -78,26 +81,31 @@ def held(connection: Connection, released: Opened, source: Opened, recoded: Coll
         kept = dict(zip(alike, _counts(connection, copy, alike), strict=True))
         lossy = [name for name in alike if kept[name] != given[name]]
         if not lossy:
-            return copy
+            return replace(copy, counts=counts)
         connection.drop("TABLE", copy.rows("t", False).name)
         alike = {name: enum for name, enum in alike.items() if name not in lossy}
 
 
-def _enumeration(connection: Connection, of: Opened, name: str) -> str | None:
-    """Make an enumeration of the texts of a column; None where there are too many, or one that no enumeration holds."""
-    values, made = connection.fresh("d"), connection.fresh("e")
+def _enumeration(connection: Connection, of: Opened, name: str) -> tuple[str, pa.Array, NDArray[np.int64]] | None:
+    """Make an enumeration of the texts of a column; its values and the rows of each. None where there are too many, or one that no enumeration holds."""
+    import pyarrow as pa
+
     cell = of.key(name, "t")
     there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
-    connection.run(
-        sql.create_table(values, exp.select(sql.aliased(cell, "v")).distinct().from_(of.rows("t", False)).where(there))
-    )
-    odd = sql.count_all(where=sql.call("contains", sql.column("v"), sql.call("chr", sql.integer(0))))
-    many, unheld = map(int, connection.row(exp.select(sql.count_all(), odd).from_(sql.table(values))))
-    fits = 0 < many <= MOST_CODED and not unheld
-    if fits:
-        connection.run(sql.create_enum(made, exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v"))))
-    connection.drop("TABLE", values)
-    return made if fits else None
+    counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False)).where(there)
+    found = connection.arrow(counted.group_by(cell.copy()).order_by(sql.column("v")).limit(MOST_CODED + 1))
+    values = pa.concat_arrays(found.column(0).chunks) if found.column(0).num_chunks else pa.array([], pa.string())
+    if (
+        not pa.types.is_string(values.type)
+        or not 0 < len(values) <= MOST_CODED
+        or any("\0" in value for value in values.to_pylist())
+    ):
+        return None
+    given, made = connection.fresh("values"), connection.fresh("e")
+    connection.register(given, pa.table({"v": values}))
+    connection.run(sql.create_enum(made, exp.select(sql.column("v")).from_(sql.table(given))))
+    connection.unregister(given)
+    return made, values, np.asarray(found.column(1), np.int64)
 
 
 def _counts(connection: Connection, of: Opened, names: Iterable[str]) -> list[int]:

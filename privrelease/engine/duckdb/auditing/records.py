@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.attacks import CodedColumn, DistinctRecords, SharedPersons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -74,19 +74,28 @@ class RecordQueries(ABC):
     def _opened(self, of: Staged | ReleasedFile) -> Opened: ...
 
     def distinct_records(
-        self, of: Sequence[Staged | ReleasedFile], columns: Sequence[Sequence[str]], units: Sequence[str | None]
+        self,
+        of: Sequence[Staged | ReleasedFile],
+        columns: Sequence[Sequence[str]],
+        units: Sequence[str | None],
+        apart: tuple[int, Collection[str]] | None = None,
     ) -> tuple[DistinctRecords, ...]:
         """Collapse each table over its columns."""
+        own, names_apart = (-1, ()) if apart is None else apart
         tables = [self._opened(one) for one in of]
         groups = [_grouped(self._connection, *asked) for asked in zip(tables, map(tuple, columns), units, strict=True)]
         coded: list[dict[str, CodedColumn]] = [{} for _ in tables]
         for name in dict.fromkeys(name for names in columns for name in names):
-            sides = [place for place, names in enumerate(columns) if name in names]
-            cells = [_cells(self._connection, groups[side], f"c{list(columns[side]).index(name)}") for side in sides]
-            codes, distinct = in_one_coding(cells)
-            values = numbers_of(distinct)
-            for side, one in zip(sides, codes, strict=True):
-                coded[side][name] = CodedColumn(name, one, values)
+            there, kept = [place for place, names in enumerate(columns) if name in names], name in names_apart
+            alike = [place for place in there if not kept or place != own]
+            for sides in (alike, [own] if kept and own in there else []):
+                cells = [_cells(self._connection, groups[side], f"c{list(columns[side]).index(name)}") for side in sides]
+                if not cells:
+                    continue
+                codes, distinct = in_one_coding(cells)
+                values = numbers_of(distinct)
+                for side, one in zip(sides, codes, strict=True):
+                    coded[side][name] = CodedColumn(name, one, values, distinct if kept else None)
         return tuple(self._kept(*each) for each in zip(tables, map(tuple, columns), units, groups, coded, strict=True))
 
     def _kept(
@@ -100,7 +109,7 @@ class RecordQueries(ABC):
         rows, first, *persons = (figure[order] for figure in figures)
         kept = _Kept(of, columns, unit, groups, order, np.cumsum(rows))
         self._records[groups] = kept
-        ordered = tuple(CodedColumn(name, coded[name].codes[order], coded[name].values) for name in columns)
+        ordered = tuple(replace(coded[name], codes=coded[name].codes[order]) for name in columns)
         return DistinctRecords(groups, ordered, rows, first, np.stack(persons) if persons else None)
 
     def drawn_counts(self, records: DistinctRecords, part: Drawn) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:

@@ -1,4 +1,4 @@
-"""What a released file holds besides its rows: metadata, other tables, dictionary values that no row uses (DESIGN semantics 7).
+"""Contents of a released file besides its rows: metadata, other tables, dictionary values that no row uses (DESIGN semantics 7).
 
 A value that was made missing in every row may still stand in a Parquet dictionary, where any reader finds it.
 """

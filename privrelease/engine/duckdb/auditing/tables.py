@@ -28,7 +28,10 @@ __all__ = ["changed_contributions", "contributions"]
 
 
 def contributions(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
-    """Return one entry by person and inner cell; where every row is a person, one for all rows that add the same."""
+    """Return one entry by person and inner cell; one for all persons who add the same to the same cells.
+
+    Where the persons with several rows are asked for, each of these has entries of their own, with one number in every query without a filter.
+    """
     person = None if asked.unit is None else sql.column(f"c{table.ordinal(asked.unit)}")
     named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
     named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
@@ -46,18 +49,19 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
         alike = exp.select(*map(sql.column, entries), sql.aliased(sql.count_all(), "j"))
         alike = alike.from_(source.select(*named, *figures).subquery("rows")).group_by(*map(sql.column, entries))
         who = sql.aliased(exp.Window(this=sql.call("row_number")), "w")
-        query = exp.select(*map(sql.column, (*entries, "j")), who, sql.aliased(sql.integer(1), "n")).from_(
+        query: exp.Select = exp.select(*map(sql.column, (*entries, "j")), who, sql.aliased(sql.integer(1), "n")).from_(
             alike.subquery("alike")
         )
     else:
         rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=person)]))
         figures = [
-            sql.aliased(exp.Sum(this=one), f"{name}{i}")
+            sql.aliased(sql.cast(exp.Sum(this=one), "BIGINT"), f"{name}{i}")
             for name, part in (("x", values), ("v", known))
             for i, one in enumerate(part)
         ]
-        query = source.select(*named, sql.aliased(rank, "w"), sql.aliased(sql.count_all(), "n"), *figures)
-        query = query.group_by(*(one.this.copy() for one in named), person.copy())
+        entries_ = source.select(*named, sql.aliased(rank, "w"), sql.aliased(sql.count_all(), "n"), *figures)
+        entries_ = entries_.group_by(*(one.this.copy() for one in named), person.copy())
+        query = _alike(entries_, [one.alias for one in named], [one.alias for one in figures], apart=asked.several)
     block = connection.arrow(query)
     places = [_places(block.column(f"k{i}"), keys, others=asked.others) for i, keys in enumerate(asked.keys)]
     places += [np.asarray(block.column(f"m{i}").cast("int64")) for i in range(len(asked.members))]
@@ -72,10 +76,30 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
         )
         for name in ("x", "v")
     )
-    if person is not None:
-        return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(rows.sum()))
     times = np.asarray(block.column("j").cast("int64"))[inside]
-    return Contributions(cells, who_, rows, sums, counts, table.n_rows - int(times.sum()), times)
+    return Contributions(cells, who_, rows, sums, counts, table.n_rows - int((rows * times).sum()), times)
+
+
+def _alike(entries: exp.Select, keys: Sequence[str], figures: Sequence[str], *, apart: bool) -> exp.Select:
+    """Make one of persons who add the same to the same cells, with the number ``w`` of the first and how many they are, ``j``; ``apart``: those with
+    several rows stay themselves.
+    """
+    names = [*keys, "n", *figures]
+    fields = [exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=sql.column(name)) for name in names]
+    order = exp.Order(this=exp.Struct(expressions=fields), expressions=[exp.Ordered(this=sql.column(key)) for key in keys])
+    own = exp.select(sql.column("w"), sql.aliased(sql.call("list", order if keys else order.this), "e"))
+    own = (
+        own.select(sql.aliased(exp.Sum(this=sql.column("n")), "t")).from_(entries.subquery("entries")).group_by(sql.column("w"))
+    )
+    by: list[exp.Expr] = [sql.column("e")]
+    if apart:
+        several = exp.GT(this=sql.column("t"), expression=sql.integer(1))
+        by.append(sql.when((several, sql.column("w"))))
+    first = [sql.aliased(exp.Min(this=sql.column("w")), "w"), sql.aliased(sql.count_all(), "j")]
+    alike = exp.select(sql.column("e"), *first).from_(own.subquery("own")).group_by(*by)
+    each = exp.select(sql.column("w"), sql.column("j"), sql.aliased(sql.call("unnest", sql.column("e")), "e"))
+    parts = [sql.aliased(sql.call("struct_extract", sql.column("e"), sql.text(name)), name) for name in names]
+    return exp.select(sql.column("w"), sql.column("j"), *parts).from_(each.from_(alike.subquery("alike")).subquery("each"))
 
 
 def changed_contributions(connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery) -> Contributions:

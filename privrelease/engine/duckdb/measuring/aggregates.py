@@ -402,7 +402,7 @@ def _dense(asked: Aggregate, block: pa.Table, figures: int) -> list[NDArray[np.i
 
 
 def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: list[exp.Expr], asked: Aggregate) -> Aggregated:
-    """How many rows at each step, by cell: what scores of quantiles are made of."""
+    """Return the rows at each step, by cell: what scores of quantiles are made of."""
     (measure,) = asked.measures
     assert measure.column is not None
     steps = _filled(measure, rows.table)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.relational.schema import Sink
 
@@ -49,7 +53,8 @@ _ROW_NAMES = "(row names)"
 class Opened:
     """Something to measure: ``rows(alias, numbered)`` for FROM, its columns under the names of the policy, the name of the row number.
 
-    ``texts``: columns stored as enumerations; ``enums``: the type of each that another table may share.
+    ``texts``: columns stored as enumerations; ``enums``: the type of each that another table may share. ``counts``: of some of them, the values of the
+    enumeration in its order and the rows of each.
     """
 
     rows: Callable[[str, bool], exp.Table]
@@ -58,6 +63,7 @@ class Opened:
     row_number: str
     n_rows: int
     enums: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, tuple[pa.Array, NDArray[np.int64]]] = field(default_factory=dict, repr=False)
 
     def cell(self, name: str, alias: str) -> Expr:
         """The column of that name; enumerations as the texts they are."""
@@ -153,7 +159,7 @@ def _type_of(sink: Sink, name: str, kind: str, declared: ColumnType | None) -> C
 
 
 def _form_of(sink: Sink, columns: Sequence[Column]) -> FileFormat:
-    """How a file of others is cut into cells: by the first sign with which its header has most of the columns that are looked for."""
+    """Return how an external file is cut into cells: by the first sign with which its header has most of the columns that are looked for."""
     wanted = {column.name for column in columns}
 
     def seen(form: FileFormat) -> int:

@@ -15,7 +15,8 @@ from sqlglot import exp
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.auditing.row_map import alike_cells, opened_map
+from privrelease.engine.duckdb.auditing.alike_cells import alike_cells, paired_cells
+from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.errors import fault
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
@@ -56,11 +58,13 @@ _CELLS_AT_ONCE = 500_000
 _PAIRS = 1 << 17
 #: Columns whose cells are led together in one table.
 _PAIRED = 16
+#: Pairs of codes that are counted in place.
+_MOST_CODED_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Where the person of a released row is found when the unit column did not leave: in the source, through the row map."""
+    """The place where the person of a released row is found when the unit column was not released: in the source, through the row map."""
 
     source: Opened
     row_map: Path
@@ -224,7 +228,8 @@ def changes(
     if alike:  # one enumeration, so that a code means the same in both
         sizes = {name: _values_of(connection, source.enums[name]) for name in alike}
         with opened_map(connection, row_map) as mapped:
-            found = {name: _change(name, *of) for name, of in alike_cells(connection, source, released, mapped, sizes).items()}
+            cells = alike_cells(connection, source, released, mapped, sizes)
+        found = {name: _change(name, *of) for name, of in cells.items()}
     for low in range(0, len(rest), _AT_ONCE):
         some = rest[low : low + _AT_ONCE]
         figures: list[Expr] = [sql.count_all()]
@@ -241,9 +246,26 @@ def changes(
 def value_pairs(
     connection: Connection, source: Opened, released: Opened, row_map: Path, columns: Sequence[str]
 ) -> Iterator[ValuePairs]:
-    """Yield the distinct (source cell, released cell) pairs of each column with the rows of each; rows are led together once for several."""
-    for low in range(0, len(columns), _PAIRED):
-        some = columns[low : low + _PAIRED]
+    """Yield the distinct (source cell, released cell) pairs of each column with the rows of each; rows are led together once for several.
+
+    Columns of few texts on both sides are paired by their codes, any other in the database.
+    """
+    values = {
+        name: tuple(
+            of.counts[name][0] if name in of.counts else _enumerated(connection, of.enums[name]) for of in (source, released)
+        )
+        for name in columns
+        if name in source.enums and name in released.enums
+    }
+    sizes = {name: (len(ours), len(theirs)) for name, (ours, theirs) in values.items()}
+    coded = {name: both for name, both in sizes.items() if (both[0] + 1) * (both[1] + 1) <= _MOST_CODED_PAIRS}
+    if coded:
+        with opened_map(connection, row_map) as mapped:
+            for name, rows in paired_cells(connection, source, released, mapped, coded):
+                yield _pairs_of_codes(name, rows, values[name])
+    rest = [name for name in columns if name not in coded]
+    for low in range(0, len(rest), _PAIRED):
+        some = rest[low : low + _PAIRED]
         cells = [
             sql.aliased(of.key(name, alias), f"{alias}{place}")
             for place, name in enumerate(some)
@@ -263,8 +285,28 @@ def value_pairs(
         connection.drop("TABLE", both)
 
 
+def _enumerated(connection: Connection, enum: str) -> pa.Array:
+    """Return the values of an enumeration."""
+    import pyarrow as pa
+
+    null = exp.Cast(this=exp.null(), to=exp.DataType.build(enum, dialect="duckdb", udt=True))
+    texts = sql.cast(sql.call("unnest", sql.call("enum_range", null)), "VARCHAR")
+    return pa.concat_arrays(connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).chunks)
+
+
+def _pairs_of_codes(name: str, rows: NDArray[np.int64], values: Sequence[pa.Array]) -> ValuePairs:
+    import pyarrow as pa
+
+    there = np.nonzero(rows)
+    cells = [of.take(pa.array(np.maximum(codes - 1, 0), mask=codes == 0)) for codes, of in zip(there, values, strict=True)]
+    return ValuePairs(name, cells[0], cells[1], rows[there])
+
+
 def value_rows(connection: Connection, of: Opened, column: str) -> Iterator[ValueRows]:
     """Yield the distinct values of a column with the rows of each."""
+    if column in of.counts:
+        yield ValueRows(*of.counts[column])
+        return
     cell = of.key(column, "t")
     counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
     known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))).group_by(cell.copy())

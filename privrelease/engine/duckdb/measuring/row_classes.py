@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from sqlglot import exp
@@ -34,16 +34,16 @@ _BLOCK_ROWS = 1 << 18
 class RowKeys:
     """The class of every row of a staged source, in the database.
 
-    ``keys``: a table with a row for each row of the source, in its order: the words ``k0``, ``k1``, … of its class's key and, with persons,
-    the code ``p`` of its person. ``classes``: a table of the keys of the classes, in the order of ``table``; ``pairs``: of the keys and
-    persons of the (class, person) pairs, in the order of ``table``, or None. ``words``: the key columns of them all.
+    ``keys``: a view with a row for each row of the source, in its order: the row's number ``r``, the words ``k0``, ``k1``, … of its class's key
+    and, with persons, the code ``p`` of its person. It is packed when it is read: as a table it would be as large as the source. ``classes``: a table of the keys of the classes, in the order of ``table``; ``persons``: of the code ``p`` of
+    each person and its number ``kind`` in ``table``, or None. ``words``: the key columns of keys and classes.
     """
 
     staged: StagedTable
     table: ClassTable
     keys: str
     classes: str
-    pairs: str | None
+    persons: str | None
     words: tuple[str, ...]
 
 
@@ -77,28 +77,81 @@ def classes(
     ]
     if person is not None:
         keyed.append(sql.aliased(sql.cast(person.code.copy(), "UINTEGER"), "p"))
+    keyed.insert(0, sql.aliased(sql.cast(sql.column("rowid", "s"), "UINTEGER"), "r"))
     keys = connection.fresh("keys")
     sides = [one.side for one in (*coded, person) if one is not None and one.side is not None]
-    connection.run(sql.create_table(keys, staged_rows(exp.select(*keyed), staged, sides)))
+    connection.run(sql.create_view(keys, staged_rows(exp.select(*keyed), staged, sides)))
     groups, found = _grouped(connection, keys, words)
     split = [found[word] for word in words]
     codes = np.empty((len(found["n"]), len(columns)), np.int32)
     for place, (one, field) in enumerate(zip(coded, fields, strict=True)):
         codes[:, place] = one.dense(field.of(split))
     weights = None if weight is None else _weights(connection, staged, weight, keys, groups, words, len(codes))
-    pairs = pair_rows = pairs_class = pairs_person = pair_weights = None
+    persons, pairs, pair_rows = None, (None, None, None, None), None
     if person is not None:
-        pairs, both = _grouped(connection, keys, (*words, "p"))
-        new = np.zeros(len(both["p"]), np.bool_)
-        for word in words:
-            new[1:] |= both[word][1:] != both[word][:-1]
-        pairs_class, pair_rows = np.cumsum(new, dtype=np.uint32), both["n"].astype(np.int64)
-        pairs_person = (person.dense(both["p"].astype(np.uint64) + np.uint64(1)) - 1).astype(np.uint32)
-        if weight is not None:
-            pair_weights = _pair_weights(connection, staged, weight, keys, (*words, "p"))
+        persons, pairs, pair_rows = _kinds(connection, _of_person(staged, weight, keys, groups, words))
     counts = found["n"].astype(np.int64)
-    table = ClassTable(tuple(columns), codes, counts, weights, pairs_class, pairs_person, pair_weights=pair_weights)
-    return RowClasses(table, keys, pair_rows), RowKeys(staged, table, keys, groups, pairs, words)
+    pairs_class, pairs_person, alike, pair_weights = pairs
+    table = ClassTable(tuple(columns), codes, counts, weights, pairs_class, pairs_person, alike, pair_weights)
+    return RowClasses(table, keys, pair_rows), RowKeys(staged, table, keys, groups, persons, words)
+
+
+_Pairs: TypeAlias = (
+    "tuple[NDArray[np.uint32] | None, NDArray[np.uint32] | None, NDArray[np.int64] | None, NDArray[np.float64] | None]"
+)
+
+
+def _of_person(staged: StagedTable, weight: str | None, keys: str, groups: str, words: Sequence[str]) -> exp.Select:
+    """Select the persons, ``p``, and for each the numbers of its classes ``c``, ascending, its rows ``n`` there, and their smallest weight ``w``."""
+    named = [sql.column(one, keys) for one in (*words, "p")]
+    pairs = exp.select(*named, sql.aliased(sql.count_all(), "n"))
+    if weight is None:
+        pairs = pairs.from_(sql.table(keys))
+    else:
+        cell = sql.cast(sql.column(f"c{staged.ordinal(weight)}", "s"), "DOUBLE")
+        pairs = staged_rows(pairs.select(sql.aliased(exp.Min(this=cell), "w")), staged, [keys])
+    pairs = pairs.group_by(*(one.copy() for one in named))
+    number = sql.column("rowid", "g")
+
+    def listed(value: exp.Expr, name: str) -> exp.Expr:
+        order = exp.Order(this=value, expressions=[exp.Ordered(this=number.copy())])
+        return sql.aliased(sql.call("list", order), name)
+
+    lists = [listed(number.copy(), "c"), listed(sql.column("n", "a"), "n")]
+    lists += [] if weight is None else [listed(sql.column("w", "a"), "w")]
+    on = sql.all_of([exp.EQ(this=sql.column(word, "a"), expression=sql.column(word, "g")) for word in words])
+    rows = exp.select(sql.column("p", "a"), *lists).from_(pairs.subquery("a")).join(sql.table(groups, alias="g"), on=on)
+    return rows.group_by(sql.column("p", "a"))
+
+
+def _kinds(connection: Connection, of_person: exp.Select) -> tuple[str, _Pairs, NDArray[np.int64]]:
+    """Number persons that are alike by the first of them. Returns the name of a table of persons and their numbers, and the pairs of a class table:
+    classes, persons, how many each person stands for, weights; and the rows of each pair.
+    """
+    lists = [sql.column(one.alias) for one in of_person.selects[1:]]
+    p = sql.column("p")
+    figures = [
+        sql.aliased(exp.Min(this=p), "first"),
+        sql.aliased(sql.count_all(), "j"),
+        sql.aliased(sql.call("list", p.copy()), "who"),
+    ]
+    kinds, persons = connection.fresh("kinds"), connection.fresh("persons")
+    alike = exp.select(*lists, *figures).from_(of_person.subquery("persons")).group_by(*(one.copy() for one in lists))
+    connection.run(sql.create_table(kinds, alike.order_by(sql.column("first"))))
+    try:
+        who = sql.aliased(sql.call("unnest", sql.column("who")), "p")
+        number = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "kind")
+        connection.run(sql.create_table(persons, exp.select(who, number).from_(sql.table(kinds))))
+        block = connection.arrow(exp.select(*(one.copy() for one in lists), sql.column("j")).from_(sql.table(kinds)))
+    finally:
+        connection.drop("TABLE", kinds)
+    flat = {one.name: block.column(one.name).combine_chunks() for one in lists}
+    kind = np.repeat(np.arange(len(block), dtype=np.uint32), np.asarray(flat["c"].value_lengths(), np.int64))
+    of_class = np.asarray(flat["c"].flatten(), np.int64).astype(np.uint32)
+    order = np.lexsort((kind, of_class))
+    weights = np.asarray(flat["w"].flatten(), np.float64)[order] if "w" in flat else None
+    pairs = of_class[order], kind[order], np.asarray(block.column("j"), np.int64), weights
+    return persons, pairs, np.asarray(flat["n"].flatten(), np.int64)[order]
 
 
 def _grouped(connection: Connection, keys: str, by: Sequence[str]) -> tuple[str, dict[str, NDArray[np.uint64]]]:
@@ -130,7 +183,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Add up the weights of each class in the order of the rows, so that a sum is the same every time."""
     cell = sql.cast(sql.column(f"c{staged.ordinal(weight)}", "s"), "DOUBLE")
-    row = sql.column("rowid", keys)
+    row = sql.column("r", keys)
     select = exp.select(
         sql.aliased(sql.column("rowid", "g"), "g"),
         sql.aliased(sql.call("coalesce", cell, sql.cast(sql.text("nan"), "DOUBLE")), "w"),
@@ -150,14 +203,3 @@ def _weights(
             message, "D212", hint="a sampling weight is the number of persons a row represents: complete or correct it"
         )
     return weights
-
-
-def _pair_weights(
-    connection: Connection, staged: StagedTable, weight: str, keys: str, by: Sequence[str]
-) -> NDArray[np.float64]:
-    """Return the smallest weight of the rows of each (class, person) pair, in the order of the pairs."""
-    cell = sql.cast(sql.column(f"c{staged.ordinal(weight)}", "s"), "DOUBLE")
-    named = [sql.column(one, keys) for one in by]
-    rows = staged_rows(exp.select(*named, sql.aliased(exp.Min(this=cell), "w")), staged, [keys])
-    rows = rows.group_by(*(one.copy() for one in named)).order_by(*(one.copy() for one in named))
-    return np.asarray(connection.arrays(rows)["w"], np.float64)

@@ -1,4 +1,4 @@
-"""What a conversion of a column consists of, and the misfits that several types share."""
+"""The parts of a conversion of a column, and the misfits that several types share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a column is read. ``present``: the cell, NULL where missing (over the source's cell); ``value``: typed, NULL where missing
+    """The reading of a column. ``present``: the cell, NULL where missing (over the source's cell); ``value``: typed, NULL where missing
     or unfit (over ``present`` under the name that was given); ``faults`` in order; ``mark``: true where the cell holds the mark of
     suppressed values. ``text``: the value is a text and every text fits. ``zeros``: true where the number is written with zeros before it (over
     ``present``), which it is read without; None where it is no written number. ``no_number``: true where the source's cell says that it is none, or infinite,
@@ -90,6 +90,6 @@ def no_date(code: str, what: str, test: Expr, form: ColumnFormat) -> Fault:
 
 
 def in_calendar(moment: Expr) -> Expr:
-    """Whether a date or date and time is finite and in the years 1 to 9999, which ISO 8601 writes with four digits."""
+    """Return whether a date or date and time is finite and in the years 1 to 9999, which ISO 8601 writes with four digits."""
     year = exp.Between(this=sql.call("year", moment.copy()), low=sql.integer(1), high=sql.integer(9999))
     return exp.and_(sql.call("isfinite", moment.copy()), year)

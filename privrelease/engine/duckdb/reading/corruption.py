@@ -1,4 +1,4 @@
-"""Whether a query failed because a source is damaged: its rows are read alone, by a database of their own, and nothing is made of them.
+"""Diagnosis of a query that failed because a source is damaged: its rows are read alone, by a database of their own, and nothing is made of them.
 
 A file whose outline is sound (the footer of a Parquet file, the catalogue of a database) may still hold blocks that nobody can read;
 that shows in whatever query comes to them first.

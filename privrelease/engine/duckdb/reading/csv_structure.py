@@ -26,7 +26,7 @@ _LF, _CR = 10, 13
 
 
 class Structure:
-    """What lies outside of quotes: ``delimiters``, ``feeds`` (LF), ``returns`` (CR), ``pairs`` (CR LF); quotes in odd places; NUL."""
+    """Signs outside of quotes: ``delimiters``, ``feeds`` (LF), ``returns`` (CR), ``pairs`` (CR LF); quotes in odd places; NUL."""
 
     __slots__ = ("_before", "_inside", "delimiters", "feeds", "lone_returns", "nul", "odd_quotes", "pairs", "returns")
 

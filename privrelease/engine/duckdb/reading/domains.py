@@ -1,4 +1,4 @@
-"""Which stored values are outside the domain that a column declares.
+"""Stored values outside the domain that a column declares.
 
 Bounds are exact: on a column of whole numbers or on a grid, a bound that lies between two of its values is moved to the nearest value
 inside, never rounded across.

@@ -201,7 +201,7 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> lis
 
 
 def _holds_nul(text: exp.Expr) -> exp.Expr:
-    """Whether a text holds a NUL character, which no CSV file carries and many readers take for an end."""
+    """Return whether a text holds a NUL character, which no CSV file carries and many readers take for an end."""
     return sql.call("contains", text, sql.call("chr", sql.integer(0)))
 
 

@@ -190,7 +190,7 @@ def _in_century(stamp: Expr, form: ColumnFormat) -> Expr:
 
 
 def _no_year_zero(found: Expr) -> Expr:
-    """Whether an ISO 8601 text is not in the year 0000, which is 1 BC: by the text, which is cheaper than by the date."""
+    """Return whether an ISO 8601 text is not in the year 0000, which is 1 BC: by the text, which is cheaper than by the date."""
     return exp.GTE(this=found.copy(), expression=sql.text("0001"))
 
 

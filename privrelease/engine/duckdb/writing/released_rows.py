@@ -36,6 +36,8 @@ __all__ = ["BLOCK_ROWS", "ReleasedRows"]
 
 #: Rows of a block, and of a row group of a Parquet file.
 BLOCK_ROWS = 122_880
+#: Source rows whose output rows are put in their places at once.
+_WINDOW_ROWS = 1 << 22
 _MISSING = 255
 #: Bits of a row's number, and of the rank of what is released of it.
 _HALF = 32
@@ -337,27 +339,50 @@ class ReleasedRows:
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def row_map(self) -> pa.RecordBatchReader:
-        """Return a stream of blocks of the source row and the output row of every released row, in source order."""
+        """Return a stream of blocks of the source row and the output row of every released row, in source order.
+
+        Not sorted: the output rows are put in their places, a window of source rows at a time.
+        """
         import pyarrow as pa
 
         schema = pa.schema({"source_row": pa.uint32(), "output_row": pa.uint32()})
         low = sql.cast(sql.integer((1 << _HALF) - 1), "UBIGINT")
-        source = (
-            sql.cast(sql.column("r"), "UBIGINT")
-            if self._tuples is None
-            else exp.Paren(this=exp.BitwiseAnd(this=sql.column("z"), expression=low))
-        )
-        high = exp.Paren(this=exp.BitwiseLeftShift(this=source, expression=sql.integer(_HALF)))
-        both = sql.aliased(exp.BitwiseOr(this=high, expression=sql.cast(sql.column("rowid"), "UBIGINT")), "y")
-        rows = exp.select(sql.column("y")).from_(exp.select(both).from_(sql.table(self._sorted)).subquery("rows"))
+        source: exp.Expr = sql.column("r")
+        if self._tuples is not None:
+            source = sql.cast(exp.Paren(this=exp.BitwiseAnd(this=sql.column("z"), expression=low)), "UINTEGER")
 
         def blocks() -> Iterator[pa.RecordBatch]:
-            for (block,) in self._sized(rows.order_by(sql.column("y"))):
-                pair = np.asarray(block)
-                sides = pair >> np.uint64(_HALF), pair & np.uint64((1 << _HALF) - 1)
-                yield pa.RecordBatch.from_arrays([pa.array(side.astype(np.uint32)) for side in sides], schema=schema)
+            held: list[pa.RecordBatch] = []
+            have = 0
+            for pair in self._by_source(source):
+                held.append(pa.RecordBatch.from_arrays([pa.array(side) for side in pair], schema=schema))
+                have += len(pair[0])
+                while have >= BLOCK_ROWS:
+                    whole = pa.Table.from_batches(held)
+                    yield from whole.slice(0, BLOCK_ROWS).combine_chunks().to_batches()
+                    held = whole.slice(BLOCK_ROWS).to_batches()
+                    have -= BLOCK_ROWS
+            if have:
+                yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
         return pa.RecordBatchReader.from_batches(schema, blocks())
+
+    def _by_source(self, source: exp.Expr) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
+        """Yield source rows in ascending order and their output rows, at most as many as a block has."""
+        n_rows = self._rows.staged.n_rows
+        output = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "o")
+        rows = exp.select(sql.aliased(source.copy(), "r"), output).from_(sql.table(self._sorted))
+        for first in range(0, n_rows, _WINDOW_ROWS):
+            place = np.zeros(min(_WINDOW_ROWS, n_rows - first), np.uint32)
+            there = np.zeros(len(place), np.bool_)
+            inside = exp.Between(this=source.copy(), low=sql.integer(first), high=sql.integer(first + len(place) - 1))
+            for block in self._connection.blocks(rows.where(inside), BLOCK_ROWS):
+                at = np.asarray(block.column(0)) - np.uint32(first)
+                place[at] = np.asarray(block.column(1))
+                there[at] = True
+            for low in range(0, len(place), BLOCK_ROWS):
+                at = np.flatnonzero(there[low : low + BLOCK_ROWS]) + low
+                yield (at + first).astype(np.uint32), place[at]
 
     def _sized(self, rows: exp.Select) -> Iterator[list[pa.Array]]:
         """Yield the columns of blocks of :data:`BLOCK_ROWS` rows each, the last one of what is left."""

@@ -42,7 +42,7 @@ def check_parts(rows: RowKeys, parts: Parts) -> None:
     )
     if sound and parts.pair_part is not None:
         sound = (
-            rows.pairs is not None
+            rows.persons is not None
             and table.pairs_class is not None
             and parts.pair_part.shape == table.pairs_class.shape
             and (not len(parts.pair_part) or int(parts.pair_part.max()) < n)
@@ -64,11 +64,11 @@ class TreatedRows:
         self._by_key = self._by_row = ""
         self._by: tuple[str, ...] = rows.words
         try:
-            if parts.pair_part is not None and rows.pairs is not None:
+            if parts.pair_part is not None and rows.persons is not None:
                 self._by = (*rows.words, "p")
                 kept = ~parts.dropped[parts.pair_part]
                 of_pair = {name: values[parts.pair_part] for name, values in columns.items()}
-                self._by_key = self._keyed(rows.pairs, self._by, kept, of_pair)
+                self._by_key = self._of_persons(rows.persons, kept, of_pair)
             else:
                 self._join(parts, columns)
         except BaseException:
@@ -117,6 +117,23 @@ class TreatedRows:
         self._tables.append(name)
         return name
 
+    def _of_persons(self, persons: str, kept: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]) -> str:
+        """Store the keys of classes and persons of pairs that are kept, with the columns of their part."""
+        table = self._rows.table
+        assert table.pairs_class is not None
+        assert table.pairs_person is not None
+        pairs = {"class": table.pairs_class, "kind": table.pairs_person, **columns}
+        given = self._given({name: values[kept] for name, values in pairs.items()})
+        select = exp.select(*(sql.column(one, "g") for one in self._rows.words), sql.column("p", "a"))
+        rows = select.select(*(sql.column(one, "v") for one in columns)).from_(sql.table(given, alias="v"))
+        alike = exp.EQ(this=sql.column("kind", "a"), expression=sql.column("kind", "v"))
+        of_class = exp.EQ(this=sql.column("rowid", "g"), expression=sql.column("class", "v"))
+        rows = rows.join(sql.table(persons, alias="a"), on=alike).join(sql.table(self._rows.classes, alias="g"), on=of_class)
+        name = self._connection.fresh("treated")
+        self._connection.run(sql.create_table(name, rows))
+        self._tables.append(name)
+        return name
+
     def _in_order(
         self, parts: Parts, split: NDArray[np.int64], several: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]
     ) -> str:
@@ -128,7 +145,7 @@ class TreatedRows:
         of_class[parts.class_index[split[first]]] = start[first]
         places = self._given({"start": start, "kept": ~parts.dropped[split], **{name: v[split] for name, v in columns.items()}})
         groups = self._keyed(self._rows.classes, self._rows.words, several, {"start": of_class})
-        row = sql.column("rowid", self._rows.keys)
+        row = sql.column("r", self._rows.keys)
         number = exp.Window(
             this=exp.RowNumber(),
             partition_by=[sql.column("start", "g")],
@@ -152,7 +169,7 @@ class TreatedRows:
     @property
     def row(self) -> exp.Expr:
         """The number of a source row, as an expression for :meth:`select`."""
-        return sql.column("rowid", self._rows.keys)
+        return sql.column("r", self._rows.keys)
 
     def select(self, cells: Sequence[exp.Expr], sides: Sequence[str], lookups: Sequence[tuple[str, exp.Expr]]) -> exp.Query:
         """Select expressions over source rows (``s``, ``sides``), their number (``row``), their part (``w``) and ``lookups`` (table,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
-from numba.core import caching
 
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
-from privrelease.disclosure.compiled import loop
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression import record_state
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
@@ -71,14 +68,3 @@ def test_a_search_that_folded_keys_deceive_is_repaired(monkeypatch):
     rows = np.array([[1, 1], [2, 1], [3, 2], [3, 2], [3, 2]])
     table, solution = solved(rows, 2)
     assert smallest_class(table, solution) >= 2
-
-
-def test_kernels_compile_where_no_folder_for_compiled_code_can_be_written(monkeypatch):
-    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
-
-    def twice(value):
-        return 2 * value
-
-    with pytest.raises(RuntimeError, match="no locator"):
-        numba.njit(numba.types.int64(numba.types.int64), cache=True)(twice)
-    assert loop(numba.types.int64, numba.types.int64)(twice)(21) == loop()(twice)(21) == 42

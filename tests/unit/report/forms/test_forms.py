@@ -376,3 +376,32 @@ def test_annotations_of_two_releases_name_what_was_not_made_of_each_and_escape_i
         "::notice title=not assessed s%3A1::not assessed (2): A,b, A,b",
         "::notice title=not asked for s%3A1::not asked for (1): A,b",
     ]
+
+
+#: Attributes that the schema of Jenkins' xUnit plugin (junit-10.xsd) admits, the required ones first, and elements within each.
+JENKINS = {
+    "testsuites": ((), ("name", "time", "tests", "failures", "errors"), {"testsuite"}),
+    "testsuite": (
+        ("name", "tests", "failures", "errors"),
+        ("group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"),
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": (("name",), ("time", "classname", "group"), {"skipped", "error", "failure", "system-out", "system-err"}),
+    "skipped": ((), ("type", "message"), set()),
+    "error": ((), ("type", "message"), set()),
+    "failure": ((), ("type", "message"), set()),
+    "system-out": ((), (), set()),
+}
+
+
+@pytest.mark.parametrize("waived", [True, False])
+def test_junit_has_the_elements_and_attributes_of_the_schema_of_jenkins(audit, waived):
+    results = [Result("P200", "error", "a fault", "", "p.yaml", "p.yaml", 3, 1), Result("P711", "warning", "a warning", "", "")]
+    root = ET.fromstring(render_junit(cases_of(failed(audit, waived=waived), Edition.INTERNAL), results))
+    seen = set()
+    for element in root.iter():
+        required, allowed, within = JENKINS[element.tag]
+        assert set(required) <= set(element.keys()) <= {*required, *allowed}, element.tag
+        assert {child.tag for child in element} <= within
+        seen.add(element.tag)
+    assert seen >= {"testsuites", "testsuite", "testcase", "failure"}

@@ -1,0 +1,88 @@
+"""Arrays that a record search owns and its loops fill, grouped into named tuples; the order of their fields is known to the C sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Classes", "Counts", "Indices", "Joint", "Keys", "Nodes", "Places", "Sets", "Waiting"]
+
+Keys: TypeAlias = "NDArray[np.uint64]"
+Counts: TypeAlias = "NDArray[np.int64]"
+Indices: TypeAlias = "NDArray[np.int32]"
+
+
+class Classes(NamedTuple):
+    """The classes of the source: packed ``key`` (words, m) and ``present`` (m,), the bits of the columns that are not missing."""
+
+    key: Keys
+    present: Counts
+
+
+class Sets(NamedTuple):
+    """Sets of columns by cost, the last one all columns: bits of the key that ``kept`` (words, sets) leaves, column ``bits``, ``cost`` of a record
+    that misses none of them; ``column_cost`` (q,).
+    """
+
+    kept: Keys
+    bits: Counts
+    cost: Counts
+    column_cost: Counts
+
+
+class Places(NamedTuple):
+    """The places of parts: class ``item``, ``records``, column ``set``, ``node``, and the ``cost`` of each of its records."""
+
+    item: Counts
+    records: Counts
+    set: Indices
+    node: Indices
+    cost: Counts
+
+
+class Nodes(NamedTuple):
+    """Released classes: open-addressing ``slots`` of node numbers (-1 empty), a bit map ``marks`` of the keys, ``key``, ``size``.
+
+    ``used = [parts, nodes, reserve]`` counts what is in use, and how many nodes greedy may still open; the arrays of places and nodes have
+    room for more. The plain loops leave ``slots`` and ``marks`` alone.
+    """
+
+    slots: Indices
+    marks: Keys
+    key: Keys
+    size: Counts
+    used: Counts
+
+
+class Joint(NamedTuple):
+    """Several requirements at once: per requirement the key bits of its columns (``fields``), hash ``table`` and class sizes ``totals``
+    (r, 2^b), its class size ``need``, the size ``safe`` that limits exposure, ``residual_least`` (how small its residual group may
+    become unless it vanishes), ``residual`` counts. Per column its ``field`` of key bits and ``column_cost``.
+    """
+
+    fields: Keys
+    table: Keys
+    totals: Counts
+    need: Counts
+    safe: Counts
+    residual_least: Counts
+    residual: Counts
+    field: Keys
+    column_cost: Counts
+
+
+class Waiting(NamedTuple):
+    """Parts that wait, compact: ``part``, ``key``, ``records``; and work space: ``masked`` keys, a hash
+    ``table``, its ``totals``, each one's ``slot``.
+    """
+
+    part: Counts
+    key: Keys
+    records: Counts
+    masked: Keys
+    table: Keys
+    totals: Counts
+    slot: Indices

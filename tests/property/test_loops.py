@@ -1,0 +1,86 @@
+"""Compiled loops and plain loops find the same, to the last bit, over random tables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privrelease.disclosure.classes import plain_join
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.tries import build_trie
+from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
+from privrelease.disclosure.suppression import kernels
+from privrelease.disclosure.suppression.cell_suppression import suppress_cells
+from privrelease.disclosure.suppression.plain import closing, completion, grouping, joint
+from privrelease.disclosure.suppression.problem import Problem, Requirement
+from privrelease.loops import compiled
+
+PLAIN = {name: getattr(room, name) for room in (closing, completion, grouping, joint) for name in room.__all__}
+LIMITS = (
+    lambda k: Thresholds(highest=Fraction(1, k)),
+    lambda k: Thresholds(highest=Fraction(1, 2), average=Fraction(1, k + 1)),
+    lambda k: Thresholds(highest=Fraction(1, 2), at_risk=RecordsAtRisk(Fraction(1, k + 1), Fraction(1, 20))),
+)
+
+
+def test_every_compiled_loop_of_the_search_has_a_plain_form():
+    assert set(kernels.__all__) == set(PLAIN)
+
+
+def solved(problem, loops):
+    with pytest.MonkeyPatch.context() as patch:
+        for name in PLAIN:
+            patch.setattr(kernels, name, loops(name))
+        found = suppress_cells(problem)
+    return [value.tolist() for value in (found.class_index, found.records, found.suppressed, found.dropped, found.lost_cells)]
+
+
+@st.composite
+def problems(draw):
+    q, n = draw(st.integers(2, 6)), draw(st.integers(5, 300))
+    values, k = draw(st.integers(2, 7)), draw(st.integers(2, 6))
+    rows = np.random.default_rng(draw(st.integers(0, 2**32))).integers(0, values, (n, q))
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    table = ClassTable(tuple(f"c{column}" for column in range(q)), np.ascontiguousarray(codes, np.int32), counts)
+    limits = draw(st.sampled_from(LIMITS))(k)
+    known = [Requirement("all", tuple(range(q)), limits)]
+    if draw(st.booleans()):
+        known = [Requirement("first", tuple(range(q - 1)), limits), Requirement("last", tuple(range(1, q)), LIMITS[0](k))]
+    weights = tuple(Fraction(draw(st.integers(1, 3))) for _ in range(q))
+    return Problem(table, tuple(known), weights)
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems())
+def test_the_search_finds_the_same_cells_with_either(problem):
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
+def test_keys_of_two_words_fold_to_the_same_values():
+    rows = np.tile(np.random.default_rng(3).integers(0, 6, (90, 3)), (1, 8))
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    table = ClassTable(tuple(f"c{column}" for column in range(24)), np.ascontiguousarray(codes, np.int32), counts)
+    problem = Problem(table, (Requirement("all", tuple(range(24)), LIMITS[0](3)),), (Fraction(1),) * 24)
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 120), st.integers(1, 5), st.booleans())
+def test_the_join_sums_the_same_to_the_last_bit(seed, q, n, values, floats):
+    generator = np.random.default_rng(seed)
+    codes = generator.integers(0, values + 1, (n, q)).astype(np.int32)
+    if seed % 2:
+        codes[:, -1] *= 1000  # few of many labels take the other sort
+    trie = build_trie(codes)
+    nodes = np.unique(trie.leaf).astype(np.int32)
+    weights = generator.random(len(nodes)) if floats else generator.integers(0, 9, len(nodes))
+    totals = []
+    for join in (compiled.join_tries, plain_join.join_tries):
+        total = np.zeros(len(nodes), weights.dtype)
+        join(trie.depth, nodes, nodes, weights, trie.offset, trie.parent, trie.label, total)
+        totals.append(total.tobytes())
+    assert totals[0] == totals[1]

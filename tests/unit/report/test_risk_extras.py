@@ -1,0 +1,57 @@
+"""Three attackers next to each other, single quasi-identifiers, and what a failed attack goes by."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privrelease.audit.document.model import Figure, Visibility
+from privrelease.audit.document.sensitive import KeyFacts
+from privrelease.report.pages.html import render_html
+from privrelease.report.sections.sensitive import attackers, key_rows
+from privrelease.report.view.edition import Edition, for_edition
+from privrelease.texts.catalogue import english
+
+TEXTS = english()
+
+
+def counted(**figures):
+    return {name: Figure.of(value, unit, Visibility.RECIPIENT) for name, (value, unit) in figures.items()}
+
+
+def test_attackers_without_a_population_are_bounded_by_the_prosecutor(audit):
+    """Classes of 4 and 6 among 10 records: prosecutor 1/4, marketer at most 2/10, expected right guesses 2."""
+    facts = counted(
+        k=(4, "count"),
+        records=(10, "count"),
+        classes=(2, "count"),
+        highest=(Fraction(1, 4), "risk"),
+        average=(Fraction(1, 5), "risk"),
+    )
+    threat = audit.threats[0]
+    after = threat.after.model_copy(update={**facts, "further": {}})
+    one = audit.model_copy(update={"threats": (threat.model_copy(update={"after": after, "attacker": "prosecutor"}),)})
+    (row,) = attackers(one, TEXTS)
+    assert (row.prosecutor.text, row.journalist.text, row.marketer.text) == ("25 %", "at most 25 %", "at most 20 %")
+    assert row.expected.text == "2 of 10"
+
+
+def test_a_declared_population_gives_the_journalist_and_the_marketer_their_own_figures(audit):
+    further = counted(journalist_highest=(Fraction(1, 50), "risk"), marketer=(Fraction(1, 100), "risk"))
+    threat = audit.threats[0]
+    after = threat.after.model_copy(update={"further": further})
+    one = audit.model_copy(update={"threats": (threat.model_copy(update={"after": after}),)})
+    (row,) = attackers(one, TEXTS)
+    assert (row.journalist.text, row.marketer.text) == ("2 %", "1 %")
+
+
+def test_single_columns_are_for_those_inside(audit):
+    count = Figure.of(7, "count")
+    facts = KeyFacts(
+        column="age", values_before=count, values=count, rarest_before=None, rarest=count, alone_before=count, alone=count
+    )
+    one = audit.model_copy(update={"quasi_identifiers": (facts,)})
+    (row,) = key_rows(one, TEXTS)
+    assert (row.values[0].text, row.rarest[0].gap) == ("7", True)
+    assert "Each quasi-identifier by itself" in render_html(one, Edition.INTERNAL)
+    assert for_edition(one, Edition.RECIPIENT).quasi_identifiers is None
+    assert "Each quasi-identifier by itself" not in render_html(one, Edition.RECIPIENT)
