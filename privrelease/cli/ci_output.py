@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from privrelease.cli.console import Console
     from privrelease.findings import Finding
 
-__all__ = ["DOCS", "SUMMARY", "check_summary", "for_pipeline", "stopped_in_form"]
+__all__ = ["DOCS", "SUMMARY", "check_summary", "for_pipeline", "repository_root", "seen_from", "stopped_in_form"]
 
 #: The file to which GitHub Actions takes a job's summary, by environment variable.
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -71,6 +72,8 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
     edition = Edition.INTERNAL
     others = results_of_policy(findings)
     results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
+    root = repository_root(Path.cwd())
+    results = tuple(replace(one, file=seen_from(root, one.file)) for one in results)
     cases = [case for audit in audits for case in cases_of(audit, edition)]
     if console.form is Format.SARIF:
         about = (verb, *((policy.name,) if policy.is_absolute() else policy.parts))
@@ -83,6 +86,24 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
         if others or not audits:
             summary += ("\n" if summary else "") + render_results_markdown(others)
         _append_summary(summary)
+
+
+def repository_root(folder: Path) -> Path | None:
+    """Return the nearest folder upwards with a git repository (a worktree has a file of that name); None where there is none."""
+    here = Path(os.path.abspath(folder))  # noqa: PTH100 -- resolve() would follow links out of the repository
+    return next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
+
+
+def seen_from(root: Path | None, file: str | None) -> str | None:
+    """Return the path of a policy as it is seen from the root of its repository, as viewers of results look for it; as it is where it is not below.
+
+    >>> seen_from(Path("/repo"), "/repo/policies/a.yaml"), seen_from(None, "a.yaml"), seen_from(Path("/repo"), "/else/a.yaml")
+    ('policies/a.yaml', 'a.yaml', '/else/a.yaml')
+    """
+    if root is None or not file:
+        return file
+    path = Path(os.path.abspath(file))  # noqa: PTH100 -- the same
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else file
 
 
 def _docs() -> str:

@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.say(ending.last_line)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    return ending.code
+    return 0 if ending is None else ending.code
 
 
 def _loops_note(arguments: Sequence[str] | None) -> str | None:

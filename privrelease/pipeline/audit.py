@@ -37,7 +37,7 @@ def audit(release: ReleasePlan, plan: Plan, asked: AuditedFiles, world: World) -
 
     require_offered((release,), world.offers())
     found = with_waivers(kind_of(release, world.kinds).audit(release, plan, asked, world), plan)
-    return found if plan.language is None else found.model_copy(update={"language": plan.language})
+    return found if plan.language in {None, "en"} else found.model_copy(update={"language": plan.language})
 
 
 def origin_of_files(

@@ -97,7 +97,7 @@ def required_signoff(plan: Plan, audit: AuditResult) -> AuditResult:
     """Return the audit with the language of its reports, and the approvals that the policy requires, which no one can have given yet."""
     from privrelease.audit.document.signoff import SignoffFacts, with_signoff
 
-    audit = audit if plan.language is None else audit.model_copy(update={"language": plan.language})
+    audit = audit if plan.language in {None, "en"} else audit.model_copy(update={"language": plan.language})
     return audit if plan.approvals is None else with_signoff(audit, SignoffFacts(required=plan.approvals.required))
 
 
@@ -350,15 +350,14 @@ def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> 
 
 def _say_withdrawn(store: ReleaseStore, record: RunRecord) -> None:
     """Say in the report of a withdrawn run that it is; where its audit cannot be read, the report stays as it is."""
+    from contextlib import suppress
+
     from privrelease.errors import InputError
     from privrelease.report.forms.json_report import read_audit
 
     run = store.folder(record.run)
-    try:
-        audit = read_audit(run.audit, run.audit.name)
-    except InputError:
-        return
-    say_standing(store, _signed(run, audit), record)
+    with suppress(InputError):
+        say_standing(store, _signed(run, read_audit(run.audit, run.audit.name)), record)
 
 
 def _signed(run: RunFolder, audit: AuditResult) -> AuditResult:

@@ -81,7 +81,7 @@ def build_plan(loaded: LoadedPolicy, *, commit: str | None = None, builders: tup
         releases=tuple(named(one.kind, found)(loaded, number, one) for number, one in enumerate(policy.releases)),
         environment=loaded.environment,
         commit=commit,
-        language=None if policy.report is None or policy.report.language == "en" else policy.report.language,
+        language=None if policy.report is None else policy.report.language,
         legal=policy.legal,
         missing_legal=missing_legal_fields(policy),
         context=policy.context,

@@ -165,8 +165,7 @@ class ReleaseStore:
     def say_standing(self, run_id: str, page: bytes) -> None:
         """Write the internal report of a run that was decided upon again, as it says what became of it. Raises InputError (R123)."""
         with self._locked():
-            run = self.folder(run_id)
-            state = run.record()
+            state = (run := self.folder(run_id)).record()
             if state.decided is not None:
                 with _page_recorded(run, state, page), os_errors("writing what became of a run"):
                     write_atomically(run.report, page)
@@ -383,16 +382,11 @@ class ReleaseStore:
 @contextmanager
 def _page_recorded(run: RunFolder, record: RunRecord, page: bytes) -> Iterator[None]:
     """Record the digest of a page that the block writes; stopped at any line, the page is one of those that are recorded."""
-    after = sha256(page).hexdigest()
-    before = () if record.decided is None else record.decided.pages
-    run.save(_with_pages(record, (*before, after)))
+    decided, after = record.decided, sha256(page).hexdigest()
+    assert decided is not None
+    run.save(record.model_copy(update={"decided": decided.model_copy(update={"pages": (*decided.pages, after)})}))
     yield
-    run.save(_with_pages(record, (after,)))
-
-
-def _with_pages(record: RunRecord, pages: tuple[str, ...]) -> RunRecord:
-    assert record.decided is not None
-    return record.model_copy(update={"decided": record.decided.model_copy(update={"pages": pages})})
+    run.save(record.model_copy(update={"decided": decided.model_copy(update={"pages": (after,)})}))
 
 
 def _wrong_state(record: RunRecord, wanted: str) -> InputError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +21,8 @@ from privrelease.disclosure.classes.grouping import group_rows
 from privrelease.disclosure.classes.nested_labels import ladder_of_sets, spread
 from privrelease.disclosure.classes.wildcard import match_counts
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
-from privrelease.relational.hierarchies import Generalised, Intervals, Tree
+from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, SmallAreas, Tree
+from privrelease.relational.schema import Domain
 
 #: Nested intervals over 0..39: tens, fives, single numbers.
 NESTED = [
@@ -153,3 +156,53 @@ def test_the_plain_text_of_a_label_meets_nothing_that_it_holds():
     assert nearest([target], Tuples.among([row])).distance.tolist() == [0]
     equal = Attribute("age", np.array([2]), None)
     assert nearest([equal], Tuples.among([row])).distance.tolist() == [UNIT]
+
+
+@pytest.mark.parametrize(
+    ("declared", "label"),
+    [
+        (TENS, "[0, 10)"),
+        (FRUIT, "fruit"),
+        (Generalised(Dates(("month",)), 1), "2026-07"),
+        (Generalised(Prefixes((3,)), 1), "021"),
+        (Coded(None, Decimal(90)), "90+"),
+        (RoundedTo(Decimal(5), Decimal(1)), 5),
+    ],
+    ids=lambda one: type(getattr(one, "form", one)).__name__,
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_column_without_a_value_has_a_cover(declared, label, there):
+    labels = pa.array([label] if there else [], pa.int64() if label == 5 else pa.string())
+    cover, order = coverer(declared, pa.array([], pa.string()), labels, None)
+    assert (cover.under.tolist(), len(order), len(cover.leaves.of)) == ([[0]], int(there), 1 + there)
+
+
+def test_an_area_of_few_persons_and_labels_of_other_levels_are_covered():
+    areas = Generalised(Prefixes((3, 2), "*", SmallAreas(frozenset({"021"}), frozenset({"022"}), "000")), 1)
+    cover, order = coverer(areas, pa.array(["02139", "02239"]), pa.array(["000", "022*", "02*", "02239"]), None)
+    assert order.tolist() == [0, 1, 2, 3]
+    # the planned level first; then the others, from the finest
+    assert cover.under[0].tolist() == [0, 1, 2]
+    assert sorted(row.tolist() for row in cover.under[1:]) == [[0, 0, 3], [0, 0, 4]]
+    assert cover.finest.tolist() == [0, 1, 4]
+
+
+def test_dates_and_ends_are_covered_by_days_and_by_numbers():
+    months = Generalised(Dates(("month", "year")), 1)
+    days = pa.array([date(2026, 7, 3), date(2026, 8, 31)])
+    cover, order = coverer(months, days, pa.array(["2026-08", "2026-07", "2026"]), Domain(low="2026-07-01", high="2026-08-31"))
+    assert order.tolist() == [1, 2, 0] or order.tolist() == [2, 1, 0]
+    wide = cover.leaves.of.tolist()
+    assert (wide[0], sorted(wide[1:])) == (62, [31, 31, 62])
+    assert cover.meets(">=", 1 + order.tolist().index(0)).tolist() == [False, False, True]
+    ends = Coded(None, Decimal(90), "label", Decimal(1))
+    cover, order = coverer(ends, pa.array([89, 90, 104]), pa.array(["89", "90+"]), Domain(low="0", high="104"))
+    assert (cover.under.tolist(), cover.leaves.of.tolist()) == ([[0, 1, 2, 2]], [105, 1, 15])
+
+
+def test_what_a_hierarchy_lacks_is_told():
+    bands = Generalised(Intervals(((Decimal(0), Decimal(50)),), None, Decimal(50), Decimal(1)), 1)
+    cover, _ = coverer(bands, pa.array([-1, 20, 60]), pa.array(["[0, 50)"]), None)
+    assert cover.lacking.tolist() == [False, True, False, False]
+    cover, _ = coverer(FRUIT, pa.array(["apple", "plum"]), pa.array(["fruit"]), None)
+    assert cover.lacking.tolist() == [False, False, True]

@@ -26,7 +26,7 @@ datasets:
     format: {{delimiter: ";"}}
     columns:
 {columns}threats:
-  T: {{dataset: adult, knows: [{names}], highest_risk: 0.5}}
+  T: {{dataset: adult, knows: [{names}], highest_risk: {risk}}}
   W: {{dataset: adult, knows: [age, marital-status, education], missing: wildcard, highest_risk: 1}}
 attacks:
   sample: {sample}
@@ -51,8 +51,18 @@ def read(path, delimiter=";"):
 
 @pytest.fixture(scope="module")
 def attacked(shared, tmp_path_factory):
+    """Classes of two at least, single cells suppressed."""
+    return run(shared, tmp_path_factory.mktemp("labels"), "0.5")
+
+
+@pytest.fixture(scope="module")
+def unprotected(shared, tmp_path_factory):
+    """Labels, and nothing suppressed."""
+    return run(shared, tmp_path_factory.mktemp("plain"), "1")
+
+
+def run(shared, folder, risk):
     """A run with its attacks, and what each of them saw: lots, targets, and the owner of every released row."""
-    folder = tmp_path_factory.mktemp("labels")
     head, *rows = read(shared / "data" / "adult.csv")
     rows = rows[:ROWS]
     (folder / "persons.csv").write_text("\n".join(";".join(row) for row in [head, *rows]) + "\n", encoding="utf-8")
@@ -68,7 +78,7 @@ def attacked(shared, tmp_path_factory):
     )
     path = folder / "policy.yaml"
     path.write_text(
-        POLICY.format(columns=columns, names=", ".join(head), steps=steps, sample=ROWS, target="marital-status"),
+        POLICY.format(columns=columns, names=", ".join(head), steps=steps, sample=ROWS, target="marital-status", risk=risk),
         encoding="utf-8",
     )
     seen = {}
@@ -83,13 +93,23 @@ def attacked(shared, tmp_path_factory):
         )
         seen["row"] = ground.engine.rows_at(ground.released.records, every)
         seen["ranks"], seen["places"] = ranks, places
+        seen["cells"] = {one.name: one.cells for one in ground.released.records.columns}
         seen["targets"] = ground.target_rows(ground.data, draws.named("targets"))
         return original(ground, one)
+
+    def told(of):
+        def tried(predicates, columns, *rest):
+            seen.setdefault("predicates", []).append((predicates, [one.name for one in columns]))
+            return of(predicates, columns, *rest)
+
+        return tried
 
     original = attempts.TRIED["record_linkage"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PRIVRELEASE_DIGEST_KEY", "a made-up key of digests")
         patch.setitem(attempts.TRIED, "record_linkage", spied)
+        for name in ("isolating", "isolated"):
+            patch.setattr(attempts, name, told(getattr(attempts, name)))
         result = api.run(api.load(path))
     (one,) = result.releases
     assert one.became == "published", one.audit.findings
@@ -220,3 +240,29 @@ def test_a_guessed_label_counts_where_it_holds_the_value(attacked):
     assert (fact.main.successes.value, fact.baseline.successes.value) == (right, blind)
     assert fact.covered.value == pytest.approx(np.mean(covered), abs=1e-6)
     assert right > blind
+
+
+def test_a_predicate_of_labels_singles_out_whom_brute_force_finds(unprotected):
+    """Each predicate by the persons whose values are under its labels; the attacker who looks for the labels' texts finds nobody by them."""
+    level, places = dict(zip(unprotected.head, LEVELS, strict=True)), {name: at for at, name in enumerate(unprotected.head)}
+    values = {name: sorted({row[at] for row in unprotected.rows}) for name, at in places.items()}
+    counts = []
+    for predicates, names in unprotected.seen["predicates"]:
+        found, by_text = 0, 0
+        for predicate in predicates:
+            assert all(condition.operator == "=" for condition in predicate)
+            wanted = []
+            for condition in predicate:
+                name = names[condition.column]
+                written = unprotected.seen["cells"][name].to_pylist() if level[name] else values[name]
+                wanted.append((places[name], level[name], written[condition.code - 1] if condition.code else None))
+            met = [all(unprotected.labels[at][row[at]][up] == label for at, up, label in wanted) for row in unprotected.rows]
+            found += sum(met) == 1
+            by_text += sum(all(row[at] == label for at, _, label in wanted) for row in unprotected.rows) == 1
+        counts.append((found, by_text))
+    # one column and guessing, then three columns and guessing
+    single, several = (unprotected.facts[name, None] for name in ("singling_out_univariate", "singling_out_multivariate"))
+    assert [one for one, _ in counts] == [
+        figure.successes.value for fact in (single, several) for figure in (fact.main, fact.baseline)
+    ]
+    assert counts[2][0] > counts[2][1]

@@ -63,6 +63,8 @@ class AttackFacts(Document):
     """Of inference of a column that is released as labels: the mean share of the domain that right guesses cover."""
     strongest: tuple[str, ...] = Field(default=(), exclude_if=lambda columns: not columns)
     """Of singling out the columns of the predicates that succeeded most often; internal."""
+    exist: Figure | None = Field(default=None, exclude_if=lambda figure: figure is None)
+    """Of singling out by several columns, how many predicates match one released record; internal, left out where they were not counted."""
     main: RateFacts | None
     baseline: RateFacts | None
     control: RateFacts | None
@@ -122,7 +124,13 @@ def _rounded_attack(one: AttackFacts) -> AttackFacts:
     # what is said of anything but a pass holds figures that are not rounded
     changes["covered"] = None if one.covered is None else _whole_per_cent(one.covered, round)
     return one.model_copy(
-        update={**changes, "outcome": outcome, "strongest": (), "said": one.said if outcome is Outcome.PASS else ""}
+        update={
+            **changes,
+            "outcome": outcome,
+            "strongest": (),
+            "exist": None,
+            "said": one.said if outcome is Outcome.PASS else "",
+        }
     )
 
 

@@ -8,7 +8,7 @@ adds a class and never exposes a record, so whatever held before holds after.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,7 +81,9 @@ def restore_jointly(
     return True
 
 
-def _showable(parts: Parts, column: int, requirements: Sequence[Requirement], targets: Sequence[Target]) -> NDArray[np.int32]:
+def _showable(
+    parts: Parts, column: int, requirements: Sequence[Requirement], targets: Sequence[Target]
+) -> NDArray[np.integer[Any]]:
     """Return a column's codes with values that are too rare for a requirement that sees it set to 0: they are shown nowhere."""
     need = max(target.need for one, target in zip(requirements, targets, strict=True) if column in one.columns)
     return hide_rare_values(parts.table.codes[:, [column]], parts.table.counts, need)[:, 0]

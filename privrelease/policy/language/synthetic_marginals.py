@@ -58,7 +58,7 @@ class WorkloadSpec(Frozen):
     columns: Annotated[tuple[DeclaredColumn, ...] | None, Field(min_length=1), Judged(always("breaking"))] = None
     """The columns of one marginal."""
     weight: Annotated[Count, Field(le=1000), Judged(always("breaking"))] = 1
-    """How much each of them counts."""
+    """The weight of each of them."""
 
 
 class MarginalKeys(Frozen):

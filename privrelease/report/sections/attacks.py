@@ -135,9 +135,15 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         limit=", ".join(limits) or texts.text("attacks.no_limit"),
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
-        said=numbers.unbroken(" ".join(filter(None, (one.said, _covered(one, texts))))),
+        said=numbers.unbroken(" ".join(filter(None, (one.said, _covered(one, texts), _exist(one, texts))))),
         strongest=("attacks.strongest", {"columns": ", ".join(one.strongest)}) if one.strongest else None,
     )
+
+
+def _exist(one: AttackFacts, texts: Catalogue) -> str:
+    if one.exist is None or exact(one.exist) is None:
+        return ""
+    return texts.plain("attacks.exist", number=shown(one.exist, texts).text)
 
 
 def _covered(one: AttackFacts, texts: Catalogue) -> str:

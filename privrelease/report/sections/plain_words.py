@@ -125,7 +125,7 @@ def _noise(audit: AuditResult) -> list[Sentence]:
     if facts.noise != "secret":
         return [(f"dp.noise.{facts.noise}", {})]
     factor = numbers.number(Fraction(f"{exp(float(Fraction(facts.epsilon))):.3g}"))
-    said: list[Sentence] = [("plain.noise", {"factor": factor})]
+    said: list[Sentence] = [("plain.noise" if audit.synthetic is None else "plain.noise_model", {"factor": factor})]
     if Fraction(facts.delta):
         said.append(("plain.noise_delta", {"delta": f"{float(Fraction(facts.delta)):.1g}".replace("e-0", "e-")}))
     if facts.budget is not None and facts.budget.cap_epsilon is not None:

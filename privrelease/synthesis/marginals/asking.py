@@ -1,4 +1,4 @@
-"""What MST and AIM share: their only door to the data, and public scores on a grid.
+"""Common parts of MST and AIM: their only door to the data, and public scores on a grid.
 
 A method is given an envelope, a public domain and the public names of marginals. It measures and chooses through :class:`Door` alone, which
 turns each answer into a noisy marginal; it never holds a row, an exact count or an exact score.

@@ -12,6 +12,7 @@ import pytest
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.engine.protocol.attacks import Drawn
 from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable, Parts, PersonsFrom
+from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.tables import TableQuery
 from tests.contract.engine.conftest import ENGINES
@@ -186,3 +187,42 @@ def answers(engine, staged, released, row_map):
     beside = engine.beside_source(staged, released, KNOWN)
     yield tuple(sorted((one.kept, one.rows) for one in engine.patterns(beside, KNOWN)))
     yield engine.beyond_source(beside, ["a"], ["n", "x"])
+
+
+def pairs_of(engine, staged, files, maps):
+    """What is said of two releases, rows of the answers in one order."""
+    (first, second), persons = files, LinkedPersons(staged, *maps, "who")
+    for most in (10**9, 0):
+        links = engine.links_by_columns(first, second, ["b"], ["a", "n"], most)
+        yield links.pairs, links.complete
+    for links in (engine.links_by_maps(*maps), engine.links_by_place(first, second)):
+        yield links.pairs
+        for whose in (None, persons):
+            for unlinked in (True, False):
+                yield ordered(engine.combined_classes(first, second, links, ["a"], ["a", "n"], whose, unlinked=unlinked))
+    yield ordered(engine.block_classes(first, second, ["b"], ["a"], ["n"]))
+    yield ordered(engine.block_classes(first, second, ["a", "n"], ["b"], ["b"]))
+    yield tuple(sorted(one.tolist()) for one in engine.only_in_one(first, second, ["a", "b", "n"], ["a", "n"]))
+    yield engine.shared_values(staged, second, [("a", "a"), ("a", "b")])
+    yield engine.same_coding(first, second, ["a", "b"])
+    asked = PatternQuery(("a", "b"), ("n",))
+    yield tuple(sorted((str(one.keys), one.inside, one.rows, one.known) for one in engine.row_patterns(second, asked)))
+
+
+def ordered(found):
+    return sorted(zip(*(getattr(found, field.name).tolist() for field in fields(found)), strict=True))
+
+
+@pytest.mark.parametrize("n", [0, 1, 250])
+def test_what_two_releases_say_is_the_same(both, tmp_path, n):
+    told = []
+    for number, engine in enumerate(both):
+        staged = staged_in(engine, tmp_path, table(n, False))
+        made = [
+            written(engine, staged, tmp_path, f"{name}{number}", linkable, "values")
+            for name, linkable in (("one", True), ("two", False))
+        ]
+        files = [engine.hold(engine.open_release(sink, COLUMNS), staged) for _, sink, _ in made]
+        told.append(list(pairs_of(engine, staged, files, [row_map for *_, row_map in made])))
+    for ours, theirs in zip(*told, strict=True):
+        assert ours == theirs

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.suppression.problem import Solution
 from privrelease.engine.protocol.base import RowClasses
 from privrelease.errors import InternalError
+from privrelease.execute.microdata.households import _members
+from privrelease.execute.microdata.protection import Protected
 from privrelease.execute.microdata.suppression import nothing_suppressed, nulled_cells, parts_of
 
 
@@ -99,3 +103,45 @@ def test_persons_that_do_not_make_up_their_parts_are_a_fault_of_ours():
         parts_of(by_person([2, 1, 2]), PAIRED)
     with pytest.raises(InternalError, match="R183"):
         parts_of(by_person([1, 2, 2]), ROWS)
+
+
+def test_rows_of_alike_persons_are_counted_for_each_of_them():
+    """Person 0 stands for three persons: a pair of theirs has one row in class 0 and two in class 1."""
+    table = ClassTable(
+        ("a", "b"),
+        np.array([[1, 1], [2, 1]], np.int32),
+        np.array([5, 6]),
+        pairs_class=np.array([0, 0, 1], np.uint32),
+        pairs_person=np.array([0, 1, 0], np.uint32),
+        alike=np.array([3, 1]),
+    )
+    rows = RowClasses(table, "rows", np.array([1, 2, 2]))
+    assert parts_of(by_person([3, 2, 6]), rows).records.tolist() == [3, 2, 6]
+    with pytest.raises(InternalError, match="R183"):
+        parts_of(by_person([1, 2, 2]), rows)
+
+
+class OneTable:
+    """An engine that answers with one class table."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def classes(self, source, columns, *, unit):
+        return self.rows
+
+
+def test_members_of_households_are_persons_and_not_their_numbers():
+    """Number 0 stands for two persons, each with one row of class 0 and two of class 1; number 1 is one person with two rows of class 0."""
+    table = ClassTable(
+        ("a", "home"),
+        np.array([[1, 1], [2, 1]], np.int32),
+        np.array([4, 4]),
+        pairs_class=np.array([0, 0, 1], np.uint32),
+        pairs_person=np.array([0, 1, 0], np.uint32),
+        alike=np.array([2, 1]),
+    )
+    rows = RowClasses(table, "rows", np.array([1, 2, 2]))
+    codes, persons = _members(OneTable(rows), Protected(None, None, rows, None), ("a", "home"), "who")
+    found = Counter(zip(codes[:, 0].tolist(), persons.tolist(), strict=True))
+    assert found == {(1, 0): 1, (1, 1): 1, (2, 0): 2, (2, 1): 2, (1, 2): 2}

@@ -11,6 +11,7 @@ import pytest
 import privrelease.report
 from privrelease.audit.checks import decision
 from privrelease.audit.statistics import audit as statistics
+from privrelease.audit.synthetic import audit as synthetic
 from privrelease.audit.tables import audit as tables
 from privrelease.report.pages.html import render_html
 from privrelease.report.sections.registry import SECTIONS
@@ -129,7 +130,13 @@ def test_a_language_without_a_catalogue_is_an_error():
 
 def test_what_is_left_to_a_person_is_found_in_the_catalogue():
     sentences = set(english().texts.values())
-    assert {*decision.REMAINING, decision.UNION_REMAINING, *tables.REMAINING, *statistics.REMAINING} <= sentences
+    assert {
+        *decision.REMAINING,
+        decision.UNION_REMAINING,
+        *tables.REMAINING,
+        *statistics.REMAINING,
+        *synthetic.REMAINING,
+    } <= sentences
 
 
 @pytest.mark.parametrize("language", OTHERS)

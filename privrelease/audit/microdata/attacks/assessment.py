@@ -60,6 +60,7 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
         combine=one.combine,
         covered=None if one.covered is None else Figure.of(round(one.covered, 6), "share", shown),
         strongest=one.strongest,
+        exist=None if one.exist is None else Figure.of(one.exist, "count"),
         main=_rate(one.main, confidence, shown, audience),
         baseline=_rate(one.baseline, confidence, shown, audience),
         control=_rate(one.control, confidence, shown, audience),

@@ -19,7 +19,7 @@ from privrelease.audit.microdata.attacks.sampling import drawn_rows
 from privrelease.audit.microdata.attacks.singling_out import (
     isolated,
     isolating,
-    multivariate,
+    multivariate_of,
     random_predicates,
     scaled_control,
     strongest,
@@ -59,6 +59,8 @@ class AttackAttempt:
     target: str | None = None
     combine: int | None = None
     strongest: tuple[str, ...] = ()
+    exist: int | None = None
+    """Of singling out by several columns, how many predicates match one released record; None where they were not counted."""
     missing: str | None = None
     unsound: str | None = None
     covered: float | None = None
@@ -118,7 +120,8 @@ def _multivariate(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     columns = ground.released.columns_of(sorted(one.knows))
     combine = one.combine or 1
     draws = ground.draws.named(one.attack)
-    return _predicates(ground, one, multivariate(columns, combine, draws, ground.plan.sample, ground.released.counts), combine)
+    predicates, exist = multivariate_of(columns, combine, draws, ground.plan.sample, ground.released.counts)
+    return _predicates(ground, replace(one, exist=exist), predicates, combine)
 
 
 def _predicates(ground: AttackSetup, one: AttackAttempt, predicates: tuple[Predicate, ...], combine: int) -> AttackAttempt:

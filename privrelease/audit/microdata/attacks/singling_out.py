@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from privrelease.audit.microdata.attacks.enumeration import enumerable, sampled_of_all
 from privrelease.audit.microdata.attacks.rates import Rate
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "isolating",
     "matching",
     "multivariate",
+    "multivariate_of",
     "random_predicates",
     "scaled_control",
     "strongest",
@@ -165,16 +167,35 @@ def univariate(
 def multivariate(
     columns: Sequence[Attribute], combine: int, draws: Draws, most: int, counts: NDArray[np.int64] | None = None
 ) -> tuple[Predicate, ...]:
-    """Return at most ``most`` different predicates on ``combine`` columns that match one record of the file. ``counts``: see :func:`isolated`.
+    """Return the predicates of :func:`multivariate_of` alone."""
+    return multivariate_of(columns, combine, draws, most, counts)[0]
 
-    Records and columns are drawn, ten for each predicate wanted at most; a record with fewer known cells than ``combine`` gives none.
+
+def multivariate_of(
+    columns: Sequence[Attribute], combine: int, draws: Draws, most: int, counts: NDArray[np.int64] | None = None
+) -> tuple[tuple[Predicate, ...], int | None]:
+    """Return ``most`` of the predicates on ``combine`` columns that match one record of the file, or all where there are fewer;
+    and how many there are, None where that was not counted.
+
+    All are enumerated, and some are drawn. Where that would be too much (more than 10^6 sets of columns, columns of labels, or too many numbers in
+    one set) records and columns are drawn instead, ten for each predicate wanted at most. A record with fewer known cells than ``combine`` gives none.
+    ``counts``: see :func:`isolated`.
     """
     n_records = len(columns[0].codes) if columns else 0
     ends = np.arange(1, n_records + 1) if counts is None else np.cumsum(counts)
     n_rows = int(ends[-1]) if n_records else 0
     if not n_rows or len(columns) < combine:
-        return ()
+        return (), 0
     medians = [_median(column, counts) for column in columns]
+    if enumerable(columns, combine):
+        above = [None if one.values is None else one.values > median for one, median in zip(columns, medians, strict=True)]
+        every = sampled_of_all(columns, above, combine, draws, most, counts)
+        if every is not None:
+            chosen = [
+                tuple(_condition(place, columns[place], record, medians[place]) for place in places)
+                for places, record in every.chosen
+            ]
+            return tuple(chosen), every.exist
     found: dict[Predicate, None] = {}
     for row, places in _drawn(n_rows, len(columns), combine, draws, _TRIES * most):
         if len(found) == most:
@@ -184,7 +205,7 @@ def multivariate(
         known = all(condition.code for condition in predicate)
         if known and predicate not in found and _isolates(predicate, columns, counts, None):
             found[predicate] = None
-    return tuple(found)
+    return tuple(found), None
 
 
 def random_predicates(columns: Sequence[Attribute], combine: int, draws: Draws, number: int) -> tuple[Predicate, ...]:

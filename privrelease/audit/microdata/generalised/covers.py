@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["coverer"]
 
+#: A domain of more values is counted as one of so many: the share of a label in it is nothing either way.
+_MOST_LEAVES = 2**62
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -174,6 +177,9 @@ def _layers(declared: Any, values: Any, labels: Any) -> Iterator[tuple[int, Any]
     """Yield a level, and the one of ``labels`` at it that each of ``values`` is under, or null; the planned level first."""
     import pyarrow as pa
 
+    if not len(values):
+        yield _planned(declared), pa.nulls(0, labels.type)
+        return
     yield _planned(declared), under(declared, values, labels)
     astray = ~_true(at_level(declared, labels))
     if astray.any():
@@ -210,7 +216,7 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
         covered,
         _leaves(declared, kind, values, placed, covered, ends, numbers, domain),
         tuple(level for level, _ in layers),
-        np.concatenate(([False], ~kind.has(declared, values))),
+        np.concatenate(([False], ~kind.has(declared, values) if len(values) else np.zeros(0, np.bool_))),
         _levels(declared) if isinstance(declared, Generalised) else None,
         ends,
         None if ends is None else numbers,
@@ -278,7 +284,7 @@ def _leaves(
         # half-open: a label that ends at or beyond the domain's last value holds it
         last = np.where(ends[0, 1:] == ends[1, 1:], ends[1, 1:], np.minimum(ends[1, 1:] - grid, high))
         inside = np.nan_to_num(np.floor((last - first) / grid + 0.5) + 1)
-        whole = int(np.floor((high - low) / grid + 0.5)) + 1
+        whole = min(int(np.floor((high - low) / grid + 0.5)) + 1, _MOST_LEAVES)
         of = np.concatenate(([whole], np.clip(inside, 0, whole)))
         return Leaves(
             of.astype(np.int64), "days" if step is None else "grid", np.stack((np.r_[np.nan, first], np.r_[np.nan, last])), grid

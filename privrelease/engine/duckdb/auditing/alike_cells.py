@@ -128,7 +128,10 @@ def _compared(
     for ours, theirs in _pairs(connection, source, released, row_map, fields):
         rows += len(ours[0])
         totals += [field.counts(ours[word], theirs[word]) for field, word in zip(fields, at, strict=True)]
-    return {field.name: (rows, *figures) for field, figures in zip(fields, totals.tolist(), strict=True)}
+    return {
+        field.name: (rows, before, after, both, same)
+        for field, (before, after, both, same) in zip(fields, totals.tolist(), strict=True)
+    }
 
 
 def _pairs(

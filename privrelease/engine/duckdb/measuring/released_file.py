@@ -228,8 +228,8 @@ def changes(
     if alike:  # one enumeration, so that a code means the same in both
         sizes = {name: _values_of(connection, source.enums[name]) for name in alike}
         with opened_map(connection, row_map) as mapped:
-            cells = alike_cells(connection, source, released, mapped, sizes)
-        found = {name: _change(name, *of) for name, of in cells.items()}
+            alike_found = alike_cells(connection, source, released, mapped, sizes)
+        found = {name: _change(name, *of) for name, of in alike_found.items()}
     for low in range(0, len(rest), _AT_ONCE):
         some = rest[low : low + _AT_ONCE]
         figures: list[Expr] = [sql.count_all()]

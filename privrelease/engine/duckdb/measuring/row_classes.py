@@ -87,7 +87,8 @@ def classes(
     for place, (one, field) in enumerate(zip(coded, fields, strict=True)):
         codes[:, place] = one.dense(field.of(split))
     weights = None if weight is None else _weights(connection, staged, weight, keys, groups, words, len(codes))
-    persons, pairs, pair_rows = None, (None, None, None, None), None
+    persons, pair_rows = None, None
+    pairs: _Pairs = (None, None, None, None)
     if person is not None:
         persons, pairs, pair_rows = _kinds(connection, _of_person(staged, weight, keys, groups, words))
     counts = found["n"].astype(np.int64)

@@ -17,6 +17,7 @@ from sqlglot import exp
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring.coding import laid_out, packed
 from privrelease.engine.duckdb.measuring.row_classes import cached
+from privrelease.engine.duckdb.writing.blocks import BLOCK_ROWS, in_source_order, sized
 from privrelease.engine.duckdb.writing.pseudonyms import pseudonym
 from privrelease.engine.duckdb.writing.treated_rows import TreatedRows
 from privrelease.errors import InternalError
@@ -32,12 +33,8 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.measuring.row_classes import RowKeys
     from privrelease.engine.protocol.base import OutputColumn, OutputTable
 
-__all__ = ["BLOCK_ROWS", "ReleasedRows"]
+__all__ = ["ReleasedRows"]
 
-#: Rows of a block, and of a row group of a Parquet file.
-BLOCK_ROWS = 122_880
-#: Source rows whose output rows are put in their places at once.
-_WINDOW_ROWS = 1 << 22
 _MISSING = 255
 #: Bits of a row's number, and of the rank of what is released of it.
 _HALF = 32
@@ -324,7 +321,7 @@ class ReleasedRows:
         import pyarrow as pa
 
         names = self._columns()
-        for block in self._sized(columns):
+        for block in sized(self._connection.blocks(columns, BLOCK_ROWS)):
             cells = dict(zip(names, block, strict=True))
             if self._tuples is None:
                 words = {name: np.asarray(cell) for name, cell in cells.items() if name.startswith("w")}
@@ -351,59 +348,6 @@ class ReleasedRows:
         if self._tuples is not None:
             source = sql.cast(exp.Paren(this=exp.BitwiseAnd(this=sql.column("z"), expression=low)), "UINTEGER")
 
-        def blocks() -> Iterator[pa.RecordBatch]:
-            held: list[pa.RecordBatch] = []
-            have = 0
-            for pair in self._by_source(source):
-                held.append(pa.RecordBatch.from_arrays([pa.array(side) for side in pair], schema=schema))
-                have += len(pair[0])
-                while have >= BLOCK_ROWS:
-                    whole = pa.Table.from_batches(held)
-                    yield from whole.slice(0, BLOCK_ROWS).combine_chunks().to_batches()
-                    held = whole.slice(BLOCK_ROWS).to_batches()
-                    have -= BLOCK_ROWS
-            if have:
-                yield from pa.Table.from_batches(held).combine_chunks().to_batches()
-
-        return pa.RecordBatchReader.from_batches(schema, blocks())
-
-    def _by_source(self, source: exp.Expr) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
-        """Yield source rows in ascending order and their output rows, at most as many as a block has."""
-        n_rows = self._rows.staged.n_rows
-        output = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "o")
-        rows = exp.select(sql.aliased(source.copy(), "r"), output).from_(sql.table(self._sorted))
-        for first in range(0, n_rows, _WINDOW_ROWS):
-            place = np.zeros(min(_WINDOW_ROWS, n_rows - first), np.uint32)
-            there = np.zeros(len(place), np.bool_)
-            inside = exp.Between(this=source.copy(), low=sql.integer(first), high=sql.integer(first + len(place) - 1))
-            for block in self._connection.blocks(rows.where(inside), BLOCK_ROWS):
-                at = np.asarray(block.column(0)) - np.uint32(first)
-                place[at] = np.asarray(block.column(1))
-                there[at] = True
-            for low in range(0, len(place), BLOCK_ROWS):
-                at = np.flatnonzero(there[low : low + BLOCK_ROWS]) + low
-                yield (at + first).astype(np.uint32), place[at]
-
-    def _sized(self, rows: exp.Select) -> Iterator[list[pa.Array]]:
-        """Yield the columns of blocks of :data:`BLOCK_ROWS` rows each, the last one of what is left."""
-        import pyarrow as pa
-
-        waiting: list[pa.RecordBatch] = []
-        have = 0
-        for batch in self._connection.blocks(rows, BLOCK_ROWS):
-            waiting.append(batch)
-            have += batch.num_rows
-            while have >= BLOCK_ROWS:
-                whole = pa.Table.from_batches(waiting)
-                yield [_one_array(column) for column in whole.slice(0, BLOCK_ROWS).columns]
-                waiting = whole.slice(BLOCK_ROWS).to_batches()
-                have -= BLOCK_ROWS
-        if have:
-            yield [_one_array(column) for column in pa.Table.from_batches(waiting).columns]
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    import pyarrow as pa
-
-    combined = column.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+        batches = in_source_order(self._connection, self._sorted, source, self._rows.staged.n_rows)
+        blocks = (pa.RecordBatch.from_arrays(block, schema=schema) for block in sized(batches))
+        return pa.RecordBatchReader.from_batches(schema, blocks)

@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import refusal
+from privrelease.engine.duckdb.writing.blocks import BLOCK_ROWS
 from privrelease.engine.duckdb.writing.database_file import write_database
-from privrelease.engine.duckdb.writing.released_rows import BLOCK_ROWS, ReleasedRows
+from privrelease.engine.duckdb.writing.released_rows import ReleasedRows
 from privrelease.engine.duckdb.writing.treated_rows import check_parts
 from privrelease.engine.protocol.base import WrittenOutput
 from privrelease.errors import PrivreleaseError
