@@ -35,7 +35,7 @@ test-plain: $(VENV)/.dev ## the solver suites on the plain loops, as where no C 
 	PRIVRELEASE_LOOPS=plain $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(SOLVER_SUITES)
 
 wheel: $(VENV)/.dev ## build the wheel into dist/; fails where the extension cannot be built
-	rm -rf dist
+	rm -rf dist build
 	PRIVRELEASE_BUILD_LOOPS=required $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/python -c 'import sys, zipfile; names = zipfile.ZipFile(sys.argv[1]).namelist(); sys.exit(not any("loops/compiled" in name for name in names if not name.endswith(".pyi")) and "the wheel lacks the extension")' dist/privrelease-*.whl
 

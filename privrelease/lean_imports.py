@@ -1,7 +1,7 @@
 """Libraries loaded without other libraries that they only look for, and that nothing here uses.
 
-numba asks for BLAS and for C's foreign functions, pyarrow for pandas; each goes on without, and each costs every run a tenth to a third of
-a CPU second. Whoever imports such a library afterwards, or had it before, is not touched.
+pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Whoever imports such a library afterwards, or
+had it before, is not touched.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-import runpy
+import subprocess
 import sys
 from collections import Counter
 from datetime import datetime
@@ -143,13 +143,9 @@ def test_s05_no_name_mail_or_note_of_a_person_is_in_any_artefact(case, shared, c
     assert fault.startswith("P700 note has no domain")
 
 
-def test_l04_a_column_of_300000_values_is_refused_or_made_up_within_a_gigabyte(case, shared, tmp_path, monkeypatch):
+def test_l04_a_column_of_300000_values_is_refused_or_made_up_within_a_gigabyte(case, shared, tmp_path):
     (folder,) = (shared / "cases").glob("l04-*")
-    monkeypatch.setattr(sys, "argv", ["gen.py"])
-    runpy.run_path(str(folder / "gen.py"), run_name="__main__")
-    if not (tmp_path / "input.csv").exists():
-        (found,) = tmp_path.glob("*.csv")
-        found.rename(tmp_path / "input.csv")
+    subprocess.run([sys.executable, folder / "gen.py"], cwd=tmp_path, check=True)
     columns = {"t": "role: insensitive, type: string", "g": "role: quasi, type: category, domain: ['0', '1', '2', '3', '4']"}
     release = {"columns": "[t, g]", "rows": "1000", "budget": "{epsilon: 1}"}
     (fault,) = codes(case(None, columns, release))

@@ -31,11 +31,13 @@ class _Tree:
 
     def labels(self, nodes: Nodes, depth: int) -> Nodes:
         """Return the codes of the nodes' last column."""
-        return self.label[self.offset[depth] + nodes]
+        found: Nodes = self.label[self.offset[depth] + nodes]
+        return found
 
     def parents(self, nodes: Nodes, depth: int) -> Nodes:
         """Return the nodes one column shorter."""
-        return self.parent[self.offset[depth] + nodes]
+        found: Nodes = self.parent[self.offset[depth] + nodes]
+        return found
 
     def matches(self, node: np.int32, others: Nodes, depth: int) -> NDArray[np.bool_]:
         """Return which of ``others`` agree with ``node`` in every column, or lack a value there, or it does."""

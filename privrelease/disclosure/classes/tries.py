@@ -12,7 +12,7 @@ join and the plain one (:mod:`privrelease.disclosure.classes.plain_join`) add in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def build_trie(codes: NDArray[np.int32]) -> Trie:
         first = np.flatnonzero(starts)
         offset[depth] = offset[depth - 1] + len(parents[-1])
         parents.append(node[first].astype(np.int32))
-        labels.append(rows[first, depth - 1])
+        labels.append(rows[first, depth - 1].astype(np.int32, copy=False))
         node = np.cumsum(starts) - 1
     leaf = np.empty(n_rows, np.int64)
     leaf[order] = node
@@ -96,8 +96,7 @@ def compatible_sums(
     join_tries(
         trie.depth, a_nodes.astype(np.int32), b_nodes.astype(np.int32), summed, trie.offset, trie.parent, trie.label, total
     )
-    matched: NDArray[np.int64] | NDArray[np.float64] = total[a_where]
-    return matched
+    return cast("NDArray[np.int64] | NDArray[np.float64]", total[a_where])
 
 
 def _join_of() -> Callable[..., None]:

@@ -152,7 +152,8 @@ def editions(change: Changed) -> Effect:
 
 def report(change: Changed) -> Effect:
     """Judge a report of which nothing is said: both editions are written."""
-    before, after = (side.get("editions") if isinstance(side, dict) else _BOTH for side in (change.old, change.new))
+    sides = (side.get("editions") if isinstance(side, dict) else None for side in (change.old, change.new))
+    before, after = (_BOTH if side is None else side for side in sides)
     return editions(replace(change, old=before, new=after))
 
 

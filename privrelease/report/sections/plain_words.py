@@ -83,11 +83,15 @@ def _found(audit: AuditResult) -> list[Sentence]:
     if threat is not None:
         said += _attacker(threat)
     said += _done(audit)
-    if threat is not None:
-        records, average = exact(threat.after.records), exact(threat.after.average)
-        if records and average is not None:
-            expected = numbers.number(Fraction(round(records * average * 10), 10))
-            said.append(("plain.expected", {"n": expected, "records": numbers.number(records)}))
+    expected = [
+        (records * average, records, one.name)
+        for one in audit.threats
+        if (records := exact(one.after.records)) and (average := exact(one.after.average)) is not None
+    ]
+    if expected:
+        right, records, name = max(expected)
+        values = {"n": numbers.number(Fraction(round(right * 10), 10)), "records": numbers.number(records), "threat": name}
+        said.append(("plain.expected", values))
     return said
 
 

@@ -45,7 +45,8 @@ from tests.contract.engine.plain_tables import PlainTables
 
 __all__ = ["LACKS", "PlainEngine"]
 
-#: What of the suite asks for more than this engine has: statistics with noise, expectations, identifiers in other forms, several releases, databases.
+#: What of the suite asks for more than this engine has: statistics with noise, expectations, identifiers in other forms, joins of several releases,
+#: databases.
 LACKS = (
     "test_aggregates.py",
     "test_boundary.py",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -220,7 +221,12 @@ def tables(told, staged):
     alone = TableQuery(("a",), (("v0", "v1", "v2"),), ("n",))
     told.ask("contributions", staged, alone, variant="contributions of rows")
     measures = (Measure("rows"), Measure("sum", "n", 0, 50))
-    told.ask("aggregates", staged, Bounding("who", 10**6, 7), [Aggregate(measures, (ColumnKey("a", ("v0", "v1")),))])
+    keys = (ColumnKey("a", ("v0", "v1")),)
+    told.ask("aggregates", staged, Bounding("who", 10**6, 7), [Aggregate(measures, keys)])
+    told.ask("coded_rows", staged, Bounding("who", 10**6, 7), keys)
+    told.ask("divided", staged, "who", Fraction(1, 2), b"k")
+    sink = Sink(SinkKind.PARQUET, told.folder / f"drawn{staged.n_rows}.parquet", "drawn")
+    told.ask("write_tables", [(pa.table({"a": ["v0"]}), sink)])
 
 
 def test_every_method_is_asked_and_what_crosses_does_not_grow_with_the_rows(bench):

@@ -231,7 +231,8 @@ AROUND: list[Row] = [
     *words(f"{X}.motives", "a", "b", STATED, given=((f"{X}.harms", "h"),)),
     *words(f"{X}.harms", "a", "b", STATED),
     *words("report", {"editions": "[internal]"}, None, "added B removed N"),
-    *words("report.language", "de", "fr", "added N altered N removed N"),
+    *words("report", {"language": "de"}, None, "added N removed N"),
+    *words("report.language", "de", "fr", "added N altered N removed N", given=(("report", {"editions": "[internal]"}),)),
     *words("report.editions", "[internal]", "[internal, recipient]", "more N fewer B"),
     # the internal edition is written always
     *words("report.editions", "[recipient]", "[internal, recipient]", "more N fewer N"),

@@ -69,7 +69,7 @@ def _movable(before: int, after: int, count: int, requirements: list[_Requiremen
 
 def _subsets(mask: int) -> list[int]:
     """Return the first 512 proper subsets of ``mask``, falling."""
-    found = []
+    found: list[int] = []
     left = mask
     while left and len(found) < _MOST_TRIES:
         left = (left - 1) & mask
