@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.pipelines.conftest import GITHUB, GITLAB, loaded
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -19,6 +25,47 @@ def reviewed(repository, policies):
         weaker=policies.passing, broken=policies.broken, gone=None, new=policies.passing.replace("id: made-up", "id: other")
     )
     return repository, base
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """A folder with a wheel of this tree, built as docs/pipelines.md says, but for the loops in C and a build environment of its own."""
+    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
+    shutil.copytree(ROOT / "privrelease", source / "privrelease", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        folder,
+        source,
+    ]
+    subprocess.run(command, check=True, env={**os.environ, "PRIVRELEASE_BUILD_LOOPS": "no"})
+    return folder
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_the_install_line_installs_the_wheel_that_lies_in_the_repository(repository, wheel, tmp_path, service):
+    if service == "github":
+        lines = {step["run"] for job in loaded(GITHUB)["jobs"].values() for step in job["steps"] if step.get("id") == "install"}
+        settings = loaded(GITHUB)["env"]
+    else:
+        lines, settings = set(loaded(GITLAB)[".privrelease"]["before_script"]), loaded(GITLAB)["variables"]
+    (line,) = lines
+    place = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
+    without = repository.shell(line, {**settings, **place})
+    assert without.returncode != 0
+    shutil.copytree(wheel, repository.folder / "wheels")
+    done = repository.shell(line, {**settings, **place})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "installed" / "privrelease" / "policy" / "loader.py").is_file()
+    assert (tmp_path / "installed" / "privrelease" / "texts" / "en" / "codes" / "P.toml").is_file()
 
 
 def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(reviewed):

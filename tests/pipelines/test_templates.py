@@ -91,4 +91,4 @@ def test_the_settings_of_both_templates_are_the_same():
 def test_the_templates_install_the_version_that_they_lie_beside():
     from privrelease import __version__
 
-    assert loaded(GITHUB)["env"]["INSTALL"] == f"privrelease=={__version__}"
+    assert loaded(GITHUB)["env"]["INSTALL"] == f"wheels/privrelease-{__version__}-*.whl"
