@@ -147,35 +147,31 @@ def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values:
 
 
 def _listed(connection: Connection, staged: StagedTable, ordinals: Sequence[int]) -> dict[int, _Places]:
-    """Return the places of the values of columns that have few, by one reading of the rows; only of those whose values have places in a short list."""
+    """Return the places of the values of columns that have few; only of those whose values have places in a short list."""
     import pyarrow as pa
 
-    places: dict[int, tuple[exp.Expr, int, pa.Array | None]] = {}
+    found = {}
+    whole = [at for at in ordinals if staged.coded[at] is None and storage_type(staged.columns[at]) == "BIGINT"]
     for at in ordinals:
         cell, coded = sql.column(f"c{at}", "s"), staged.coded[at]
-        if coded is not None:
-            known = _enumerated(connection, coded)
-            if len(known) <= _LISTED:
-                places[at] = sql.cast(sql.call("enum_code", cell), "BIGINT"), len(known), known
-    whole = [at for at in ordinals if staged.coded[at] is None and storage_type(staged.columns[at]) == "BIGINT"]
-    lowest = {}
+        known = None if coded is None else _enumerated(connection, coded)
+        if known is not None and len(known) <= _LISTED:
+            place = sql.cast(sql.call("enum_code", cell), "BIGINT")
+            there = np.arange(len(known)) if staged.whole else _there(connection, staged, place)
+            found[at] = _Places(place, known.take(pa.array(there)), there)
     for at, (low, high) in zip(whole, _ends(connection, staged, whole), strict=True):
         if low is not None and high - low < _LISTED:
-            first = sql.cast(sql.text(str(low)), "BIGINT")
-            places[at], lowest[at] = (exp.Sub(this=sql.column(f"c{at}", "s"), expression=first), high - low + 1, None), low
-    if not places:
-        return {}
-    bits = [
-        sql.cast(sql.call("bitstring_agg", place.copy(), sql.integer(0), sql.integer(max(most, 2) - 1)), "VARCHAR")
-        for place, most, _ in places.values()
-    ]
-    found = {}
-    for (at, (place, _, known)), bit in zip(
-        places.items(), connection.row(exp.select(*bits).from_(_rows(staged))), strict=True
-    ):
-        there = np.flatnonzero(np.frombuffer((bit or "").encode(), np.uint8) == ord("1"))
-        found[at] = _Places(place, pa.array(there + lowest[at]) if known is None else known.take(pa.array(there)), there)
+            place = exp.Sub(this=sql.column(f"c{at}", "s"), expression=sql.cast(sql.text(str(low)), "BIGINT"))
+            there = _there(connection, staged, place)
+            found[at] = _Places(place, pa.array(there + low), there)
     return found
+
+
+def _there(connection: Connection, staged: StagedTable, place: exp.Expr) -> NDArray[np.int64]:
+    """Return the distinct places of cells that are not missing, ascending."""
+    distinct = exp.select(sql.aliased(place.copy(), "p")).distinct().from_(_rows(staged)).subquery("d")
+    known = exp.Not(this=exp.Is(this=sql.column("p"), expression=exp.null()))
+    return np.sort(np.asarray(connection.arrays(exp.select(sql.column("p")).from_(distinct).where(known))["p"], np.int64))
 
 
 def _rows(staged: StagedTable) -> exp.Table:
