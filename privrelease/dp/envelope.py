@@ -26,6 +26,7 @@ from math import ceil, isqrt, prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from privrelease.dp.envelope_queries import MOST_GRID, Score
 from privrelease.dp.envelope_records import Answered, EnvelopeDraw, Reserved
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, ExponentialMechanism, Thresholding
 from privrelease.dp.rules import refuse
@@ -50,9 +51,6 @@ __all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score", "marginal_na
 
 #: Most cells of one query of an envelope.
 MOST_CELLS: Final = 10_000_000
-#: Bounds of a score's parts: 10^7 cells of at most 2^38 steps add up to less than 2^62.
-_MOST_STEPS: Final = 1 << 38
-_MOST_GRID: Final = 1 << 10
 #: Sigma squared is rounded up to a multiple of 1 over this, so that it is short enough for samples in batches.
 _FINE: Final = 1 << 12
 #: Epsilon of a choice is rounded down to a multiple of 1 over this.
@@ -99,47 +97,11 @@ class Marginal:
 
     def exact(self, counts: Counts) -> NDArray[np.int64]:
         """Return the exact counts, for the envelope alone."""
-        rows = counts.rows(self)
-        return _merged(rows, self) if self.merged and rows.size == prod(self.shape) else rows
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Score:
-    """The score of a candidate: ``weight`` · (sum over cells of abs(grid · count - ``model``) - ``penalty``).
-
-    ``model``: public integers by cell, the model's marginal in steps of 1/grid of a row; ``weight`` at least 1.
-    """
-
-    model: NDArray[np.integer]
-    penalty: int = 0
-    weight: int = 1
-
-    @property
-    def reach(self) -> int:
-        """Return the steps of the grid by which one row moves the score at most, by the triangle inequality."""
-        return self.weight
-
-    def check(self, query: Marginal, grid: int) -> None:
-        """Raise TypeError where a part is not an integer, ValueError where it is out of bounds."""
-        whole = (self.penalty, self.weight, grid)
-        if self.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
-            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
-            raise TypeError(msg)
-        if self.model.size != query.size:
-            msg = "a model has one number for each cell"
-            raise ValueError(msg)
-        bounded = int(self.model.min()) >= -_MOST_STEPS and int(self.model.max()) <= _MOST_STEPS
-        if not bounded or not 1 <= grid <= _MOST_GRID or not 1 <= self.weight <= _MOST_GRID:
-            msg = "a score is out of bounds"
-            raise ValueError(msg)
-
-    def steps(self, query: Marginal, exact: NDArray[np.int64], grid: int) -> int:
-        """Return the score of exact counts, for the envelope alone."""
-        import numpy as np
-
-        del query
-        distance = int(np.abs(exact * grid - self.model.astype(np.int64)).sum())
-        return self.weight * (distance - self.penalty)
+        found = counts.rows(self)
+        if found.size != prod(self.shape):
+            code, message = "R211", "the counts of a query are not those of its cells"
+            raise InternalError(code, message)
+        return _merged(found, self) if self.merged else found
 
 
 class Counts(Protocol):
@@ -357,11 +319,7 @@ class Envelope:
         )
 
     def _exact(self, query: Marginal | Grouped) -> NDArray[np.int64]:
-        exact = query.exact(self._counts)
-        if exact.size != query.size:
-            code, message = "R211", "the counts of a query are not those of its cells"
-            raise InternalError(code, message)
-        return exact
+        return query.exact(self._counts)
 
 
 def _merged(exact: NDArray[np.int64], query: Marginal) -> NDArray[np.int64]:
@@ -387,7 +345,7 @@ def _check_scores(candidates: Sequence[Marginal], scores: Sequence[Score | Depen
     if len(scores) != len(candidates):
         msg = "every candidate has one score"
         raise ValueError(msg)
-    if type(grid) is not int or not 1 <= grid <= _MOST_GRID:
+    if type(grid) is not int or not 1 <= grid <= MOST_GRID:
         msg = "the grid of scores is a whole number that is fixed beforehand"
         raise (ValueError if type(grid) is int else TypeError)(msg)
     for query, score in zip(candidates, scores, strict=True):

@@ -1,10 +1,10 @@
-"""Questions to an envelope beyond plain marginals: counts by groups of cells, and the score of how much two sides depend on each other."""
+"""Questions to an envelope beyond plain counts: counts by groups of cells, and the scores by which a candidate is chosen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
     from privrelease.dp.envelope import Counts, Marginal
 
-__all__ = ["Dependence", "Grouped"]
+__all__ = ["MOST_GRID", "Dependence", "Grouped", "Score"]
 
+#: Bounds of a score's parts: 10^7 cells of at most 2^38 steps add up to less than 2^62.
+_MOST_STEPS: Final = 1 << 38
+MOST_GRID: Final = 1 << 10
 #: More records would not fit the integers of a score of dependence.
-_MOST_RECORDS = 1 << 30
+_MOST_RECORDS: Final = 1 << 30
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,7 +40,7 @@ class Grouped:
 
     @property
     def name(self) -> str:
-        """Return what a record of a draw says: the marginal, and how many groups its cells are in."""
+        """The name in the record of a draw: the marginal, and the number of groups of its cells."""
         return f"{self.of.name} in {self.size} groups"
 
     def exact(self, counts: Counts) -> NDArray[np.int64]:
@@ -45,7 +48,46 @@ class Grouped:
         import numpy as np
 
         # every number of rows is exact in a double
-        return np.bincount(self.groups, counts.rows(self.of), self.size).astype(np.int64)
+        return np.bincount(self.groups, self.of.exact(counts), self.size).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Score:
+    """The score of a candidate: ``weight`` · (sum over cells of abs(grid · count - ``model``) - ``penalty``).
+
+    ``model``: public integers by cell, the model's marginal in steps of 1/grid of a row; ``weight`` at least 1.
+    """
+
+    model: NDArray[np.integer]
+    penalty: int = 0
+    weight: int = 1
+
+    @property
+    def reach(self) -> int:
+        """The most steps of the grid that one row moves the score, by the triangle inequality."""
+        return self.weight
+
+    def check(self, query: Marginal, grid: int) -> None:
+        """Raise TypeError where a part is not an integer, ValueError where it is out of bounds."""
+        whole = (self.penalty, self.weight, grid)
+        if self.model.dtype.kind not in "iu" or any(isinstance(one, bool) or not isinstance(one, int) for one in whole):
+            msg = "scores are integers: round the model's marginals to a grid that is fixed beforehand"
+            raise TypeError(msg)
+        if self.model.size != query.size:
+            msg = "a model has one number for each cell"
+            raise ValueError(msg)
+        bounded = int(self.model.min()) >= -_MOST_STEPS and int(self.model.max()) <= _MOST_STEPS
+        if not bounded or not 1 <= grid <= MOST_GRID or not 1 <= self.weight <= MOST_GRID:
+            msg = "a score is out of bounds"
+            raise ValueError(msg)
+
+    def steps(self, query: Marginal, exact: NDArray[np.int64], grid: int) -> int:
+        """Return the score of exact counts, for the envelope alone."""
+        import numpy as np
+
+        del query
+        distance = int(np.abs(exact * grid - self.model.astype(np.int64)).sum())
+        return self.weight * (distance - self.penalty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +111,7 @@ class Dependence:
 
     @property
     def reach(self) -> int:
-        """Return the steps of the grid by which one row moves the score at most."""
+        """The most steps of the grid that one row moves the score."""
         return 2
 
     def check(self, query: Marginal, grid: int) -> None:
@@ -89,7 +131,7 @@ class Dependence:
         """
         import numpy as np
 
-        before, size = prod(query.shape[: self.axis]), query.shape[self.axis]
+        before, size = prod(query.counted[: self.axis]), query.counted[self.axis]
         table = np.moveaxis(exact.reshape(before, size, -1), 1, 0).reshape(size, -1)
         records = int(table.sum())
         if records == 0:

@@ -137,7 +137,7 @@ class Aggregated:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CodedRows:
-    """Distinct tuples of cells that rows lie in. ``codes``: (m, keys) int32, the position of each row's cell among those of its key; ``rows``: (m,)
+    """Tuples of cells that rows lie in; one may appear several times, where different values share a cell. ``codes``: (m, keys) int32, the position of each row's cell among those of its key; ``rows``: (m,)
     int64, how many rows each tuple has. Rows with a key that has no cell are left out.
     """
 

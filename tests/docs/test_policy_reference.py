@@ -221,7 +221,8 @@ def test_what_is_not_in_this_version_is_all_that_the_reference_says_is_not():
 
 
 def test_what_is_said_not_to_be_there_is_refused(tmp_path):
-    text = WHOLE[0].replace("releases:\n", "releases:\n  - {id: made, kind: synthetic, from: patients}\n")
+    text = WHOLE[0].replace("transform:\n", "transform:\n      - {swap: sex, within: [age], share: 0.05}\n", 1)
+    assert text != WHOLE[0]
     with pytest.raises(PolicyError) as caught:
         loaded(text, tmp_path)
     assert [finding.code for finding in caught.value.findings] == ["P210"]

@@ -1,6 +1,8 @@
 """MST and AIM on Adult's five columns, next to the figures of `reference/dp-and-synthesis.md` (means of 20 runs, as those are).
 
 H: Hellinger distance of the joint. RE: mean relative error of 100 random interval queries over all five columns, with a bound of 0.1 % of n.
+The reference does not say how intervals are drawn. Here their widths are uniform, and then their places: the projected histogram at epsilon 1 has
+.254 so (published .239). Between two uniform ends it has .260, and AIM .107 to .112 at epsilon 0.5 (published .092), .082 at 1, .064 at 2.
 Ours must be at most the reference plus four standard errors of the difference and rounding. AIM's H lies below it: records are rounded, not drawn
 independently, which saves the sampling error of about 27,000 cells (with independent draws from the same models H is that of the reference).
 """
@@ -21,7 +23,7 @@ from privrelease.dp.envelope_records import Reserved
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import SystemRandomness
 from privrelease.dp.sensitivity import Contribution
-from privrelease.synthesis.domain import CodedColumn, CodedDomain
+from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
 from privrelease.synthesis.methods import method_named
 from privrelease.units import Delta, Epsilon
 
@@ -41,7 +43,7 @@ RUNS = 20
 
 
 class Adult:
-    """The five columns, coded with a cell for missing values in each, and exact counts by name."""
+    """The five columns and exact counts by name. As in the reference no value is missing: the cells of missing ones are impossible."""
 
     def __init__(self, path):
         with gzip.open(path, "rt") as file:
@@ -52,7 +54,11 @@ class Adult:
         labels["age"] = tuple(f"[{low}, {high})" for low, high in pairwise(ends))
         columns = {name: np.array([labels[name].index(value) for value in values]) for name, values in texts.items()}
         columns["age"] = (np.array([int(row["age"]) for row in rows]) - 15) // 5
-        self.domain = CodedDomain(tuple(CodedColumn(name, (*labels[name], "missing")) for name in sorted(labels)))
+        columns_of = tuple(CodedColumn(name, (*labels[name], "missing")) for name in sorted(labels))
+        zeros = tuple(
+            StructuralZero((place,), np.arange(column.size) == column.size - 1) for place, column in enumerate(columns_of)
+        )
+        self.domain = CodedDomain(columns_of, zeros)
         self.codes = np.stack([columns[name] for name in self.domain.names], axis=1)
         self.known = {}
 
@@ -80,8 +86,9 @@ def figures(adult, codes, rng):
     hellinger = math.sqrt(max(0.0, 1 - np.sqrt(real / n * (made / made.sum())).sum()))
     errors = []
     for _ in range(100):
-        ends = [sorted(rng.integers(0, size - 1, 2)) for size in adult.domain.sizes]
-        box = tuple(slice(low, high + 1) for low, high in ends)
+        widths = [int(rng.integers(1, size)) for size in adult.domain.sizes]
+        lows = [int(rng.integers(0, size - width)) for width, size in zip(widths, adult.domain.sizes, strict=True)]
+        box = tuple(slice(low, low + width) for low, width in zip(lows, widths, strict=True))
         errors.append(abs(int(made[box].sum()) - int(real[box].sum())) / max(int(real[box].sum()), n / 1000))
     return hellinger, float(np.mean(errors))
 

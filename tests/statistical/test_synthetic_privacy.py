@@ -109,9 +109,8 @@ def fitted(rows, fault, seed_of, neighbours=Neighbours.ADD_REMOVE):
     seen, domain = fault.seen(rows), fault.domain(rows)
     held = Reserved.of(Budget(Epsilon(EPSILON / fault.scale * fault.measured)))
     envelope = Envelope(held, Setting(Contribution(1), neighbours), Table(seen), lambda held: None, seed_of)
-    method, cells = method_named("histogram"), []
-    for _ in range(fault.measured - 1):
-        cells.append(envelope.measure(domain.marginal(range(2)), Epsilon(EPSILON)))
+    method, whole = method_named("histogram"), domain.marginal(range(2))
+    cells = [envelope.measure(whole, Epsilon(EPSILON)) for _ in range(fault.measured - 1)]
     settings = {"after": {"project": False}}
     model = method.fit(envelope, domain, settings, lambda *_: None)
     cells.append(envelope.answers[-1].answer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
+from privrelease.disclosure.suppression.arrays import kept_bits, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.suppression.packed_keys import pack
+from privrelease.disclosure.suppression.arrays import pack
 from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_rare_values
 
 if TYPE_CHECKING:

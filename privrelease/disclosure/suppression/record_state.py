@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privrelease.disclosure.suppression import kernels
-from privrelease.disclosure.suppression.arrays import Classes, Nodes, Places, Sets, Waiting
+from privrelease.disclosure.suppression.arrays import Classes, Nodes, Places, Sets, Waiting, kept_bits, pack
 from privrelease.disclosure.suppression.candidate_sets import candidate_sets
-from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

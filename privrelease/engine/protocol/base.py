@@ -265,7 +265,7 @@ class Engine(Protocol):
         ...
 
     def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
-        """Return the distinct tuples of declared cells that rows lie in, with their rows: exact, for noise, and for no other eye. In one scan."""
+        """Return the tuples of declared cells that rows lie in, with their rows: exact, for noise, and for no other eye. In one scan."""
         ...
 
     def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:

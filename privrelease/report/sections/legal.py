@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["Facts", "build_lawfulness", "build_record", "build_review", "facts"]
+__all__ = ["Facts", "build_context", "build_lawfulness", "build_record", "build_review", "facts"]
 
 _RECORD = (
     "controller",
@@ -78,6 +78,10 @@ _PARTS = (
 )
 
 
+#: Fields of the context into which the data is released.
+_OF_CONTEXT = ("release_model", "population", "controls", "motives", "harms")
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """A table of labels and what is stated for each. ``note``: a sentence (key and values) above it, or None."""
@@ -114,6 +118,12 @@ def build_lawfulness(context: Context) -> Facts:
         ("safeguards", "lawfulness.safeguards"),
     ]
     return Facts(context.catalogue.text("record.caption"), facts(stated, keys, context.catalogue))
+
+
+def build_context(context: Context) -> Facts:
+    """Show the fields of the policy's context, section 5, and which of them it does not state."""
+    keys = [(name, f"context.{name}") for name in _OF_CONTEXT]
+    return Facts(context.catalogue.text("record.caption"), facts(context.audit.context, keys, context.catalogue))
 
 
 def build_review(context: Context) -> Facts:

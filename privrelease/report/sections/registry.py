@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from privrelease.report.sections import (
     attacks,
-    context,
     data,
     decision,
     evidence,
@@ -30,7 +29,7 @@ SECTIONS = (
     SectionSpec(2, "record", legal.build_record),
     SectionSpec(3, "lawfulness", legal.build_lawfulness),
     SectionSpec(4, "dpia", impact.build),
-    SectionSpec(5, "context", context.build),
+    SectionSpec(5, "context", legal.build_context),
     SectionSpec(6, "data", data.build),
     SectionSpec(7, "risk", risk.build),
     SectionSpec(8, "evidence", evidence.build),

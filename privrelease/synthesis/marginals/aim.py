@@ -32,7 +32,7 @@ import numpy as np
 
 from privrelease.synthesis.marginals.asking import noise_steps, steps_of
 from privrelease.synthesis.marginals.domain import maximal
-from privrelease.synthesis.marginals.estimate import estimate
+from privrelease.synthesis.marginals.estimate import ENOUGH, estimate
 from privrelease.synthesis.marginals.junction_tree import junction_tree
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ MEASURING: Final = Fraction(9, 10)
 _HEAVIEST: Final = 1 << 10
 #: Evaluations of a round's fit, which goes on from the one before, and of the last.
 _EVALUATIONS, _LAST = 60, 2000
+#: Potentials that they may compute: a few seconds of a round, a minute or two of the last fit.
+_WORK, _LAST_WORK = 100_000_000, 2_000_000_000
 #: Tolerance of the last fit, in nats: its loss is of the order of the number of measured cells.
 _TOLERANCE: Final = 10.0
 
@@ -123,7 +125,16 @@ def aim(
         chosen = door.choose(offered, models, choosing, penalties, [weights[clique] for clique in offered])
         before = steps_of(fit.model.marginal(chosen))
         door.measure(chosen, door.left if last else measuring)
-        fit = estimate(domain, door.noisy, zeros=zeros, start=fit, most=_LAST if last else _EVALUATIONS, tolerance=_TOLERANCE)
+        fit = estimate(
+            domain,
+            door.noisy,
+            zeros=zeros,
+            start=fit,
+            most=_LAST if last else _EVALUATIONS,
+            work=_LAST_WORK if last else _WORK,
+            enough=ENOUGH,
+            tolerance=_TOLERANCE,
+        )
         if _settled(before, steps_of(fit.model.marginal(chosen)), noise_steps(measuring, domain.cells(chosen), setting)):
             measuring, choosing = 4 * measuring, 4 * choosing
     progress(1.0)

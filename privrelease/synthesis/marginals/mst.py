@@ -7,7 +7,7 @@ Algorithm
 Rare values
     Cells of a column whose noisy count is below three sigma are counted as one in what follows. Records get one of them by their noisy
     counts, those below 0 never (the paper: evenly, which is worse where a dozen values of very different frequency are rare). What is rare, and how much,
-    is read from noisy counts alone. Columns that a structural zero names keep their cells.
+    is read from noisy counts alone. Columns that a structural zero of several columns names keep their cells.
 Score
     |g M_ab(D) - s_ab|_1, g = 16 steps a row and s_ab the product model in whole steps: one person changes it by at most g m, m = max_rows under add or
     remove, as proven for :mod:`privrelease.synthesis.marginals.aim` with weight 1.
@@ -24,7 +24,8 @@ import numpy as np
 from privrelease.synthesis.marginals.asking import Door
 from privrelease.synthesis.marginals.domain import Domain
 from privrelease.synthesis.marginals.draw import assigned
-from privrelease.synthesis.marginals.estimate import NoisyMarginal, estimate
+from privrelease.synthesis.marginals.estimate import ENOUGH, NoisyMarginal, estimate
+from privrelease.synthesis.marginals.model import Zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from privrelease.dp.randomness import Randomness
     from privrelease.synthesis.marginals.domain import Clique, Table
     from privrelease.synthesis.marginals.estimate import Estimate
-    from privrelease.synthesis.marginals.model import Zero
 
 __all__ = ["RARE", "Coarsening", "coarsening", "mst"]
 
@@ -75,6 +75,11 @@ class Coarsening:
         cells: Table = np.bincount(labels).astype(np.float64) * float(np.max(one.variance))
         return NoisyMarginal(one.clique, np.bincount(labels, one.counts).astype(np.float64), cells)
 
+    def zero(self, one: Zero) -> Zero:
+        """Return a structural zero in coarse cells."""
+        labels = self.labels.get(one.clique[0]) if len(one.clique) == 1 else None
+        return one if labels is None else Zero(one.clique, np.bincount(labels, one.impossible) > 0)
+
     def refined(self, codes: NDArray[np.int32], randomness: Randomness) -> NDArray[np.int32]:
         """Return codes of the domain for those of the coarse one: of each coarse cell one of its cells, rounded and in random order."""
         found = codes.copy()
@@ -82,21 +87,27 @@ class Coarsening:
             place = self.domain.names.index(name)
             table = np.zeros((int(labels.max()) + 1, len(labels)))
             table[labels, np.arange(len(labels))] = self.weights[name]
-            table /= table.sum(axis=1, keepdims=True)
+            sums = table.sum(axis=1, keepdims=True)
+            table /= np.where(sums > 0, sums, 1.0)
             found[:, place] = assigned(table, codes[:, place].astype(np.int64), randomness)
         return found
 
 
-def coarsening(domain: Domain, noisy: Sequence[NoisyMarginal], kept: Sequence[str] = ()) -> Coarsening:
+def coarsening(domain: Domain, noisy: Sequence[NoisyMarginal], zeros: Sequence[Zero] = ()) -> Coarsening:
     """Return the coarsening of columns by their noisy counts; where fewer than two cells are rare there is nothing to sum.
 
-    The cells that are not rare come first, in their order, and then the one of all that are.
+    The cells that are not rare come first, in their order, and then the one of all that are. Impossible cells of a column are not rare; columns
+    of zeros over several keep their cells.
     """
+    kept = {name for zero in zeros if len(zero.clique) > 1 for name in zero.clique}
+    alone = {zero.clique[0]: zero.impossible for zero in zeros if len(zero.clique) == 1}
     labels: dict[str, NDArray[np.int64]] = {}
     weights: dict[str, Table] = {}
     for one in noisy:
         (name,) = one.clique
         rare = one.counts < RARE * np.sqrt(one.variance)
+        if name in alone:
+            rare &= ~alone[name]
         if name not in kept and int(rare.sum()) > 1:
             found = np.cumsum(~rare) - 1
             found[rare] = int((~rare).sum())
@@ -125,9 +136,9 @@ def mst(
     alone = len(names) == 1
     for name in names:
         door.measure((name,), door.left if alone else third / len(names))
-    rough = coarsening(domain, door.noisy, [name for zero in zeros for name in zero.clique])
+    rough = coarsening(domain, door.noisy, zeros)
     inner = Door(door.envelope, rough.coarse, rough.query(door.query), [rough.noisy(one) for one in door.noisy], door.asked)
-    # zeros name kept columns alone, so that they hold of the coarse domain as they are
+    zeros = [rough.zero(one) for one in zeros]
     first = estimate(rough.coarse, inner.noisy, zeros=zeros, most=_EVALUATIONS)
     part = {name: number for number, name in enumerate(names)}
     tree: list[Clique] = []
@@ -147,4 +158,4 @@ def mst(
         left = door.left
         inner.measure(pair, left / (len(tree) - number))
         progress(float(1 - door.left / whole))
-    return estimate(rough.coarse, inner.noisy, zeros=zeros, start=first, most=_EVALUATIONS), rough
+    return estimate(rough.coarse, inner.noisy, zeros=zeros, start=first, most=_EVALUATIONS, enough=ENOUGH), rough

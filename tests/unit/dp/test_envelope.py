@@ -537,3 +537,33 @@ def test_a_record_that_is_not_one_is_refused(changes):
     assert EnvelopeDraw.from_record(draw.record()) == draw
     with pytest.raises(ValueError, match=r"."):
         EnvelopeDraw.from_record(draw.record() | changes)
+
+
+# ------------------------------------------------------------------------------------------------------- cells counted as one
+
+MERGED = Marginal("a x b", (2, 3), ((), (0, 1, 0)))
+
+
+def test_cells_that_are_counted_as_one_are_summed_before_the_noise():
+    envelope = opened("1e9")
+    assert MERGED.size == 4
+    assert envelope.measure(MERGED, Rho(10**8)).tolist() == [4, 2, 10, 5]
+    both = Marginal("a x b", (2, 3), ((0, 0), (1, 0, 1)))
+    assert envelope.measure(both, Rho(10**8)).tolist() == [7, 14]
+    (first, _) = envelope.close()
+    assert (first.query, first.size, first.sensitivity) == ("a x b", 4, Sensitivity(1, 1, 1, 1))
+
+
+def test_a_score_of_merged_cells_is_of_their_sums():
+    envelope = opened("1000")
+    other = Marginal("a", (2,))
+    assert [envelope.select([other, MERGED], scores([5, 7], [4, 2, 10, 9]), Rho(100)) for _ in range(3)] == [1] * 3
+    assert [envelope.select([other, MERGED], scores([9, 7], [4, 2, 10, 5]), Rho(100)) for _ in range(3)] == [0] * 3
+    with pytest.raises(ValueError, match="each cell"):
+        envelope.select([MERGED], scores([0] * 6), Rho(1))
+
+
+def test_counts_that_are_not_those_of_the_merged_columns_are_refused():
+    envelope = opened(rows={"a x b": [1, 2, 3]})
+    with pytest.raises(InternalError, match="R211"):
+        envelope.measure(MERGED, Rho(Fraction(1, 50)))

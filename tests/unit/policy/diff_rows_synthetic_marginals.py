@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+from privrelease.policy.language.synthetic import METHODS
 from tests.unit.policy.diff_keys import Base, Row, rows
 from tests.unit.policy.diff_rows_data import HEAD
 
@@ -34,6 +37,7 @@ AT = "releases.y"
 
 
 SYNTHETIC_MARGINALS: list[Row] = [
+    *(Row(MADE, f"{AT}.method", one, other, "breaking") for one, other in permutations([spec.name for spec in METHODS], 2)),
     *rows(MADE, f"{AT}.model_size", ("10485760", "83886080"), "raised B lowered B added B removed B"),
     *rows(MADE, f"{AT}.model_size", ("10MiB", "80MiB"), "altered B"),
     *rows(MADE, f"{AT}.rounds", ("20", "40"), "raised B lowered B added B removed B"),

@@ -10,8 +10,8 @@ import pytest
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression import record_state
+from privrelease.disclosure.suppression.arrays import kept_bits, pack
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
-from privrelease.disclosure.suppression.packed_keys import kept_bits, pack
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 

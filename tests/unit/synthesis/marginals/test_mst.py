@@ -88,7 +88,11 @@ def test_rare_cells_are_counted_as_one_and_records_get_them_by_their_noisy_count
     found = rough.refined(codes, SystemRandomness())
     assert np.bincount(found[:, 0], minlength=5).tolist() == [10, 80, 10, 0, 40]  # 8 to 4
     assert (found[:, 1] == codes[:, 1]).all()
-    assert coarsening(domain, noisy, kept=["a"]).labels == {}
+    assert coarsening(domain, noisy, [Zero(("a", "b"), np.zeros((5, 2), bool))]).labels == {}
+    never = Zero(("a",), np.array([False, False, False, True, False]))  # -3 rows: impossible, and so not rare
+    rough = coarsening(domain, noisy, [never])
+    assert rough.labels["a"].tolist() == [0, 3, 1, 2, 3]
+    assert rough.zero(never).impossible.tolist() == [False, False, True, False]
 
 
 def test_sums_of_rare_cells_are_made_before_the_noise():
