@@ -143,5 +143,6 @@ def marginal_error(sizes: tuple[int, ...], first: CountedRows, second: CountedRo
 
 def _shares(part: CountedRows, places: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.float64]:
     cells = np.ravel_multi_index(tuple(part.codes[:, place] for place in places), shape)
-    counts: NDArray[np.float64] = np.bincount(cells, weights=part.rows, minlength=prod(shape))
-    return counts / part.total
+    counts = np.bincount(cells, weights=part.rows.astype(np.float64), minlength=prod(shape))
+    found: NDArray[np.float64] = counts / part.total
+    return found
