@@ -395,3 +395,17 @@ def test_it_is_reported_compared_and_withdrawn_like_any_other(made):
     again = api.audit(made.loaded, [made.policy.parent / "out" / "syn.csv", made.policy.parent / "out" / "syn.parquet"])
     assert again.decision.outcome.value == "pass"
     assert {one.effect for one in api.diff(made.loaded, made.loaded)} == set()
+
+
+def test_figures_of_the_source_stay_inside_and_held_out_rows_are_their_control(made):
+    found = made.result.audit.synthetic.source
+    assert found.fitted.value + found.held_out.value == ROWS + 1
+    assert 0.1 < found.held_out.value / ROWS < 0.4
+    assert 0 <= found.fitted_present.value <= 1
+    assert [one.ways for one in found.marginal_errors] == [1, 2]
+    assert 0 < found.marginal_errors[0].synthetic.value < 0.5
+    assert 'id="syn-measured"' in api.report(made.result)
+    assert "held out: " in api.report(made.result)
+    for form in ("html", "json", "sarif", "text", "markdown", "in-toto", "dpv"):
+        assert "held out: " not in api.report(made.result, form=form, edition="recipient")
+        assert "held_out_present" not in api.report(made.result, form=form, edition="recipient")

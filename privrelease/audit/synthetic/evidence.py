@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -45,6 +45,8 @@ class SyntheticTarget:
     """Parts of the run that are no longer as they were decided upon, in words."""
     ledger_fault: str | None = None
     """Why the ledger that should have been charged cannot be believed."""
+    divided_by: bytes | None = field(default=None, repr=False)
+    """The secret by which persons were held out; None: the source is not compared with."""
 
 
 @dataclass(frozen=True, slots=True)
