@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,10 @@ def audited_synthetic(
     from privrelease.audit.synthetic.evidence import SyntheticTarget
     from privrelease.execute.common.questions import lost_reservations
     from privrelease.execute.common.scope import engine_settings
-    from privrelease.execute.synthetic.run import run_synthetic
+    from privrelease.execute.synthetic.run import holdout_key, run_synthetic
     from privrelease.pipeline.previous_releases import published_before
     from privrelease.pipeline.settings import versions
+    from privrelease.release.digests import digest_key
     from privrelease.release.store import now
 
     source, settings = noise_source(policy, world, store), world.settings
@@ -56,7 +58,8 @@ def audited_synthetic(
     progress("audit", None)
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
     charges = charges_of(source.ledger.book(), parked.manifest)
-    target = SyntheticTarget(files, parked.manifest, folder.id, charges)
+    secret = holdout_key(digest_key(store.state, os.environ))
+    target = SyntheticTarget(files, parked.manifest, folder.id, charges, divided_by=secret)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id, kinds=world.kinds)
     reading = replace(limits, readable=(*limits.readable, folder.outgoing), writable=())

@@ -25,6 +25,7 @@ from privrelease.engine.open import open_engine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.pipeline.ledger import opened
 from privrelease.pipeline.settings import Settings
+from privrelease.pipeline.spending import spendings
 from privrelease.release.digests import sha256_of
 from privrelease.release.manifest import Manifest
 
@@ -352,6 +353,19 @@ def test_a_second_run_is_served_from_the_ledger_and_draws_other_rows(tmp_path):
     assert (fourth.became, fourth.error.code) == ("failed", "L120"), "the cap is 10"
 
 
+def test_a_plan_knows_that_a_release_with_a_holdout_is_served_again(tmp_path):
+    policy = simple(tmp_path)
+    policy.write_text(policy.read_text().replace("    budget:", "    holdout: 0.25\n    budget:"), encoding="utf-8")
+    start(policy)
+    planned = api.load(policy).planned
+    (before,) = spendings(planned, planned.releases, Settings())
+    assert (before.stored, before.fits) == (0, True)
+    assert not (tmp_path / ".privrelease" / "digest.key").exists(), "a plan makes no key"
+    assert api.run(policy).releases[0].became == "published"
+    (after,) = spendings(planned, planned.releases, Settings())
+    assert (after.stored, after.spends) == (1, "epsilon 0")
+
+
 def test_no_ledger_a_dry_run_and_a_seed_publish_nothing(tmp_path):
     policy = simple(tmp_path)
     assert api.run(policy).releases[0].error.code == "L102"
@@ -381,3 +395,17 @@ def test_it_is_reported_compared_and_withdrawn_like_any_other(made):
     again = api.audit(made.loaded, [made.policy.parent / "out" / "syn.csv", made.policy.parent / "out" / "syn.parquet"])
     assert again.decision.outcome.value == "pass"
     assert {one.effect for one in api.diff(made.loaded, made.loaded)} == set()
+
+
+def test_figures_of_the_source_stay_inside_and_held_out_rows_are_their_control(made):
+    found = made.result.audit.synthetic.source
+    assert found.fitted.value + found.held_out.value == ROWS + 1
+    assert 0.1 < found.held_out.value / ROWS < 0.4
+    assert 0 <= found.fitted_present.value <= 1
+    assert [one.ways for one in found.marginal_errors] == [1, 2]
+    assert 0 < found.marginal_errors[0].synthetic.value < 0.5
+    assert 'id="syn-measured"' in api.report(made.result)
+    assert "held out: " in api.report(made.result)
+    for form in ("html", "json", "sarif", "text", "markdown", "in-toto", "dpv"):
+        assert "held out: " not in api.report(made.result, form=form, edition="recipient")
+        assert "held_out_present" not in api.report(made.result, form=form, edition="recipient")

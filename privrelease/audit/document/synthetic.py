@@ -1,6 +1,6 @@
 """Field ``synthetic`` of ``audit.json``: how synthetic rows were made, what was measured for them, and at which cost.
 
-Everything here is public or noisy: recipients may see all of it.
+All but ``source`` is public or noisy: recipients may see it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from typing import Literal
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
-__all__ = ["MeasuredFacts", "ModelTable", "SpentFacts", "SyntheticColumnFacts", "SyntheticFacts"]
+__all__ = [
+    "MarginalError",
+    "MeasuredFacts",
+    "ModelTable",
+    "SourceFacts",
+    "SpentFacts",
+    "SyntheticColumnFacts",
+    "SyntheticFacts",
+]
 
 
 class MeasuredFacts(Document):
@@ -54,6 +62,30 @@ class ModelTable(Document):
     rows: tuple[tuple[str | int, ...], ...]
 
 
+class MarginalError(Document):
+    """The mean total variation distance of marginals of ``ways`` columns from those of the fitted rows, from 0 (alike) to 1 (disjoint)."""
+
+    ways: int
+    synthetic: Figure
+    held_out: Figure | None = None
+
+
+class SourceFacts(Document):
+    """Synthetic rows next to the source, internal. A source row is present if a synthetic row lies in the same cells.
+
+    ``fitted``, ``held_out``: rows that the model was, and was not, fitted on; ``..._present``: the share of them that is present;
+    ``..._alone_present``: of those whose cells no other row of the source has. Held-out rows are the control.
+    """
+
+    fitted: Figure
+    held_out: Figure | None
+    fitted_present: Figure
+    held_out_present: Figure | None
+    fitted_alone_present: Figure
+    held_out_alone_present: Figure | None
+    marginal_errors: tuple[MarginalError, ...]
+
+
 class SyntheticFacts(Document):
     """A synthetic release. ``measure``: whether losses are in rho or in epsilon; ``reserved``: what the envelope holds.
 
@@ -76,3 +108,4 @@ class SyntheticFacts(Document):
     measured: tuple[MeasuredFacts, ...]
     figures: tuple[tuple[str, str | int], ...] = ()
     tables: tuple[ModelTable, ...] = ()
+    source: SourceFacts | None = None

@@ -17,6 +17,7 @@ from privrelease.audit.document.synthetic import (
     SyntheticColumnFacts,
     SyntheticFacts,
 )
+from privrelease.audit.synthetic.source import beside_source
 from privrelease.dp.accountants.events import Together
 from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells
@@ -89,6 +90,7 @@ def synthesis_section(evidence: SyntheticEvidence) -> SyntheticFacts:
         tables=()
         if claim is None
         else tuple(ModelTable(name=one.name, header=one.header, rows=one.rows) for one in claim.tables),
+        source=beside_source(evidence),
     )
 
 

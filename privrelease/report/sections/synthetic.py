@@ -7,12 +7,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.report.view import numbers
-from privrelease.report.view.page import Fact, exact
+from privrelease.report.view.page import Fact, exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privrelease.audit.document.synthetic import MeasuredFacts, ModelTable, SyntheticColumnFacts, SyntheticFacts
+    from privrelease.audit.document.synthetic import (
+        MeasuredFacts,
+        ModelTable,
+        SourceFacts,
+        SyntheticColumnFacts,
+        SyntheticFacts,
+    )
+    from privrelease.audit.figure_model import Figure
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
@@ -52,6 +59,7 @@ class SyntheticBody:
     measured: tuple[MeasuredRow, ...]
     model: tuple[Fact, ...]
     tables: tuple[TableBody, ...]
+    source: tuple[Fact, ...] = ()
 
 
 def build(context: Context) -> SyntheticBody | None:
@@ -79,7 +87,29 @@ def build(context: Context) -> SyntheticBody | None:
         measured=tuple(_measured(one, facts.measure, texts) for one in facts.measured),
         model=tuple(Fact(_word(texts, "fact", name), (_written(value),)) for name, value in facts.figures),
         tables=tuple(_table(one, texts) for one in facts.tables),
+        source=() if facts.source is None else tuple(_source(facts.source, texts)),
     )
+
+
+def _source(facts: SourceFacts, texts: Catalogue) -> Iterator[Fact]:
+    """Figures of the source without noise, each with that of the held-out rows."""
+
+    def said(first: Figure, second: Figure | None) -> tuple[str, ...]:
+        found = [texts.plain("synthesis.source_fitted", figure=_figure(first, texts))]
+        return (*found, *(() if second is None else (texts.plain("synthesis.source_held", figure=_figure(second, texts)),)))
+
+    yield Fact(texts.text("synthesis.source_rows"), said(facts.fitted, facts.held_out))
+    yield Fact(texts.text("synthesis.source_present"), said(facts.fitted_present, facts.held_out_present))
+    yield Fact(texts.text("synthesis.source_alone"), said(facts.fitted_alone_present, facts.held_out_alone_present))
+    for one in facts.marginal_errors:
+        found = [texts.plain("synthesis.source_synthetic", figure=_figure(one.synthetic, texts))]
+        if one.held_out is not None:
+            found.append(texts.plain("synthesis.source_held", figure=_figure(one.held_out, texts)))
+        yield Fact(texts.plain("synthesis.source_error", ways=numbers.count(one.ways)), tuple(found))
+
+
+def _figure(figure: Figure, texts: Catalogue) -> str:
+    return shown(figure, texts).text
 
 
 def _facts(facts: SyntheticFacts, texts: Catalogue) -> Iterator[Fact]:

@@ -88,12 +88,14 @@ def is_withheld(figure: Figure) -> bool:
 
 
 def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
-    """Of the sections, recipients get four. The claim of differential privacy: it was known before a row was read, or is released anyway.
+    """Of the sections, recipients get five, that on a model without what was read of the source. The claim of differential privacy: it was known before a row was read, or is released anyway.
     Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
     Of earlier releases, whether this one holds together with them.
     """
     claim, earlier, attacks, measures = audit.statistics, audit.earlier, audit.attacks, audit.utility_measures
+    model = audit.synthetic
     return {
+        "synthetic": None if model is None else _figures_withheld(model.model_copy(update={"source": None}), edition),
         "statistics": None if claim is None else _figures_withheld(for_recipients(claim), edition),
         "earlier": None if earlier is None else earlier_for_recipients(earlier),
         "attacks": None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition)),
