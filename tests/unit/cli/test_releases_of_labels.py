@@ -92,3 +92,24 @@ def test_without_a_common_source_a_person_decides(desk, ages):
     (one,) = document["earlier"]["releases"]
     assert one["looked"] == "unreadable"
     assert "recoded values (age)" in one["note"]
+
+
+def test_an_earlier_release_whose_hierarchy_is_gone_is_left_to_a_person_or_joined_by_the_source(desk, ages):
+    """Ages as they are after ages in tens: of one source both are joined; of another one the labels are texts, and a person decides."""
+    people = desk.folder / "people.csv"
+    desk.policy(
+        POLICY.format(width=10, extra="")
+        .replace(", hierarchy: {widths: [10]}", "")
+        .replace("      - {generalise: age}\n", "")
+        .replace("0.2", "1")
+    )
+    said = desk.run()
+    document = audit(desk)
+    (one,) = document["earlier"]["releases"]
+    assert (one["looked"], "Traceback" in said.err) == ("combined", False)
+    people.write_text(people.read_text(encoding="utf-8") + "".join(f"{age},x\n" for age in ages), encoding="utf-8")
+    said = desk.run()
+    assert said.code == 5, said.err
+    assert "recoded values (age)" in next(
+        one["note"] for one in audit(desk)["earlier"]["releases"] if one["looked"] == "unreadable"
+    )

@@ -210,7 +210,7 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
         [np.concatenate(([0], np.asarray(pc.index_in(layer, placed).fill_null(-1), np.int64) + 1)) for _, layer in layers]
     )
     numbers = _numbers(values)
-    own = None if kind.steps is None else np.concatenate(([0], _by_level(declared, placed)))
+    own = np.insert(_by_level(declared, placed), 0, 0) if kind.steps is not None and isinstance(declared, Generalised) else None
     if ends is not None:
         ends = np.concatenate((np.full((2, 1), np.nan), ends[:, order]), axis=1)
     return Cover(
