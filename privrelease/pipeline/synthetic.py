@@ -87,7 +87,9 @@ def rehearse(plan: SyntheticPlan, policy: Plan, world: World, progress: Progress
     limits = engine_settings(plan, None, memory_limit=settings.memory_limit, threads=settings.threads)
     with world.engine(limits) as engine:
         progress("read", None)
-        check_unit(plan, plan.source, engine, engine.stage(plan.source))
+        staged = engine.stage(plan.source)
+        if plan.unit is None:
+            check_unit(plan, plan.source, engine, staged)
     return f"the source can be read, and a run would spend {spent.spends}; nothing was measured, so there are no rows and no report"
 
 

@@ -366,6 +366,20 @@ def test_a_plan_knows_that_a_release_with_a_holdout_is_served_again(tmp_path):
     assert (after.stored, after.spends) == (1, "epsilon 0")
 
 
+def test_a_person_counts_once_and_rows_of_nobody_do_not_and_nothing_tells_so(tmp_path, capsys):
+    policy = simple(tmp_path)
+    data = tmp_path / "people.csv"
+    head, *rows = data.read_text(encoding="utf-8").splitlines()
+    nobodies = [row[row.index(",") :] for row in rows]
+    data.write_text("\n".join([head, *rows, *rows, *nobodies]) + "\n", encoding="utf-8")
+    start(policy)
+    assert api.run(policy, dry_run=True).releases[0].became == "rehearsed"
+    one = api.run(policy).releases[0]
+    assert one.became == "published", one.error
+    assert 0.7 * len(rows) < dict(one.audit.synthetic.figures)["noisy_total"] < 1.3 * len(rows), "not twice or thrice as many"
+    assert "D60" not in "".join(capsys.readouterr())
+
+
 def test_no_ledger_a_dry_run_and_a_seed_publish_nothing(tmp_path):
     policy = simple(tmp_path)
     assert api.run(policy).releases[0].error.code == "L102"
