@@ -232,7 +232,9 @@ AROUND: list[Row] = [
     *words(f"{X}.harms", "a", "b", STATED),
     *words("report", {"editions": "[internal]"}, None, "added B removed N"),
     *words("report", {"language": "de"}, None, "added N removed N"),
-    *words("report.language", "de", "fr", "added N altered N removed N", given=(("report", {"editions": "[internal]"}),)),
+    *words("report.language", "de", "fr", "added N on N off N removed N", given=(("report", {"editions": "[internal]"}),)),
+    *words("report.language", "en", "de", "on N off N"),
+    *words("report.language", "en", "fr", "on N off N"),
     *words("report.editions", "[internal]", "[internal, recipient]", "more N fewer B"),
     # the internal edition is written always
     *words("report.editions", "[recipient]", "[internal, recipient]", "more N fewer N"),
