@@ -56,9 +56,7 @@ def _stands_in(result: ThreatResult) -> str:
     return "" if note is None or note.note is None else f"; the {result.attacker}'s risk is not assessed, this is {note.note}"
 
 
-_PROTECT: Final = (
-    "suppress cells over the columns that the threat knows (`protect`), or leave out a column that distinguishes persons"
-)
+_PROTECT: Final = "generalise (`generalise`) or drop (`drop`) a column that distinguishes persons, or suppress cells (`suppress`) for this threat (`protect`)"
 
 _ASSESS: Final = (
     "audit the file with its source and row map, or name the population's table (`population: {table: …}`): class sizes in the population "
@@ -73,7 +71,7 @@ THREAT_CHECKS: tuple[Check[LimitOfThreat], ...] = (
         "A103",
         "records_at_risk",
         "more records at risk than the limit",
-        "protect the threat (`protect`), so that fewer records are in small classes, or leave out a column that distinguishes persons",
+        "protect the threat (`protect`), so that fewer records are in small classes: generalise or drop a column that distinguishes persons, or suppress cells",
         _held,
     ),
     Check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,11 +59,14 @@ def origin_of_files(
 
 
 def sinks_of(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
-    """Take the files for the release's outputs, in their order; one file may stand for the first output of its kind."""
+    """Take each file for the output of its kind that has its name, else for the next one of its kind, or the last.
+
+    What the policy says of that output holds for the file: table, delimiter, decimal sign.
+    """
     from privrelease.relational.schema import Sink, SinkKind
 
     kinds = {".csv": SinkKind.CSV, ".parquet": SinkKind.PARQUET, ".pq": SinkKind.PARQUET, ".duckdb": SinkKind.DUCKDB}
-    sinks = []
+    sinks: list[Sink] = []
     for file in files:
         if not file.is_file():
             raise InputError(code="C113", message=f"{file} is not a file", hint="check the path after --file")
@@ -72,6 +75,8 @@ def sinks_of(release: ReleasePlan, files: tuple[Path, ...]) -> tuple[Sink, ...]:
             raise UsageError(
                 code="C108", message=f"the kind of {file.name} is not known", hint="audit a csv, parquet or duckdb file"
             )
-        table = next((sink.table for sink in release.sinks if sink.kind is kind), "data")
-        sinks.append(Sink(kind, Path(file).resolve(), str(file), table))
+        planned = [sink for sink in release.sinks if sink.kind is kind] or [Sink(kind, file, str(file))]
+        before = sum(sink.kind is kind for sink in sinks)
+        like = next((sink for sink in planned if sink.path.name == file.name), planned[min(before, len(planned) - 1)])
+        sinks.append(replace(like, path=Path(file).resolve(), label=str(file)))
     return tuple(sinks)

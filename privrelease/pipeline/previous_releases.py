@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from privrelease.pipeline.settings import Settings
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Column, Sink
-    from privrelease.release.manifest import InputDigest, ManifestColumn
+    from privrelease.release.manifest import InputDigest, ManifestColumn, ManifestOutput
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
@@ -284,7 +284,7 @@ def _of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[Any]]) ->
     earlier = EarlierRelease(
         name=f"{manifest.release} (run {run.id})",
         kind=kind.name,
-        file=_sink(path, output.kind, output.label, table),
+        file=_sink(path, output, table),
         columns=tuple(_column(column) for column in output.columns),
         order=manifest.order,
         run=run.id,
@@ -321,10 +321,10 @@ def _pseudonyms(columns: Sequence[ManifestColumn]) -> frozenset[str]:
     return frozenset(column.name for column in columns if relation_of(column.treatment) is CellRelation.KEYED_TOKEN)
 
 
-def _sink(path: Path, kind: str, label: str, table: str = "data") -> Sink:
+def _sink(path: Path, output: ManifestOutput, table: str = "data") -> Sink:
     from privrelease.relational.schema import Sink, SinkKind
 
-    return Sink(SinkKind(kind), path.resolve(), label, table)
+    return Sink(SinkKind(output.kind), path.resolve(), output.label, table, output.delimiter, output.decimal)
 
 
 def _column(column: ManifestColumn) -> Column:
@@ -409,7 +409,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     return EarlierRelease(
         name=f"{manifest.release} (run {manifest.run})",
         kind=kind_of_manifest(manifest, asked.kinds).name,
-        file=_sink(folder / output.file, output.kind, output.label),
+        file=_sink(folder / output.file, output),
         columns=tuple(_column(column) for column in output.columns),
         lossy=kind_of(asked.release, asked.kinds).lossy(asked.release),
         order=manifest.order,
@@ -422,17 +422,12 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
 
 def _of_file(file: Path, asked: _Asked) -> EarlierRelease:
     """A file: of the run that made it, where that is known; else of anybody, under the release's rules."""
+    from privrelease.pipeline.audit import sinks_of
     from privrelease.pipeline.provenance import origin_of
     from privrelease.release.digests import sha256_of
 
-    kinds = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".duckdb": "duckdb"}
-    kind = kinds.get(file.suffix.lower())
-    if kind is None:
-        raise UsageError(
-            code="C108", message=f"the kind of {file.name} is not known", hint="name a csv, parquet or duckdb file"
-        )
     store = asked.settings.store(asked.plan)
-    sink = _sink(file, kind, str(file))
+    (sink,) = sinks_of(asked.release, (file,))
     for release in asked.plan.releases:
         origin = origin_of((sink,), release, asked.plan, store, source=False, kinds=asked.kinds)
         if origin is not None and not origin.altered:

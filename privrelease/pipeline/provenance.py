@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from privrelease.plan.model import Plan, ReleasePlan
     from privrelease.relational.schema import Sink
-    from privrelease.release.manifest import Manifest
+    from privrelease.release.manifest import Manifest, ManifestOutput
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.store import ReleaseStore
 
@@ -66,7 +66,7 @@ def origin_of(
     made = next((one for one in found if one.state == "published"), found[0])
     origin = Origin(made.run, made.state, made.manifest, made.altered)
     outputs = made.run.data
-    if len(outputs) != len(release.sinks) or made.outputs not in (None, [(one.label, one.kind.value) for one in release.sinks]):
+    if len(outputs) != len(release.sinks) or made.outputs not in (None, [_form(one, one.kind.value) for one in release.sinks]):
         return replace(origin, why="the policy names other outputs now")
     if source and not _source_unchanged(made.run, release, store, kinds):
         return replace(origin, why="the source, or a file of keys, is not the one that was read then")
@@ -85,8 +85,13 @@ class _Made:
     taken: dict[str, Sink]
 
     @property
-    def outputs(self) -> list[tuple[str, str]] | None:
-        return None if self.manifest is None else [(output.label, output.kind) for output in self.manifest.outputs]
+    def outputs(self) -> list[tuple[str, ...]] | None:
+        return None if self.manifest is None else [_form(output, output.kind) for output in self.manifest.outputs]
+
+
+def _form(output: Sink | ManifestOutput, kind: str) -> tuple[str, ...]:
+    """Return how a file of a release is named and written."""
+    return output.label, kind, output.delimiter, output.decimal
 
 
 def _records(store: ReleaseStore, release: ReleasePlan, policy: Plan) -> list[RunRecord]:

@@ -105,7 +105,7 @@ def spendings(policy: Plan, releases: Iterable[ReleasePlan], settings: Settings)
             ledger = opened(policy, settings.store(policy))
             balance = ledger.balance(plan.population)
             of_dataset = _left_of_dataset(ledger, plan.source.dataset)
-            stored, now = named(plan.kind, _PRICES)(plan, policy, ledger)
+            stored, now = named(plan.kind, _PRICES)(plan, policy, ledger, settings)
         except (BudgetError, UsageError) as error:
             found.append(Spending(plan.id, plan.population, reason=f"{error.code} {error.message}"))
             continue
@@ -147,25 +147,29 @@ def _left_of_dataset(ledger: DatabaseLedger, dataset: str) -> Budget | None:
     return None if balance.cap is None else left_of(balance.cap, balance.spent)
 
 
-def _of_statistics(plan: StatisticsPlan, policy: Plan, ledger: DatabaseLedger) -> tuple[int, Budget]:
+def _of_statistics(plan: StatisticsPlan, policy: Plan, ledger: DatabaseLedger, settings: Settings) -> tuple[int, Budget]:
     """The queries that are served again, and the price of the others."""
+    del settings
     from privrelease.execute.answers import stored_answers
 
     stored = frozenset(stored_answers(plan, policy, ledger, None))
     return len(stored), plan.composed_of(frozenset(query.id for query in plan.queries) - stored)[0].cost
 
 
-def _of_synthetic(plan: SyntheticPlan, policy: Plan, ledger: DatabaseLedger) -> tuple[int, Budget]:
-    """True where the whole run is served again, and the price where it is not."""
+def _of_synthetic(plan: SyntheticPlan, policy: Plan, ledger: DatabaseLedger, settings: Settings) -> tuple[int, Budget]:
+    """True where the whole run is served again, and the price where it is not; the key in use decides who is held out."""
     from privrelease.dp.budget import Budget
     from privrelease.execute.synthetic.asking import stored_already
+    from privrelease.pipeline.digest_keys import key_in_use
     from privrelease.units import Epsilon
 
-    return (1, Budget(Epsilon(0))) if stored_already(plan, policy, ledger) else (0, plan.budget)
+    key = None if plan.holdout is None else key_in_use(settings.store(policy))
+    stored = stored_already(plan, policy, ledger, None if key is None else key.id)
+    return (1, Budget(Epsilon(0))) if stored else (0, plan.budget)
 
 
 #: What a release of each kind would spend now, beside what is stored.
-_PRICES: Final[tuple[tuple[str, Callable[[Any, Plan, DatabaseLedger], tuple[int, Budget]]], ...]] = (
+_PRICES: Final[tuple[tuple[str, Callable[[Any, Plan, DatabaseLedger, Settings], tuple[int, Budget]]], ...]] = (
     ("statistics", _of_statistics),
     ("synthetic", _of_synthetic),
 )

@@ -349,7 +349,7 @@ def release_sinks(loaded: LoadedPolicy, release: Any) -> tuple[Sink, ...]:  # no
 def _sinks(loaded: LoadedPolicy, release: Release) -> Iterable[Sink]:
     for output in release.output:
         kind, path = loaded.roots.sink(output)
-        yield Sink(kind, path, output.path, output.table)
+        yield Sink(kind, path, output.path, output.table, output.delimiter, output.decimal)
 
 
 def _source(

@@ -252,7 +252,7 @@ def explain_microdata(release: MicrodataPlan, words: StepWords = STEP_WORDS) -> 
         steps=tuple(_steps(release, words)),
         checks=tuple(map(check_words, release.checks)),
         attacks=() if release.attacks is None else attack_words(release.attacks),
-        outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in release.sinks),
+        outputs=tuple(sink.words for sink in release.sinks),
     )
 
 

@@ -188,9 +188,25 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """An output as the policy names it: ``path`` absolute, ``label`` as written; ``table`` for a DuckDB file."""
+    """An output as the policy names it: ``path`` absolute, ``label`` as written; ``table`` for a DuckDB file.
+
+    ``delimiter``: between two cells of a CSV file. ``decimal``: decimal sign of its numbers, another one than ``delimiter``.
+    """
 
     kind: SinkKind
     path: Path
     label: str
     table: str = "data"
+    delimiter: str = ","
+    decimal: str = "."
+
+    @property
+    def words(self) -> str:
+        """Path and kind, and the signs of a CSV file where they are not comma and point.
+
+        >>> from pathlib import Path
+        >>> Sink(SinkKind.CSV, Path("/p/a.csv"), "a.csv", delimiter=";", decimal=",").words
+        'a.csv (csv, delimiter ;, decimal ,)'
+        """
+        delimiter = "" if self.delimiter == "," else f", delimiter {'tab' if self.delimiter == chr(9) else self.delimiter}"
+        return f"{self.label} ({self.kind.value}{delimiter}{'' if self.decimal == '.' else f', decimal {self.decimal}'})"

@@ -153,6 +153,10 @@ class ManifestOutput(Document):
     bytes: Count
     rows: Count
     columns: tuple[ManifestColumn, ...]
+    delimiter: str = Field(default=",", exclude_if=lambda sign: sign == ",")
+    """The sign between two cells of a CSV file."""
+    decimal: str = Field(default=".", exclude_if=lambda sign: sign == ".")
+    """The decimal sign of numbers in a CSV file."""
 
 
 class PolicyReference(Document):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.errors import InternalError
+from privrelease.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["multinomial", "simplex", "uniforms", "unravelled", "without_impossible"]
 
 _BITS: Final = 53
-_MOST_TRIES: Final = 64
+#: Draws for rows that break no rule, for each row and beyond, and at a time.
+_MOST_DRAWS: Final = 64
+_MOST_MORE: Final = 1 << 22
+_BLOCK: Final = 1 << 17
 
 
 def uniforms(shape: int | tuple[int, ...], randomness: Randomness) -> NDArray[np.float64]:
@@ -72,15 +75,20 @@ def simplex(noisy: NDArray[np.integer], total: int, possible: NDArray[np.bool_] 
 
 
 def without_impossible(draw: Callable[[int], NDArray[np.int32]], domain: CodedDomain, rows: int) -> NDArray[np.int32]:
-    """Return rows of ``draw`` that break no rule of the domain: those that do are drawn again.
+    """Return rows of ``draw``, independent ones, given that they break no rule of the domain: those that do are drawn again.
 
-    Raises InternalError (D272) where nearly every row breaks one.
+    Raises InputError (D272) where fewer than about one row in a million breaks none: the answers are noisy, so that this tells nothing else.
     """
     found = draw(rows)
-    for _ in range(_MOST_TRIES):
-        bad = np.flatnonzero(domain.impossible(found))
-        if not len(bad):
-            return found
-        found[bad] = draw(len(bad))
-    code, message = "D272", "a model draws rows that are impossible by the policy, again and again"
-    raise InternalError(code, message)
+    kept = [found[~domain.impossible(found)]]
+    lacking, drawn = rows - len(kept[0]), rows
+    while lacking:
+        if drawn > _MOST_DRAWS * rows + _MOST_MORE:
+            code, message = "D272", "the rules leave next to no row that the model would draw"
+            hint = "remove rules of `impossible`, or choose a method that holds them in its model: histogram, mst, aim"
+            raise InputError(code, message, hint=hint)
+        many = min(_BLOCK, max(1024, lacking * drawn // max(1, rows - lacking)))
+        more = draw(many)
+        kept.append(more[~domain.impossible(more)][:lacking])
+        lacking, drawn = lacking - len(kept[-1]), drawn + many
+    return np.concatenate(kept)

@@ -25,6 +25,7 @@ from privrelease.engine.open import open_engine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.pipeline.ledger import opened
 from privrelease.pipeline.settings import Settings
+from privrelease.pipeline.spending import spendings
 from privrelease.release.digests import sha256_of
 from privrelease.release.manifest import Manifest
 
@@ -350,6 +351,19 @@ def test_a_second_run_is_served_from_the_ledger_and_draws_other_rows(tmp_path):
     assert {one.id for one in third.audit.checks} >= {"AUDIT-EARLIER-BUDGET"}
     fourth = api.run(policy).releases[0]
     assert (fourth.became, fourth.error.code) == ("failed", "L120"), "the cap is 10"
+
+
+def test_a_plan_knows_that_a_release_with_a_holdout_is_served_again(tmp_path):
+    policy = simple(tmp_path)
+    policy.write_text(policy.read_text().replace("    budget:", "    holdout: 0.25\n    budget:"), encoding="utf-8")
+    start(policy)
+    planned = api.load(policy).planned
+    (before,) = spendings(planned, planned.releases, Settings())
+    assert (before.stored, before.fits) == (0, True)
+    assert not (tmp_path / ".privrelease" / "digest.key").exists(), "a plan makes no key"
+    assert api.run(policy).releases[0].became == "published"
+    (after,) = spendings(planned, planned.releases, Settings())
+    assert (after.stored, after.spends) == (1, "epsilon 0")
 
 
 def test_no_ledger_a_dry_run_and_a_seed_publish_nothing(tmp_path):

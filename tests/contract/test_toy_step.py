@@ -406,3 +406,14 @@ def test_the_code_of_the_page_runs(policy):
     space = {"ROUND_DOWN": ROUND_DOWN}
     exec(compile(block, "add-a-transform.md", "exec"), space)
     assert space["load"](policy).releases == ("rows",)
+
+
+def test_a_threat_that_reads_missing_values_as_anything_refuses_a_step_that_does_not_say_what_it_holds(policy, monkeypatch):
+    """Released records would have to be compared with true values, and nothing says which of them a rounded one may be."""
+    wild = ("knows: [age, town],", "knows: [age, town], missing: wildcard,")
+    assert errors(edited(policy, wild)) == [("P580", 22)]
+    monkeypatch.setattr(RoundDown, "contains", True)
+    assert api.load(policy, kinds=TOYS).releases == ("rows",)
+    monkeypatch.undo()
+    edited(policy, ("knows: [age, town],", "knows: [town], missing: wildcard,"))
+    assert api.load(policy, kinds=TOYS).releases == ("rows",)

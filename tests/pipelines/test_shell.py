@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tests.pipelines.conftest import GITHUB, GITLAB, loaded
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -19,6 +26,47 @@ def reviewed(repository, policies):
         weaker=policies.passing, broken=policies.broken, gone=None, new=policies.passing.replace("id: made-up", "id: other")
     )
     return repository, base
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """A folder with a wheel of this tree, built as docs/pipelines.md says, but for the loops in C and a build environment of its own."""
+    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
+    shutil.copytree(ROOT / "privrelease", source / "privrelease", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        folder,
+        source,
+    ]
+    subprocess.run(command, check=True, env={**os.environ, "PRIVRELEASE_BUILD_LOOPS": "no"})
+    return folder
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_the_install_line_installs_the_wheel_that_lies_in_the_repository(repository, wheel, tmp_path, service):
+    if service == "github":
+        lines = {step["run"] for job in loaded(GITHUB)["jobs"].values() for step in job["steps"] if step.get("id") == "install"}
+        settings = loaded(GITHUB)["env"]
+    else:
+        lines, settings = set(loaded(GITLAB)[".privrelease"]["before_script"]), loaded(GITLAB)["variables"]
+    (line,) = lines
+    place = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
+    without = repository.shell(line, {**settings, **place})
+    assert without.returncode != 0
+    shutil.copytree(wheel, repository.folder / "wheels")
+    done = repository.shell(line, {**settings, **place})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "installed" / "privrelease" / "policy" / "loader.py").is_file()
+    assert (tmp_path / "installed" / "privrelease" / "texts" / "en" / "codes" / "P.toml").is_file()
 
 
 def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(reviewed):
@@ -44,6 +92,55 @@ def test_a_pull_request_says_what_changed_and_stops_at_a_policy_that_is_broken(r
         "actions/upload-artifact",
         "github/codeql-action/upload-sarif",
     ]
+
+
+@pytest.fixture
+def stub(repository):
+    """Put a program before others that notes its arguments and stdin, and ends with a code."""
+
+    def made(name, code):
+        program = repository.runner / "stubs" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(
+            f'#!/bin/sh\necho "$@" >> "{program}.said"\ncat >> "{program}.said"\nexit {code}\n', encoding="utf-8"
+        )
+        program.chmod(0o755)
+        return program.with_name(f"{name}.said"), f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+
+    return made
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_comment_is_posted_and_what_cannot_be_posted_stops_nothing(repository, stub, code):
+    (script,) = (step["run"] for step in loaded(GITHUB)["jobs"]["review"]["steps"] if step.get("id") == "comment")
+    said, path = stub("gh", code)
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script],
+        env={"PATH": path, "PULL": "7"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert said.read_text() == "pr comment 7 --edit-last --create-if-none --body-file review/comment.md\n"
+    assert ("::warning::" in done.stdout) is bool(code)
+
+
+@pytest.mark.parametrize("code", [0, 22])
+def test_gitlab_posts_a_note_with_a_token_that_no_argument_shows(reviewed, stub, code):
+    repository, base = reviewed
+    said, path = stub("curl", code)
+    repository = replace(repository, programs=Path(f"{Path(path.split(os.pathsep)[0])}{os.pathsep}{repository.programs}"))
+    where = {"CI_API_V4_URL": "https://example.org/api/v4", "CI_PROJECT_ID": "3", "CI_MERGE_REQUEST_IID": "7"}
+    job = repository.gitlab(
+        "privrelease-review", CI_MERGE_REQUEST_DIFF_BASE_SHA=base, PRIVRELEASE_NOTE_TOKEN="made-up", **where
+    )
+    assert job.code == 2
+    arguments, stdin = said.read_text().splitlines()
+    assert arguments.endswith("body@review/comment.md https://example.org/api/v4/projects/3/merge_requests/7/notes")
+    assert (stdin, "made-up" in arguments) == ("PRIVATE-TOKEN: made-up", False)
+    assert ("could not be posted" in job.said) is bool(code)
 
 
 def test_a_pull_request_that_weakens_and_renames_a_policy_stops_too(repository, policies):

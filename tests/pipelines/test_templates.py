@@ -53,8 +53,11 @@ def test_every_script_is_well_formed_and_takes_no_expression(script):
 def test_a_workflow_has_no_right_but_those_that_a_job_names():
     workflow = loaded(GITHUB)
     assert workflow["permissions"] == {}
-    for job in workflow["jobs"].values():
-        assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    least = {"contents": "read", "security-events": "write"}
+    assert {name: job["permissions"] for name, job in workflow["jobs"].items()} == {
+        "review": {**least, "pull-requests": "write"},
+        "release": least,
+    }
 
 
 def test_every_action_is_pinned_to_a_whole_version():
@@ -91,4 +94,4 @@ def test_the_settings_of_both_templates_are_the_same():
 def test_the_templates_install_the_version_that_they_lie_beside():
     from privrelease import __version__
 
-    assert loaded(GITHUB)["env"]["INSTALL"] == f"privrelease=={__version__}"
+    assert loaded(GITHUB)["env"]["INSTALL"] == f"wheels/privrelease-{__version__}-*.whl"

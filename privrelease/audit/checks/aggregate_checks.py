@@ -35,6 +35,7 @@ __all__ = [
     "cells_of_file",
     "data_of",
     "digest_mismatches",
+    "number_text",
     "output_facts",
     "remaining",
 ]
@@ -45,7 +46,7 @@ __all__ = [
 def cells_of_file(sink: Sink) -> tuple[list[str], list[list[object]]]:
     """Return the names of a file's columns and its lines as they are. Raises OSError, or ValueError where it is no such file."""
     if sink.kind is SinkKind.CSV:
-        lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True))
+        lines = list(csv.reader(io.StringIO(sink.path.read_text(encoding="utf-8")), strict=True, delimiter=sink.delimiter))
         return (lines[0] if lines else []), [list(line) for line in lines[1:]]
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -55,6 +56,18 @@ def cells_of_file(sink: Sink) -> tuple[list[str], list[list[object]]]:
     except pa.ArrowException as error:
         raise ValueError from error
     return table.column_names, [list(row.values()) for row in table.to_pylist()]
+
+
+def number_text(cell: object, sink: Sink) -> str | None:
+    """Return the text of a figure with the point as its decimal sign; None where it is blank. Raises ValueError: another sign than the output's."""
+    if cell is None or cell == "":
+        return None
+    text = str(cell)
+    if sink.decimal == ".":
+        return text
+    if "." in text:
+        raise ValueError
+    return text.replace(sink.decimal, ".")
 
 
 def digest_mismatches(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[str]) -> str | None:

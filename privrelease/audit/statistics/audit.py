@@ -14,7 +14,14 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, check_findings, fault, run_checks
-from privrelease.audit.checks.aggregate_checks import cells_of_file, data_of, digest_mismatches, output_facts, remaining
+from privrelease.audit.checks.aggregate_checks import (
+    cells_of_file,
+    data_of,
+    digest_mismatches,
+    number_text,
+    output_facts,
+    remaining,
+)
 from privrelease.audit.checks.charges import ledger_mismatches
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
@@ -174,18 +181,19 @@ def _read(plan: StatisticsPlan, sink: Sink) -> tuple[_Row, ...] | None:
         names, rows = cells_of_file(sink)
         if tuple(names) != plan.columns:
             return None
-        return tuple(_row(dict(zip(names, row, strict=True))) for row in rows)
+        return tuple(_row(dict(zip(names, row, strict=True)), sink) for row in rows)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _row(cells: dict[str, object]) -> _Row:
-    numbers = {name: _number(value) for name, value in cells.items() if name not in _TEXTS}
+def _row(cells: dict[str, object], sink: Sink) -> _Row:
+    numbers = {name: _number(value, sink) for name, value in cells.items() if name not in _TEXTS}
     return _Row(str(cells["query"]), str(cells["group"]), str(cells["mechanism"]), numbers)
 
 
-def _number(value: object) -> float | None:
-    return None if value is None or value == "" else float(str(value))
+def _number(value: object, sink: Sink) -> float | None:
+    text = number_text(value, sink)
+    return None if text is None else float(text)
 
 
 # ----------------------------------------------------------------------------------------------------------------------- checks

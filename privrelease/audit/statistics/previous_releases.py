@@ -12,7 +12,7 @@ from collections import Counter
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.checks.aggregate_checks import cells_of_file
+from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import earlier_check, named, set_aside, together
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.previous_releases import ComparedRelease
@@ -88,7 +88,10 @@ def _cost(one: EarlierRelease) -> Budget | None:
     try:
         names, lines = cells_of_file(one.file)
         rows = [dict(zip(names, line, strict=True)) for line in lines]
-        parts = {str(row["query"]): (str(row["epsilon"]), str(row["delta"])) for row in rows}
+        parts = {
+            str(row["query"]): (number_text(row["epsilon"], one.file) or "", number_text(row["delta"], one.file))
+            for row in rows
+        }
         return total(Budget(Epsilon(epsilon), Delta(delta or "0")) for epsilon, delta in parts.values())
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.coded_columns import DiscoveredCells
-from privrelease.relational.schema import ColumnFormat, ColumnType, SinkKind, SourceKind, TableSource
+from privrelease.relational.schema import ColumnFormat, ColumnType, FileFormat, SinkKind, SourceKind, TableSource
 
 if TYPE_CHECKING:
     from privrelease.audit.checks.charges import Charges
@@ -62,7 +62,8 @@ def read_file(sink: Sink, columns: tuple[Column, ...], engine: AuditEngine, *, m
     wanted = tuple(_as_released(column, sink) for column in columns)
     if marked:
         wanted = (replace(wanted[0], name=MARK + wanted[0].name), *wanted[1:])
-    source = TableSource("release", _KINDS[sink.kind], str(sink.path), sink.label, wanted, table=_table(sink))
+    form = FileFormat(delimiter=sink.delimiter)
+    source = TableSource("release", _KINDS[sink.kind], str(sink.path), sink.label, wanted, table=_table(sink), format=form)
     try:
         if sink.kind is not SinkKind.CSV:
             found = engine.open_release(sink, wanted).columns
@@ -89,7 +90,8 @@ def _bare(kind: ColumnType) -> ColumnType:
 def _as_released(column: Column, sink: Sink) -> Column:
     """The column as the file has it: no marks, no domain; dates of a CSV file in the declared format."""
     csv = sink.kind is SinkKind.CSV
-    form = ColumnFormat(missing=("",) if csv else (), date=column.format.date if csv else None, pivot=column.format.pivot)
+    date = column.format.date if csv else None
+    form = ColumnFormat(missing=("",) if csv else (), date=date, pivot=column.format.pivot, decimal=sink.decimal)
     return replace(column, domain=None, format=form)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from privrelease.audit.checks.aggregate_checks import cells_of_file
+from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import NO_COLUMN, across_kinds, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.previous_releases import ComparedRelease
@@ -63,10 +63,8 @@ def printed_in(sink: Sink) -> tuple[tuple[str, ...], dict[CellKeys, dict[str, Fr
     for line in lines:
         totals = str(line[len(by)] or "").split(" ")
         keys = frozenset((name, str(key)) for name, key in zip(by, line, strict=False) if name not in totals)
-        cells = line[len(by) + 1 : -1]
-        found[keys] = {
-            name: None if cell is None or cell == "" else Fraction(str(cell)) for name, cell in zip(figures, cells, strict=True)
-        }
+        cells = [number_text(cell, sink) for cell in line[len(by) + 1 : -1]]
+        found[keys] = {name: None if cell is None else Fraction(cell) for name, cell in zip(figures, cells, strict=True)}
     return by, found
 
 

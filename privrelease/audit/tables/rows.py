@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from privrelease.audit.checks.aggregate_checks import cells_of_file
+from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def read_table(plan: TablePlan, sink: Sink) -> tuple[TableRow, ...] | None:
         names, rows = cells_of_file(sink)
         if tuple(names) != tuple(name for name, _ in plan.columns):
             return None
-        return tuple(_row(plan, row) for row in rows)
+        return tuple(_row(plan, row, sink) for row in rows)
     except (OSError, ValueError, TypeError):
         return None
 
@@ -58,10 +58,11 @@ def round_half_up(value: Fraction, unit: Fraction) -> Fraction:
     return (2 * value + unit) // (2 * unit) * unit
 
 
-def _row(plan: TablePlan, cells: Sequence[object]) -> TableRow:
+def _row(plan: TablePlan, cells: Sequence[object], sink: Sink) -> TableRow:
     if len(cells) != len(plan.columns):
         raise ValueError
     width = len(plan.by)
     keys = tuple("" if key is None else str(key) for key in cells[:width])
-    figures = tuple(None if cell in {None, ""} else Fraction(str(cell)) for cell in cells[width + 1 : -1])
+    texts = (number_text(cell, sink) for cell in cells[width + 1 : -1])
+    figures = tuple(None if text is None else Fraction(text) for text in texts)
     return TableRow(keys, str(cells[width]), figures, str(cells[-1]))

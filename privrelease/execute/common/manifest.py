@@ -54,6 +54,8 @@ def manifest_of(
                 bytes=sink.path.stat().st_size,
                 rows=rows,
                 columns=tuple(columns),
+                delimiter=sink.delimiter,
+                decimal=sink.decimal,
             )
             for sink in sinks
         )

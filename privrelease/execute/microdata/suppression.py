@@ -21,6 +21,7 @@ from privrelease.disclosure.suppression.problem import Problem, Requirement, Sol
 from privrelease.engine.protocol.base import Parts
 from privrelease.errors import InputError, InternalError
 from privrelease.findings import Finding
+from privrelease.relational.treatments import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -257,6 +258,14 @@ def _check_persons(solution: Solution, pair_part: NDArray[np.uint32], rows: RowC
 _NAMED = 3
 
 
+def _cheaper(plan: MicrodataPlan, column: str) -> str:
+    """Name the column that costs most and the steps that make it cost less; what the attacker knows stays as it is."""
+    treatment = next(one.treatment for one in plan.columns if one.name == column)
+    if treatment.family is Family.GENERALISATION:
+        return f"write {column}, which costs most, coarser still (a higher `level`, a lower `top`, a larger `to`), drop it (`drop`), or raise `limit`"
+    return f"generalise {column}, which costs most (`generalise`), drop it (`drop`), or raise `limit`"
+
+
 def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: int) -> Finding | None:
     """Return a finding (R170, error) where more than the limit's share of the quasi-identifiers' cells is lost, else None.
 
@@ -276,6 +285,6 @@ def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: in
         "R170",
         f"{total} of {cells_total} cells are lost, {total - allowed} more than the limit of {float(step.limit):.6g} allows; most: {named}",
         location=step.location,
-        hint=f"generalise {costly[0][0]}, which costs most (`generalise`), leave it out, or raise `limit`",
+        hint=_cheaper(plan, costly[0][0]),
         subject=f"releases.{plan.id}",
     )

@@ -32,7 +32,7 @@ def write_statistics(figures: Sequence[ReleasedFigure], sinks: Sequence[Sink], *
     for sink in sinks:
         if sink.kind is SinkKind.DUCKDB:
             raise InputError(code="R115", message=f"{sink.label}: statistics leave as CSV or Parquet", hint="name such a file")
-        content = _csv(figures, mark) if sink.kind is SinkKind.CSV else _parquet(figures, mark)
+        content = _csv(figures, mark, sink) if sink.kind is SinkKind.CSV else _parquet(figures, mark)
         with os_errors("writing statistics"):
             write_atomically(sink.path, content)
 
@@ -49,14 +49,14 @@ def _text(value: Fraction | float | None) -> str:
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
 
 
-def _csv(figures: Sequence[ReleasedFigure], mark: str) -> bytes:
+def _csv(figures: Sequence[ReleasedFigure], mark: str, sink: Sink) -> bytes:
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\n", delimiter=sink.delimiter)
     writer.writerow([name for name, _ in COLUMNS])
     for figure in figures:
-        numbers = (figure.value, figure.low, figure.high)
-        costs = (figure.scale, figure.epsilon, figure.delta)
-        writer.writerow([figure.query, figure.group, *map(_text, numbers), mark + figure.mechanism, *map(_text, costs)])
+        given = (figure.value, figure.low, figure.high, figure.scale, figure.epsilon, figure.delta)
+        numbers = [_text(number).replace(".", sink.decimal) for number in given]
+        writer.writerow([figure.query, figure.group, *numbers[:3], mark + figure.mechanism, *numbers[3:]])
     return stream.getvalue().encode()
 
 

@@ -26,27 +26,27 @@ def write_table(columns: Sequence[tuple[str, str]], rows: Sequence[Row], sinks: 
     for sink in sinks:
         if sink.kind is SinkKind.DUCKDB:
             raise InputError(code="R115", message=f"{sink.label}: tables leave as CSV or Parquet", hint="name such a file")
-        content = _csv(columns, rows) if sink.kind is SinkKind.CSV else _parquet(columns, rows)
+        content = _csv(columns, rows, sink) if sink.kind is SinkKind.CSV else _parquet(columns, rows)
         with os_errors("writing a table"):
             write_atomically(sink.path, content)
 
 
-def _text(value: str | Fraction | None) -> str:
-    """Whole numbers without a point, others as exact decimals."""
+def _text(value: str | Fraction | None, sign: str) -> str:
+    """Whole numbers without a decimal sign, others as exact decimals."""
     if value is None or isinstance(value, str):
         return value or ""
     if value.denominator == 1:
         return str(value.numerator)
     from decimal import Context
 
-    return f"{Context(prec=40).divide(value.numerator, value.denominator).normalize():f}"
+    return f"{Context(prec=40).divide(value.numerator, value.denominator).normalize():f}".replace(".", sign)
 
 
-def _csv(columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> bytes:
+def _csv(columns: Sequence[tuple[str, str]], rows: Sequence[Row], sink: Sink) -> bytes:
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\n", delimiter=sink.delimiter)
     writer.writerow([name for name, _ in columns])
-    writer.writerows([_text(value) for value in row] for row in rows)
+    writer.writerows([_text(value, sink.decimal) for value in row] for row in rows)
     return stream.getvalue().encode()
 
 

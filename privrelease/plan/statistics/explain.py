@@ -146,7 +146,7 @@ def explain_statistics(plan: StatisticsPlan) -> StatisticsExplanation:
         budget=_cost(str(plan.budget.epsilon), _decimal(plan.budget.delta.value)),
         spends=_cost(str(cost.epsilon), _decimal(cost.delta.value)),
         queries=tuple(_query(query) for query in plan.queries),
-        outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
+        outputs=tuple(sink.words for sink in plan.sinks),
         composition=_composition(plan),
         checks=tuple(map(check_words, plan.checks)),
     )

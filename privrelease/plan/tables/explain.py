@@ -59,7 +59,7 @@ def explain_table(plan: TablePlan) -> TableExplanation:
         cells=plan.layout.size,
         rules=tuple(_rules(plan)),
         rows="" if plan.where is None else ", of the rows where the filter holds",
-        outputs=tuple(f"{sink.label} ({sink.kind.value})" for sink in plan.sinks),
+        outputs=tuple(sink.words for sink in plan.sinks),
         checks=tuple(map(check_words, plan.checks)),
     )
 

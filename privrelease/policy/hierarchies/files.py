@@ -72,8 +72,7 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
         if path.stat().st_size > _LONGEST:
             message = f"{written} is longer than a hierarchy of {_LONGEST // 2**20} MiB"
             raise _Unreadable(Fault("P571", message, key, "list values in fewer bytes, or use a closed form such as `widths`"))
-        reader = csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
-        found = [(reader.line_num, line) for line in reader]
+        found = _split(path.read_text(encoding="utf-8-sig"), delimiter)
     except PathFault as fault:
         raise _Unreadable(Fault(fault.code, fault.message, key, fault.hint)) from None
     except (OSError, UnicodeDecodeError, csv.Error, TypeError):
@@ -88,6 +87,16 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
     if not found:
         raise _Unreadable(Fault("P571", f"{written} holds no line", key, "list a value and its labels in each line"))
     return found
+
+
+def _split(text: str, delimiter: str) -> _Lines:
+    """Return the cells of each line with its number, as :mod:`csv` reads them. Raises csv.Error, TypeError."""
+    lines = text.split("\n")
+    long = max(map(len, lines)) > csv.field_size_limit()  # perhaps one cell, which csv refuses
+    if long or len(delimiter) != 1 or delimiter in '\n"' or any(sign in text for sign in '"\r\0'):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        return [(reader.line_num, line) for line in reader]
+    return [(number, line.split(delimiter) if line else []) for number, line in enumerate(lines, 1)]
 
 
 def listed_tree(written: str, roots: Roots, delimiter: str, *, heading: bool) -> tuple[Tree | None, list[Fault]]:
@@ -201,6 +210,9 @@ def parents_tree(
         lines = _lines(written, roots, key, delimiter, heading=heading)
     except _Unreadable as error:
         return None, [error.fault]
+    tree = _sound_parents([cells for _, cells in lines])
+    if tree is not None:
+        return tree, []
     faults = []
     odd = [line for line, cells in lines if len(cells) != 2 or not all(cells)]
     if odd:
@@ -224,6 +236,30 @@ def parents_tree(
     if faults:
         return None, faults
     return Tree(tuple(chains), tuple(zip(*chains.values(), strict=True))), []
+
+
+def _sound_parents(rows: list[list[str]]) -> Tree | None:
+    """Return the tree of lines in which nothing is wrong, else None. By whole levels: a long file is looked at line by line only where something is."""
+    if set(map(len, rows)) != {2}:
+        return None
+    children, above = zip(*rows, strict=True)
+    parent, inner = dict(zip(children, above, strict=True)), set(above)
+    if len(parent) < len(rows) or "" in parent or "" in inner:
+        return None
+    leaves = at = tuple(child for child in children if child not in inner)
+    levels: list[tuple[str, ...]] = []
+    distinct, total = set(leaves), len(parent.keys() | inner)
+    names = len(distinct)
+    while distinct and distinct <= parent.keys():
+        at = tuple(map(parent.__getitem__, at))
+        distinct = set(at)
+        levels.append(at)
+        names += len(distinct)
+        if names > total:  # every name has one level, but in a ring
+            return None
+    if not levels or names != total or not distinct.isdisjoint(parent):
+        return None
+    return Tree(leaves, tuple(levels))
 
 
 def _twice(written: str, lines: Sequence[tuple[int, str]], what: str, key: tuple[str, ...]) -> list[Fault]:

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, held, kept_apart
+from privrelease.policy.language.datasets import Character  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.generalisation import CodeStep, GeneraliseStep, RoundStep
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
@@ -155,6 +156,10 @@ class OutputSpec(Frozen):
     """The kind of file; follows the suffix where it is not given."""
     table: Identifier = "data"
     """The name of the table in a DuckDB file."""
+    delimiter: Character = ","
+    """The sign between two cells of a CSV file: comma, semicolon, bar or tab."""
+    decimal: Annotated[Literal[".", ","], CHOICE] = "."
+    """The decimal sign of numbers in a CSV file; texts stay as they are, labels of hierarchies too."""
 
 
 def outputs(value: object) -> object:

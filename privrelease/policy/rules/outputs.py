@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING
 
 from privrelease.policy.text.messages import shown
 from privrelease.policy.validation.paths import PathFault, companions
+from privrelease.relational.schema import SinkKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
+    from privrelease.policy.language.releases import OutputSpec
     from privrelease.policy.rules.rule_context import RuleContext
 
 __all__ = ["output_rules"]
 
 _ELSEWHERE = "publish somewhere else"
+_DELIMITERS = (",", ";", "|", "\t")
 _BESIDE = ("manifest", "report")
 
 
@@ -44,15 +47,31 @@ def output_rules(reading: RuleContext) -> Iterator[Finding]:
         for index, spec in enumerate(release.output):
             path = ("releases", number, "output", index, "path")
             try:
-                _, target = reading.roots.sink(spec)
+                kind, target = reading.roots.sink(spec)
             except PathFault as fault:
                 yield reading.error(fault.code, fault.message, *path, hint=fault.hint)
                 continue
             output = _Output(path, spec.path, target, release.id, index == 0)
             found = [*_among(reading, output, seen), *_overwrites(reading, output, sources)]
             yield from found or _on_disk(reading, output)
+            yield from _signs(reading, spec, kind, path[:-1])
             seen.append(output)
     yield from _beside(reading, seen)
+
+
+def _signs(reading: RuleContext, spec: OutputSpec, kind: SinkKind, place: tuple[str | int, ...]) -> Iterator[Finding]:
+    """Yield a finding where the signs of a CSV file are those of another kind of file, or one sign has two meanings."""
+    given = [key for key in ("delimiter", "decimal") if key in spec.model_fields_set]
+    if kind is not SinkKind.CSV:
+        for key in given:
+            message = f"a {kind.value} file has no {key}"
+            yield reading.error("P745", message, *place, key, hint=f"remove `{key}`, or publish a CSV file")
+    elif spec.delimiter not in _DELIMITERS:
+        message = f"no CSV file is cut into cells by {shown(spec.delimiter)}"
+        yield reading.error("P744", message, *place, "delimiter", hint='write "," or ";" or "|" or "\\t"')
+    elif spec.delimiter == spec.decimal:
+        message = f"delimiter and decimal sign are both {shown(spec.decimal)}"
+        yield reading.error("P744", message, *place, given[-1], hint='write `delimiter: ";"` where the decimal sign is a comma')
 
 
 def _among(reading: RuleContext, output: _Output, seen: list[_Output]) -> Iterator[Finding]:

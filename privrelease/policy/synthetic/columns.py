@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.statistics.query_errors import Fault, fail
 from privrelease.policy.text.messages import shown
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, step_of
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, step_of, value_of
 from privrelease.relational.patterns import PatternFault, parse_pattern
 from privrelease.relational.schema import ColumnType, Role
 
@@ -27,6 +28,8 @@ __all__ = ["MadeColumn", "cells_of", "date_like", "made_column"]
 
 _RANGED: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
 _TEXTS: Final = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
+#: The first year that a date format can say.
+_FIRST_YEAR: Final = 1000
 #: Most cells of one column.
 _MOST_VALUES: Final = 1_000_000
 
@@ -120,8 +123,24 @@ def _binned(column: str, spec: ColumnSpec, bins: BinsSpec | None) -> BinnedCells
             column,
             hint="widen the range, or use a finer grid",
         )
+    _check_written(name, spec, (first, last))
     starts = _starts(column, spec, bins, grid, (first, last))
     return BinnedCells(column, spec.type, grid, starts, last)
+
+
+def _check_written(name: str, spec: ColumnSpec, ends: tuple[int, int]) -> None:
+    """Refuse dates that are not read as they are written: with a format, a year below 1000 is none."""
+    written = spec.format is not None and spec.format.date is not None
+    if written and spec.type in {ColumnType.DATE, ColumnType.DATETIME}:
+        first = value_of(ends[0], spec.type, Fraction(1))
+        if isinstance(first, date) and first.year < _FIRST_YEAR:
+            message = f"the range of {name} begins before the year {_FIRST_YEAR}, and dates of a format are read from there on"
+            fail(
+                "P701",
+                message,
+                "columns",
+                hint=f"begin the domain of {name} in {_FIRST_YEAR} or later, or leave out its format",
+            )
 
 
 def _starts(column: str, spec: ColumnSpec, bins: BinsSpec | None, grid: Fraction, ends: tuple[int, int]) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from math import floor, prod
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.relational.coded_columns import BinnedCells, ListedCells, value_of
+from privrelease.dp.envelope import MOST_CELLS
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, value_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType
 from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from privrelease.relational.coded_columns import CellsOf
     from privrelease.relational.filters import Filter, Value
 
-__all__ = ["MOST_RULE_CELLS", "ZeroFault", "coded_domain"]
+__all__ = ["MOST_RULE_CELLS", "ZeroFault", "check_rules", "coded_domain"]
 
 #: Most cells of the columns of one rule.
 MOST_RULE_CELLS: Final = 100_000
@@ -39,6 +40,40 @@ def coded_domain(columns: Sequence[CellsOf], impossible: Sequence[Filter] = ()) 
     coded = tuple(CodedColumn(one.column, one.labels, isinstance(one, BinnedCells)) for one in ordered)
     zeros = tuple(_zero(number, rule, ordered) for number, rule in enumerate(impossible))
     return CodedDomain(coded, zeros)
+
+
+def check_rules(columns: Sequence[CellsOf], impossible: Sequence[Filter]) -> None:
+    """See that the rules are about whole cells and leave one, whatever values are discovered, before anything is spent. Raises ZeroFault.
+
+    Of a column whose values are not known, stand-ins are tried between which no comparison of a rule can change: each text that a rule
+    names, the one right after it, and the empty one. A cell is left for certain where one is left without any discovered value.
+    """
+    coded_domain([_stand_ins(one, impossible) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
+    domain = coded_domain([one.found(()) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
+    for places in _related([set(zero.columns) for zero in domain.zeros]):
+        if prod(domain.sizes[place] for place in places) > MOST_CELLS:
+            continue  # each method looks again, at what it holds
+        possible = domain.possible(places)
+        if possible is not None and not possible.any():
+            last = max(number for number, zero in enumerate(domain.zeros) if set(zero.columns) <= set(places))
+            unknown = sorted(one.column for one in columns if isinstance(one, DiscoveredCells))
+            where = f" where no value of {unknown[0]} is found" if unknown else ""
+            hint = "remove one of them" + (": values that are not found count as missing" if unknown else "")
+            raise ZeroFault(last, f"and those before it leave no cell that is possible{where}", hint)
+
+
+def _stand_ins(column: DiscoveredCells, rules: Sequence[Filter]) -> ListedCells:
+    texts = [str(value) for rule in rules for value in _literals(rule, column.column)]
+    return column.found(tuple({"", *texts, *(f"{text}\0" for text in texts)}))
+
+
+def _related(parts: list[set[int]]) -> list[list[int]]:
+    """Columns that rules bring together."""
+    found: list[set[int]] = []
+    for part in parts:
+        apart = [one for one in found if not one & part]
+        found = [*apart, part.union(*(one for one in found if one & part))]
+    return [sorted(one) for one in found]
 
 
 def _zero(number: int, rule: Filter, columns: Sequence[CellsOf]) -> StructuralZero:

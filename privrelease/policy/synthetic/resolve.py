@@ -18,7 +18,7 @@ from privrelease.policy.rules.filter_values import declared_values, unknown_text
 from privrelease.policy.statistics.queries import dataset_faults
 from privrelease.policy.statistics.query_errors import Fault, FaultError, fail
 from privrelease.policy.synthetic.columns import cells_of, date_like, made_column
-from privrelease.policy.synthetic.domain import ZeroFault, coded_domain
+from privrelease.policy.synthetic.domain import ZeroFault, check_rules, coded_domain
 from privrelease.policy.text.messages import shown
 from privrelease.relational.filters import FilterFault, columns_of, parse_filter
 from privrelease.synthesis.method import Held
@@ -116,12 +116,9 @@ def _whole(
         fail("P717", message, "columns", hint=f"use coarser bins or fewer columns{f', or method {others}' if others else ''}")
     try:
         domain = coded_domain(columns, impossible)
+        check_rules(columns, impossible)
     except ZeroFault as fault:
         fail("P716", f"the rule {fault.message}", "impossible", fault.rule, hint=fault.hint)
-    for places in {zero.columns for zero in domain.zeros}:
-        possible = domain.possible(places)
-        if possible is not None and not possible.any():
-            fail("P716", "the rules leave no cell that is possible", "impossible", hint="remove one of them")
     setting = Setting(Contribution(1), Neighbours(release.neighbours))
     spent = sum((one.rho.value for one in discoveries), Fraction(0))
     loss = reserved.epsilon if reserved.epsilon.value else Rho(reserved.rho.value - spent)

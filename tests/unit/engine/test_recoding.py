@@ -15,7 +15,17 @@ import privrelease.engine.duckdb.writing.recoding as recoding
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, Recode
 from privrelease.errors import InputError, InternalError
-from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from privrelease.relational.schema import (
+    Column,
+    ColumnFormat,
+    ColumnType,
+    Domain,
+    Role,
+    Sink,
+    SinkKind,
+    SourceKind,
+    TableSource,
+)
 
 N = 5_000
 TYPES = {
@@ -216,3 +226,19 @@ def test_values_of_every_type_are_told_from_and_matched_with_every_form_that_the
 def test_texts_of_numbers_are_the_numbers_however_they_are_written_beside_doubles():
     codes, _ = in_one_coding([encoded(pa.chunked_array([one])) for one in (pa.array([1.0, 2.5]), pa.array(["2.50", "1"]))])
     assert [one.tolist() for one in codes] == [[1, 2], [2, 1]]
+
+
+def test_values_of_rows_that_were_left_out_are_asked_for_no_label(engine, tmp_path):
+    pq.write_table(pa.table({"town": pa.array(["Ae", "Be", "Zz", None, "Be"])}), tmp_path / "left.parquet")
+    inside = Domain(values=("Ae", "Be"), outside="drop")
+    declared = Column("town", ColumnType.CATEGORY, Role.QUASI, domain=inside, format=ColumnFormat(missing=()))
+    staged = engine.stage(TableSource("d", SourceKind.PARQUET, str(tmp_path / "left.parquet"), "left.parquet", (declared,)))
+    asked = []
+
+    def first_letter(values):
+        asked.extend(values.to_pylist())
+        return pc.utf8_slice_codeunits(values, 0, 1)
+
+    made = engine.recode(staged, (of("town", first_letter),))
+    assert sorted(asked) == ["Ae", "Be"]
+    assert written(engine, made, tmp_path) == [{"town": "A"}, {"town": "B"}, {"town": None}, {"town": "B"}]

@@ -14,9 +14,10 @@ from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError
 from privrelease.execute.common.scope import engine_settings
 from privrelease.execute.microdata.forecast import forecast
+from privrelease.execute.microdata.suppression import limit_exceeded
 from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
-from privrelease.relational.treatments import Pseudonym
+from privrelease.relational.treatments import AS_IS, Pseudonym, Recoded
 from privrelease.release.runs import RunState
 
 COLUMNS = (
@@ -121,11 +122,26 @@ def test_an_exceeded_limit_says_by_how_much_and_which_columns_cost_most(desk):
     parked = desk.run(plan)
     (finding,) = parked.findings
     assert finding.code == "R170"
-    assert re.fullmatch(r"generalise \w+, which costs most \(`generalise`\), leave it out, or raise `limit`", finding.hint)
+    assert re.fullmatch(
+        r"generalise \w+, which costs most \(`generalise`\), drop it \(`drop`\), or raise `limit`", finding.hint
+    )
     assert finding.message == "4 of 12 cells are lost, 3 more than the limit of 0.1 allows; most: region 2, sex 2"
     assert desk.store.record(parked.run.id).state is RunState.PARKED
     met = desk.plan(plan.source, threats=plan.threats, suppress=SuppressStep(limit=Fraction(4, 12)))
     assert desk.run(met).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("treatment", "begins"), [(AS_IS, "generalise region,"), (Recoded(None), "write region, which costs most, coarser still")]
+)
+def test_the_hint_names_the_column_that_costs_most_and_a_step_that_it_does_not_have_yet(desk, treatment, begins):
+    plan = desk.plan(
+        desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)], suppress=SuppressStep(limit=Fraction("0.1"))
+    )
+    plan = replace(plan, columns=tuple(replace(one, treatment=treatment) for one in plan.columns))
+    finding = limit_exceeded(plan, {"sex": 1, "region": 3}, 12)
+    assert finding.hint.startswith(begins)
+    assert finding.hint.endswith("drop it (`drop`), or raise `limit`")
 
 
 @pytest.mark.parametrize("environment", [{}, {"PSEUDONYM_KEY": ""}, {"PSEUDONYM_KEY": "short-secret"}])

@@ -18,13 +18,15 @@ from privrelease.plan.build import BUILDERS
 from privrelease.plan.explain import EXPLAINERS
 from privrelease.plan.model import MicrodataPlan
 from privrelease.plan.statistics.plan import StatisticsPlan
+from privrelease.plan.synthetic.plan import SyntheticPlan
 from privrelease.plan.tables.plan import TablePlan
 from privrelease.policy.language.releases import MicrodataRelease
 from privrelease.policy.language.statistics import StatisticsRelease
+from privrelease.policy.language.synthetic import SyntheticRelease
 from privrelease.policy.language.tables import TableRelease
 
 ROOT = Path(__file__).resolve().parents[3] / "privrelease"
-NAMES = ("microdata", "statistics", "table")
+NAMES = ("microdata", "statistics", "table", "synthetic")
 
 
 def manifest(*, privacy: object, columns: tuple[str, ...]) -> SimpleNamespace:
@@ -33,9 +35,9 @@ def manifest(*, privacy: object, columns: tuple[str, ...]) -> SimpleNamespace:
 
 
 def test_every_kind_of_the_policy_is_planned_explained_and_worked_on_in_one_order():
-    models = (MicrodataRelease, StatisticsRelease, TableRelease)
+    models = (MicrodataRelease, StatisticsRelease, TableRelease, SyntheticRelease)
     assert tuple(get_args(model.model_fields["kind"].annotation)[0] for model in models) == NAMES
-    assert tuple(plan.kind for plan in (MicrodataPlan, StatisticsPlan, TablePlan)) == NAMES
+    assert tuple(plan.kind for plan in (MicrodataPlan, StatisticsPlan, TablePlan, SyntheticPlan)) == NAMES
     for names in ([name for name, _ in BUILDERS], [name for name, _ in EXPLAINERS], [kind.name for kind in KINDS]):
         assert tuple(names) == NAMES
 
@@ -43,7 +45,7 @@ def test_every_kind_of_the_policy_is_planned_explained_and_worked_on_in_one_orde
 def test_a_kind_is_found_by_the_word_of_its_plan_and_an_unknown_one_is_refused():
     assert [kind_of(SimpleNamespace(kind=name)).name for name in NAMES] == list(NAMES)
     with pytest.raises(KeyError):
-        kind_of(SimpleNamespace(kind="synthetic"))
+        kind_of(SimpleNamespace(kind="simulated"))
 
 
 def test_a_kind_that_only_a_caller_knows_is_found_among_those_that_are_given():
@@ -68,7 +70,7 @@ def test_a_manifest_is_of_exactly_one_kind(privacy, columns, name):
 
 
 def test_only_what_spends_is_accounted_for_and_only_rows_are_led_back_and_forecast():
-    assert [kind.name for kind in KINDS if kind.accounted] == ["statistics"]
+    assert [kind.name for kind in KINDS if kind.accounted] == ["statistics", "synthetic"]
     assert [kind.name for kind in KINDS if kind.row_map] == ["microdata"]
     assert [kind.name for kind in KINDS if kind.forecast is not None] == ["microdata", "table"]
 

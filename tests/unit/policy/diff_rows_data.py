@@ -465,6 +465,13 @@ RELEASES: list[Row] = [
     *data(f"{OUT}.[].path", "[{path: out/m.csv}]", "[{path: out/n.csv}]", "altered B"),
     *data(f"{OUT}.[].format", "[{path: out/m, format: csv}]", "[{path: out/m, format: parquet}]", "altered B"),
     *data(f"{OUT}.[].table", "[{path: out/m.duckdb}]", "[{path: out/m.duckdb, table: x}]", "altered B"),
+    *data(f"{OUT}.[].delimiter", "[{path: out/m.csv}]", "[{path: out/m.csv, delimiter: ';'}]", "altered B"),
+    *data(
+        f"{OUT}.[].decimal",
+        "[{path: out/m.csv, delimiter: ';'}]",
+        "[{path: out/m.csv, delimiter: ';', decimal: ','}]",
+        "altered B",
+    ),
     *data(f"{M}.recipients", "[u]", "[u, v]", "added W more W fewer W removed W", given=GIVEN_TO),
     *data(f"{M}.recipients", "[u, v]", "[v, u]", "reordered N", given=GIVEN_TO),
     *data(f"{M}.recipients_hold_previous", "false", "true", "on S off W"),

@@ -64,6 +64,13 @@ def of(release: str) -> list[Row]:
         *figures(f"{at}.output.[].path", "[{path: out/x.csv}]", "[{path: out/y.csv}]", "altered B"),
         *figures(f"{at}.output.[].format", "[{path: out/x, format: csv}]", "[{path: out/x, format: parquet}]", "altered B"),
         *figures(f"{at}.output.[].table", "[{path: out/x.csv}]", "[{path: out/x.csv, table: x}]", "altered B"),
+        *figures(f"{at}.output.[].delimiter", "[{path: out/x.csv}]", "[{path: out/x.csv, delimiter: ';'}]", "altered B"),
+        *figures(
+            f"{at}.output.[].decimal",
+            "[{path: out/x.csv, delimiter: ';'}]",
+            "[{path: out/x.csv, delimiter: ';', decimal: ','}]",
+            "altered B",
+        ),
         *figures("releases.new", FIGURES["releases"][release] | {"output": "out/new.csv"}, None, "added W removed B"),
     ]
 

@@ -50,6 +50,13 @@ SYNTHETIC: list[Row] = [
     *made(f"{Y}.output.[].path", "[{path: out/x.csv}]", "[{path: out/y.csv}]", "altered B"),
     *made(f"{Y}.output.[].format", "[{path: out/x, format: csv}]", "[{path: out/x, format: parquet}]", "altered B"),
     *made(f"{Y}.output.[].table", "[{path: out/x.csv}]", "[{path: out/x.csv, table: x}]", "altered B"),
+    *made(f"{Y}.output.[].delimiter", "[{path: out/x.csv}]", "[{path: out/x.csv, delimiter: ';'}]", "altered B"),
+    *made(
+        f"{Y}.output.[].decimal",
+        "[{path: out/x.csv, delimiter: ';'}]",
+        "[{path: out/x.csv, delimiter: ';', decimal: ','}]",
+        "altered B",
+    ),
     *made("releases.new", SYNTHETIC_BASE["releases"]["y"] | {"output": "out/new.csv"}, None, "added W removed B"),
     *made(f"{Y}.from", "patients", "other", "altered W"),
     # a column more is one more thing that rows say of persons

@@ -50,6 +50,7 @@ def one(base: Base, key: str, first: str, second: str, verdicts: str) -> list[Ro
 
 #: The budget stays, so that none is weaker; another grid or network is other data to whoever relies on it.
 SYNTHETIC_GRIDS = [
+    *one(GRID, "method", "dpcocgen", "privbayes", "altered B"),
     *one(GRID, "split", "0.25", "0.5", "added B removed B raised B lowered B"),
     *one(GRID, "max_cells", "12", "144", "added B removed B raised B lowered B"),
     *one(GRID, "refine", "false", "true", "added B removed B on B off B"),

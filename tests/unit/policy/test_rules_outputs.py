@@ -173,6 +173,29 @@ RULES = [
         ((OUT, "data/patients/r.csv"),),
     ),
     Rule(
+        "one sign between cells and in numbers",
+        ((OUT, "{path: out/a.csv, decimal: ','}"),),
+        [
+            'p.yaml:27:40: P744 delimiter and decimal sign are both ,\nhint: write `delimiter: ";"` where the decimal sign is a comma',
+        ],
+        ((OUT, "{path: out/a.csv, decimal: ',', delimiter: ';'}"),),
+    ),
+    Rule(
+        "no sign of any csv file",
+        ((OUT, "{path: out/a.csv, delimiter: /}"),),
+        ["""p.yaml:27:42: P744 no CSV file is cut into cells by /\nhint: write "," or ";" or "|" or "\\t\""""],
+        ((OUT, '{path: out/a.csv, delimiter: "\\t"}'),),
+    ),
+    Rule(
+        "signs of a csv file for another kind",
+        ((OUT, "[{path: out/a.parquet, delimiter: ';'}, {path: out/a.duckdb, decimal: '.'}]"),),
+        [
+            "p.yaml:27:47: P745 a parquet file has no delimiter\nhint: remove `delimiter`, or publish a CSV file",
+            "p.yaml:27:83: P745 a duckdb file has no decimal\nhint: remove `decimal`, or publish a CSV file",
+        ],
+        ((OUT, "[{path: out/a, format: csv, delimiter: '|'}, {path: out/a.parquet}]"),),
+    ),
+    Rule(
         "one output inside another",
         ((OUT, "[out.csv, out.csv/b.csv]"),),
         [

@@ -104,6 +104,22 @@ BAD = [
         "leave no cell that is possible",
         "impossible",
     ),
+    ({"impossible": "[\"area = 'north' AND age >= 75\"]"}, "P716", "holds for a part of a bin", "impossible"),
+    (
+        {"impossible": '["area IS NULL"]'},
+        "P716",
+        "leave no cell that is possible where no value of area is found",
+        "impossible",
+    ),
+    (
+        {
+            "impossible": "[\"sex = 'F' AND (age < 50 OR age IS NULL)\", \"age >= 50 AND (area = 'x' OR area <> 'x' OR area IS NULL)\", "
+            "\"(sex = 'M' OR sex IS NULL) AND (area = 'x' OR area <> 'x' OR area IS NULL)\"]"
+        },
+        "P716",
+        "leave no cell that is possible",
+        "impossible",
+    ),
     ({"columns": "[age, sex, area, code, glucose, born]", "bins": None}, "P717", "holds at most 10000000", "columns"),
     ({"rows": "0"}, "P718", "must be a whole number of at least 1, or noisy, got 0", "rows"),
     ({"rows": "1.5"}, "P718", "got 1.5", "rows"),
@@ -146,3 +162,16 @@ def test_persons_with_several_rows_are_refused(folder: Folder) -> None:
 def test_made_direct_identifiers_are_allowed(folder: Folder) -> None:
     columns, make = "[id, age, sex, area, code]", '{id: {pattern: "P[0-9]{6}"}, code: {pattern: "[0-9]{3}", unique: true}}'
     assert folder.check(policy(columns=columns, make=make)) == []
+
+
+def test_rules_over_values_that_are_not_known_yet_are_allowed(folder: Folder) -> None:
+    assert folder.check(policy(impossible="[\"area = 'north' AND age >= 80\", \"area < 'm' AND sex = 'F'\"]")) == []
+
+
+def test_dates_of_a_format_begin_where_they_can_be_read(folder: Folder) -> None:
+    head = HEAD.replace("domain: [2000-01-01, 2009-12-31]", "domain: [0001-01-01, 2009-12-31], format: {date: '%Y-%m-%d'}")
+    asked = {"columns": "[born, sex, area, code]", "bins": "{born: {width: 100000}}", "impossible": None}
+    findings = folder.check(policy(head, **asked))
+    assert [one.split(" ", 2)[1] for one in findings] == ["P701"]
+    assert "begins before the year 1000" in findings[0]
+    assert folder.check(policy(head.replace(", format: {date: '%Y-%m-%d'}", ""), **asked)) == []

@@ -12,10 +12,11 @@ from scipy import stats
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution, Neighbours
-from privrelease.errors import PolicyError
-from privrelease.synthesis.domain import StructuralZero
+from privrelease.errors import InputError, PolicyError
+from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
 from privrelease.synthesis.method import Held
 from privrelease.synthesis.privbayes import PRIVBAYES, Conditional, NetworkModel, most_parents, useful_parents
+from privrelease.synthesis.sampling import without_impossible
 from privrelease.units import Epsilon, Rho
 
 THETA = {"theta": "4", "degree": None}
@@ -184,3 +185,20 @@ def test_more_marginals_than_can_be_counted_are_refused(domain):
 
 def test_parents_are_limited_by_the_marginals_of_many_columns():
     assert [most_parents(columns, None) for columns in (1, 2, 5, 20, 30, 99)] == [0, 1, 4, 3, 2, 1]
+
+
+def test_few_possible_rows_are_drawn_from_among_many_that_are_not():
+    """One row in 500 is possible: of so few, 64 draws for each row would leave nearly all undone."""
+    mask = np.ones(500, np.bool_)
+    mask[7] = False
+    domain = CodedDomain((CodedColumn("a", tuple(map(str, range(500)))),), (StructuralZero((0,), mask),))
+    made = np.random.default_rng(1)
+    rows = without_impossible(lambda many: made.integers(0, 500, (many, 1)).astype(np.int32), domain, 300)
+    assert rows.tolist() == [[7]] * 300
+
+
+def test_rules_that_leave_no_row_of_the_model_are_an_error_of_the_policy():
+    domain = CodedDomain((CodedColumn("a", ("x", "y")),), (StructuralZero((0,), np.array([True, False])),))
+    with pytest.raises(InputError, match="next to no row") as caught:
+        without_impossible(lambda many: np.zeros((many, 1), np.int32), domain, 3)
+    assert caught.value.code == "D272"

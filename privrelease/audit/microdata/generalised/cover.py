@@ -46,7 +46,8 @@ class Cover:
     ``under``: (d, t + 1) int64, the labels that each value is under, 0 for none; d is 1 where labels are of one level. ``ends``: (2, v + 1) float64
     where values are ordered, a label holds numbers from its first end to below its second (infinite where it is open; one number where both are
     the same), and labels ascend; ``numbers``: (t + 1,) float64, those of the values; None for names. ``steps``: for names, the groups at each level of the hierarchy, the finest first, that each value, (levels, t + 1), and each label, (levels, v + 1), is in;
-    0 for a level that is finer than the label. ``lacking``: (t + 1,) bool, values for which the hierarchy has no label at all.
+    0 for a level that is finer than the label; ``own``: (v + 1,) the level of each label, 0 for a value, -1 for what is no label.
+    ``lacking``: (t + 1,) bool, values for which the hierarchy has no label at all.
     """
 
     under: NDArray[np.int64]
@@ -59,6 +60,7 @@ class Cover:
     ends: NDArray[np.float64] | None = None
     numbers: NDArray[np.float64] | None = None
     steps: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    own: NDArray[np.int64] | None = None
 
     @property
     def finest(self) -> NDArray[np.int64]:

@@ -210,6 +210,7 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
         [np.concatenate(([0], np.asarray(pc.index_in(layer, placed).fill_null(-1), np.int64) + 1)) for _, layer in layers]
     )
     numbers = _numbers(values)
+    own = None if kind.steps is None else np.concatenate(([0], _by_level(declared, placed)))
     if ends is not None:
         ends = np.concatenate((np.full((2, 1), np.nan), ends[:, order]), axis=1)
     return Cover(
@@ -220,7 +221,8 @@ def coverer(declared: object, values: Any, labels: Any, domain: Domain | None) -
         _levels(declared) if isinstance(declared, Generalised) else None,
         ends,
         None if ends is None else numbers,
-        _steps(declared, kind, values, placed),
+        _steps(declared, kind, values, placed, own),
+        own,
     ), order
 
 
@@ -243,14 +245,15 @@ def _steps(
     kind: _Kind,
     values: Any,  # noqa: ANN401  Arrow has no types
     labels: Any,  # noqa: ANN401  Arrow has no types
+    own: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     import pyarrow as pa
 
-    if kind.steps is None:
+    if kind.steps is None or own is None:
         return None
     sides = [
         kind.steps(declared.form, side, levels)
-        for side, levels in ((values, np.zeros(len(values), np.int64)), (labels, _by_level(declared, labels)))
+        for side, levels in ((values, np.zeros(len(values), np.int64)), (labels, own[1:]))
     ]
     found: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
     for ours, theirs in zip(*sides, strict=True):

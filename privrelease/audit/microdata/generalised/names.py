@@ -230,15 +230,22 @@ def prefix_under(declared: Generalised, source: Any, released: Any) -> Any:  # n
 
 
 def prefix_steps(form: Prefixes, values: Any, levels: Any) -> list[Any]:  # noqa: ANN401  Arrow has no types
-    """As :func:`tree_steps`: the first characters at each level, then the tree's. An area of few persons is in no group but its own."""
+    """As :func:`tree_steps`: the first characters at each level, then the tree's. Areas of few persons are one group at every level."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     texts, none = values.cast(pa.string()), pa.scalar(None, pa.string())
     own = np.asarray(levels)
+    together = np.zeros(len(texts), np.bool_)
+    if form.small is not None:
+        areas = pc.utf8_slice_codeunits(texts, 0, form.lengths[0])
+        few = _true(pc.is_in(areas, pa.array(sorted(form.small.small), pa.string())))
+        together = np.where(own == 0, few, _true(pc.equal(texts, form.small.label)))
     starts = []
     for level, kept in enumerate(form.lengths, 1):
-        starts.append(pc.if_else(pa.array(own <= level), pc.utf8_slice_codeunits(texts, 0, kept), none))
+        # no text is empty, so that this is the beginning of none
+        begin = pc.if_else(pa.array(together), pa.scalar("", pa.string()), pc.utf8_slice_codeunits(texts, 0, kept))
+        starts.append(pc.if_else(pa.array(own <= level), begin, none))
     if form.then is None:
         return starts
     short = pc.if_else(pa.array(own <= len(form.lengths)), pc.utf8_slice_codeunits(texts, 0, form.lengths[-1]), texts)

@@ -83,7 +83,7 @@ def with_labels(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifier
     tables = [after] if before is None else [before, after]
     fitted = {name: _fitted(one, labels[name], max(_most(table, name) for table in tables)) for name, one in ladders.items()}
     spread_after, names = spread(after, fitted)
-    spread_before = None if before is None else spread(before, fitted)[0]
+    spread_before = None if before is None else spread(before, {name: _under_no_finer(one) for name, one in fitted.items()})[0]
     persons = evidence.person_after
     if persons is not None and ladders:
         apart, _ = spread(persons.table, {name: one[:, : 1 + _most(persons.table, name)] for name, one in ladders.items()})
@@ -127,9 +127,20 @@ def _ladder(evidence: Evidence, column: ReleasedColumn, labels: Any, verifiers: 
         placed[:, 1 + order] = cover.ends[:, 1:]
         return ladder_of_sets(placed)
     assert cover.steps is not None
-    rungs = cover.steps[1][::-1]
-    leaf = np.where((rungs[-1] == 0) & (np.arange(rungs.shape[1]) > 0) & ~rungs.any(axis=0), np.arange(rungs.shape[1]), 0)
-    return np.concatenate((rungs, [leaf]))
+    assert cover.own is not None
+    # values, and what is no label, have no group of their own: two of them are two
+    places = np.arange(len(cover.own))
+    return np.concatenate((cover.steps[1][::-1], [np.where(cover.own <= 0, places, 0)]))
+
+
+def _under_no_finer(ladder: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the ladder of true values, each as the finest label that it is under: no label below that one holds it.
+
+    >>> _under_no_finer(np.array([[0, 1, 1], [0, 0, 2]])).tolist()
+    [[0, 1, 1], [0, 3, 2]]
+    """
+    deeper = (ladder == 0) & (np.arange(ladder.shape[1]) > 0)
+    return np.where(deeper, ladder.max(initial=0) + 1, ladder)
 
 
 def _fitted(ladder: NDArray[np.int64], labels: Any, most: int) -> NDArray[np.int64]:  # noqa: ANN401  Arrow has no types

@@ -192,20 +192,35 @@ def in_order(table: ClassTable, codes: Mapping[int, NDArray[np.int64]]) -> Class
 def class_codes(sides: Sequence[Any]) -> list[NDArray[np.int64]] | None:
     """Return the codes that two sets of distinct values have in class tables of one coding, which hold exactly these; None where nothing tells.
 
-    Values of one kind ascend; values of two kinds are compared as texts.
+    Values of one kind ascend; values of two kinds are compared as texts, but doubles with texts that all are numbers as doubles.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kinds = {side.type for side in sides if len(side)}
-    together = [side if len(kinds) == 1 else side.cast(pa.string()) for side in sides if len(side)]
-    if not together:
+    if not any(map(len, sides)):
         return None
+    together = _of_one_kind([side for side in sides if len(side)])
     distinct = pc.unique(pa.chunked_array(together))
     distinct = distinct.take(pc.sort_indices(distinct))
+    alike = iter(together)
     return [
-        np.asarray(pc.index_in(side if len(kinds) == 1 else side.cast(pa.string()), distinct), np.int64) + 1
-        if len(side)
-        else np.zeros(0, np.int64)
-        for side in sides
+        np.asarray(pc.index_in(next(alike), distinct), np.int64) + 1 if len(side) else np.zeros(0, np.int64) for side in sides
     ]
+
+
+def _of_one_kind(sides: Sequence[Any]) -> list[Any]:
+    """Cast values of two kinds to the kind that class tables compare them in."""
+    import pyarrow as pa
+
+    kinds = {side.type for side in sides}
+    if len(kinds) == 1:
+        return list(sides)
+    if any(map(pa.types.is_floating, kinds)):
+        try:
+            return [side.cast(pa.float64()) for side in sides]
+        except pa.ArrowInvalid:  # a label that is no number
+            pass
+    if not any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in kinds):
+        wide = pa.concat_tables([pa.table({"c": side}) for side in sides], promote_options="permissive").column("c").type
+        return [side.cast(wide) for side in sides]
+    return [side.cast(pa.string()) for side in sides]

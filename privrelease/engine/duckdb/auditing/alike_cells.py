@@ -31,6 +31,8 @@ _WINDOW_BYTES = 32 << 20
 #: Bytes of words of a whole release that are looked up at once.
 _WHOLE_BYTES = 128 << 20
 _WORD_BITS = 64
+#: Rows whose pairs are counted at once: their words stay near the processor.
+_COUNTED_ROWS = 1 << 14
 #: Words of a row that are led to their released row at once.
 _WORDS_AT_ONCE = 8
 
@@ -53,9 +55,11 @@ class _Field:
         known = sql.call("coalesce", code, sql.cast(sql.integer(0), "UBIGINT"))
         return exp.Paren(this=exp.BitwiseLeftShift(this=known, expression=sql.integer(self.shift)))
 
-    def codes(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def codes(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the column's codes of words."""
-        return ((words >> np.uint64(self.shift)) & np.uint64((1 << self.bits) - 1)).astype(np.int64)
+        codes = words >> np.uint64(self.shift)
+        codes &= np.uint64((1 << self.bits) - 1)
+        return codes
 
     def counts(self, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> tuple[int, int, int, int]:
         """Count cells with a value in ``ours``, in ``theirs``, in both, and cells with the same value."""
@@ -99,10 +103,14 @@ def paired_cells(
         words = list(dict.fromkeys(field.word for field in some))
         totals = {field.name: np.zeros((enums[field.name][0] + 1) * (enums[field.name][1] + 1), np.int64) for field in some}
         for ours, theirs in _pairs(connection, source, released, row_map, some):
-            for field in some:
-                word, wide = words.index(field.word), enums[field.name][1] + 1
-                pairs = field.codes(ours[word]) * wide + field.codes(theirs[word])
-                totals[field.name] += np.bincount(pairs, minlength=len(totals[field.name]))
+            for low in range(0, len(ours[0]), _COUNTED_ROWS):
+                few = slice(low, low + _COUNTED_ROWS)
+                for field in some:
+                    word, wide = words.index(field.word), np.uint64(enums[field.name][1] + 1)
+                    pairs = field.codes(ours[word][few])
+                    pairs *= wide
+                    pairs += field.codes(theirs[word][few])
+                    totals[field.name] += np.bincount(pairs.view(np.int64), minlength=len(totals[field.name]))
         for field in some:
             yield field.name, totals[field.name].reshape(enums[field.name][0] + 1, -1)
 

@@ -67,5 +67,5 @@ def divided(
         name = connection.fresh("h")
         connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(table.table)).where(test)), [key])
         (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
-        found.append(replace(table, table=name, n_rows=int(rows)))
+        found.append(replace(table, table=name, n_rows=int(rows), whole=False))
     return found[0], found[1]

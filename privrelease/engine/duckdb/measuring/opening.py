@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -168,7 +168,7 @@ def _form_of(sink: Sink, columns: Sequence[Column]) -> FileFormat:
         except PrivreleaseError:  # with this sign it is no header
             return 0
 
-    return max((FileFormat(delimiter=sign) for sign in (",", ";", "\t")), key=seen)
+    return max((FileFormat(delimiter=sign) for sign in dict.fromkeys((sink.delimiter, ",", ";", "\t"))), key=seen)
 
 
 def _marks_of_csv(form: ColumnFormat) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _marks_of_csv(form: ColumnFormat) -> tuple[str, ...]:
 def _open_csv(
     connection: Connection, sink: Sink, columns: Sequence[Column], handle: str, *, marked: bool
 ) -> tuple[Opened, ReleasedFile]:
-    form = _form_of(sink, columns) if marked else FileFormat()
+    form = _form_of(sink, columns) if marked else FileFormat(delimiter=sink.delimiter)
     names = header_of(sink.path, form, sink.label)
     if marked and names and not names[0]:
         names = [_ROW_NAMES, *names[1:]]
@@ -188,8 +188,8 @@ def _open_csv(
         message = f"none of the {len(columns)} columns of the release is in the first line, which has {len(names)} fields"
         raise refusal(message, "D107", hint="has the file a header line?", location=Location(sink.label, 1))
     declared = {column.name: column for column in columns}
-    forms = {column.name: ColumnFormat(missing=_marks_of_csv(column.format)) for column in columns} if marked else {}
-    plain = ColumnFormat(missing=())
+    plain = ColumnFormat(missing=(), decimal=sink.decimal)
+    forms = {column.name: replace(plain, missing=_marks_of_csv(column.format)) for column in columns} if marked else {}
     as_found = tuple(
         Column(
             name,

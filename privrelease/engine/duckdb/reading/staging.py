@@ -52,7 +52,8 @@ MOST_CODED = 65_535
 class StagedTable:
     """A typed table: declared column ``i`` is ``c{i}``; ``coded[i]`` names its enumeration (values in ascending order), or is None.
 
-    ``few[i]``: the column seems to have few distinct values, so that rows may be held as codes.
+    ``few[i]``: the column seems to have few distinct values, so that rows may be held as codes. ``whole``: every value of the enumerations is in
+    some row, since none was left out.
     """
 
     table: str
@@ -60,6 +61,7 @@ class StagedTable:
     coded: tuple[str | None, ...]
     few: tuple[bool, ...]
     n_rows: int
+    whole: bool = False
 
     def floating(self, stored: str) -> bool:
         """Tell whether a stored column (``c{i}``) holds doubles, where -0.0 and 0.0 are one value."""
@@ -84,9 +86,8 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
     _store(connection, raw, conversions, values, name)
-    staged = StagedTable(
-        name, source.columns, coded, few, int(connection.row(exp.select(sql.count_all()).from_(sql.table(name)))[0])
-    )
+    (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    staged = StagedTable(name, source.columns, coded, few, int(rows), whole=True)
     suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
     if not any_digits:  # numbers in a file that we wrote, or that is audited, are compared by what they are worth
         warnings += _zeros(connection, source, raw, conversions)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.protocol.base import Recode
@@ -41,7 +42,8 @@ def recode(
     """Return the table with the values of some columns replaced, and the codings of ``cache`` that still hold."""
     places = {staged.ordinal(one.column.name): one for one in recodes}
     columns, coded, few = list(staged.columns), list(staged.coded), list(staged.few)
-    found = {at: (_by_value if staged.few[at] else _by_row)(connection, staged, at, one.values) for at, one in places.items()}
+    listed = _listed(connection, staged, [at for at in places if staged.few[at]])
+    found = {at: _made(connection, staged, at, one.values, listed.get(at)) for at, one in places.items()}
     _all_covered(connection, staged, {at: one for at, one in found.items() if one.lacking})
     cells: dict[int, exp.Expr] = {}
     for at, one in places.items():
@@ -50,8 +52,8 @@ def recode(
         few[at] = len(distinct) <= MOST_CODED
         text = storage_type(one.column) == "VARCHAR"
         coded[at] = _enumeration(connection, distinct) if text and few[at] else None
-        cell, name = found[at].cell, coded[at]
-        cells[at] = sql.cast(cell, storage_type(one.column)) if name is None else sql.cast_enum(cell, name)
+        name = coded[at]
+        cells[at] = found[at].held_as(storage_type(one.column) if name is None else name, enumerated=name is not None)
     sides = [one.side for one in found.values() if one.side is not None]
     table = connection.fresh("s")
     named = [sql.aliased(cells.get(at, sql.column(f"c{at}", "s")), f"c{at}") for at in range(len(columns))]
@@ -66,35 +68,74 @@ def recode(
 class _Made:
     """The released cells of a column: ``cell``, over the staged rows ``s`` and, where there is one, the ``side`` table in their order.
 
-    ``distinct``: the released values, none missing. ``lacking``: some value has none.
+    ``distinct``: the released values, none missing. ``lacking``: some value has none. ``listed``: the texts that ``cell`` looks up, and their places.
     """
 
     cell: exp.Expr
     side: str | None
     distinct: pa.Array
     lacking: bool
+    listed: tuple[Sequence[str | None], exp.Expr] | None = None
+
+    def held_as(self, type_: str, *, enumerated: bool) -> exp.Expr:
+        """Return the cells in a type or enumeration; a list is converted as a whole, not by row."""
+        kind = exp.DataType.build(type_, dialect="duckdb", udt=enumerated)
+        if self.listed is None:
+            return exp.Cast(this=self.cell, to=kind)
+        texts, place = self.listed
+        several = exp.DataType(this=exp.DataType.Type.ARRAY, expressions=[kind], nested=True)
+        return _looked_up(exp.Cast(this=_texts(texts), to=several), place)
+
+
+def _texts(texts: Sequence[str | None]) -> exp.Expr:
+    return exp.Array(expressions=[exp.null() if text is None else sql.text(text) for text in texts])
+
+
+def _looked_up(texts: exp.Expr, place: exp.Expr) -> exp.Expr:
+    return sql.call("list_extract", texts, exp.Add(this=exp.Paren(this=place.copy()), expression=sql.integer(1)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The places of a column's values in a short list, from 0: ``place`` of a cell, and the ``values`` that are in the column, Arrow, ``at`` theirs."""
+
+    place: exp.Expr
+    values: pa.Array
+    at: NDArray[np.int64]
+
+
+def _made(
+    connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array], listed: _Places | None
+) -> _Made:
+    if listed is not None:
+        return _by_place(values, listed)
+    return (_by_value if staged.few[ordinal] else _by_row)(connection, staged, ordinal, values)
+
+
+def _by_place(values: Callable[[pa.Array], pa.Array], listed: _Places) -> _Made:
+    """Make the released cells of a column whose values have places in a short list: looked up by their place."""
+    import pyarrow as pa
+
+    made = _given(values, listed.values)
+    texts: list[str | None] = [None] * (int(listed.at.max(initial=-1)) + 1)
+    for at, text in zip(listed.at.tolist(), made.cast(pa.string()).to_pylist(), strict=True):
+        texts[at] = text
+    cell = _looked_up(_texts(texts or [None]), listed.place)
+    return _Made(cell, None, made.unique().drop_null(), bool(made.null_count), (texts or [None], listed.place))
 
 
 def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array]) -> _Made:
-    """Make the released cells of a column of few values: looked up by the place of the value in a list, else joined by the value."""
+    """Make the released cells of a column of few values: joined by the value."""
     import pyarrow as pa
 
     cell, coded = sql.column(f"c{ordinal}", "s"), staged.coded[ordinal]
     shown = cell if coded is None else sql.cast(cell, "VARCHAR")
-    place = _place(connection, staged, ordinal)
     there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
     few = exp.select(cell.copy()).distinct().from_(sql.table(staged.table, alias="s")).where(there)
-    asked = exp.select(sql.aliased(shown.copy(), "v"), sql.aliased(place or exp.null(), "p"))
-    block = connection.arrow(asked.from_(few.subquery("s")))
+    block = connection.arrow(exp.select(sql.aliased(shown.copy(), "v")).from_(few.subquery("s")))
     of = _one_array(block.column(0))
     made = _given(values, of)
     distinct, lacking = made.unique().drop_null(), bool(made.null_count)
-    if place is not None:
-        listed: list[exp.Expr] = [exp.null()] * (max(block.column(1).to_pylist(), default=0) + 1)
-        for at, text in zip(block.column(1).to_pylist(), made.cast(pa.string()).to_pylist(), strict=True):
-            listed[at] = exp.null() if text is None else sql.text(text)
-        at = exp.Add(this=exp.Paren(this=place), expression=sql.integer(1))
-        return _Made(sql.call("list_extract", exp.Array(expressions=listed), at), None, distinct, lacking)
     given, side = connection.fresh("given"), connection.fresh("recoded")
     connection.register(given, pa.table({"v": of, "t": made}))
     matched = exp.EQ(this=shown, expression=sql.column("v", "m"))
@@ -105,23 +146,52 @@ def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values:
     return _Made(sql.column(f"c{ordinal}", side), side, distinct, lacking)
 
 
-def _place(connection: Connection, staged: StagedTable, ordinal: int) -> exp.Expr | None:
-    """Return the place of a cell's value in a short list, from 0; None where its values have no such place."""
-    cell, coded = sql.column(f"c{ordinal}", "s"), staged.coded[ordinal]
-    if coded is not None:
-        return sql.cast(sql.call("enum_code", cell), "BIGINT") if _values_of(connection, coded) <= _LISTED else None
-    if storage_type(staged.columns[ordinal]) != "BIGINT":
-        return None
-    ends = exp.select(exp.Min(this=cell.copy()), exp.Max(this=cell.copy())).from_(sql.table(staged.table, alias="s"))
-    low, high = connection.row(ends)
-    if low is None or high - low >= _LISTED:
-        return None
-    return exp.Sub(this=cell, expression=sql.cast(sql.text(str(low)), "BIGINT"))
+def _listed(connection: Connection, staged: StagedTable, ordinals: Sequence[int]) -> dict[int, _Places]:
+    """Return the places of the values of columns that have few; only of those whose values have places in a short list."""
+    import pyarrow as pa
+
+    found = {}
+    whole = [at for at in ordinals if staged.coded[at] is None and storage_type(staged.columns[at]) == "BIGINT"]
+    for at in ordinals:
+        cell, coded = sql.column(f"c{at}", "s"), staged.coded[at]
+        known = None if coded is None else _enumerated(connection, coded)
+        if known is not None and len(known) <= _LISTED:
+            place = sql.cast(sql.call("enum_code", cell), "BIGINT")
+            there = np.arange(len(known)) if staged.whole else _there(connection, staged, place)
+            found[at] = _Places(place, known.take(pa.array(there)), there)
+    for at, (low, high) in zip(whole, _ends(connection, staged, whole), strict=True):
+        if low is not None and high - low < _LISTED:
+            place = exp.Sub(this=sql.column(f"c{at}", "s"), expression=sql.cast(sql.text(str(low)), "BIGINT"))
+            there = _there(connection, staged, place)
+            found[at] = _Places(place, pa.array(there + low), there)
+    return found
 
 
-def _values_of(connection: Connection, enumeration: str) -> int:
+def _there(connection: Connection, staged: StagedTable, place: exp.Expr) -> NDArray[np.int64]:
+    """Return the distinct places of cells that are not missing, ascending."""
+    distinct = exp.select(sql.aliased(place.copy(), "p")).distinct().from_(_rows(staged)).subquery("d")
+    known = exp.Not(this=exp.Is(this=sql.column("p"), expression=exp.null()))
+    return np.sort(np.asarray(connection.arrays(exp.select(sql.column("p")).from_(distinct).where(known))["p"], np.int64))
+
+
+def _rows(staged: StagedTable) -> exp.Table:
+    return sql.table(staged.table, alias="s")
+
+
+def _ends(connection: Connection, staged: StagedTable, ordinals: Sequence[int]) -> list[tuple[int | None, int]]:
+    """Return the least and the greatest cell of columns."""
+    if not ordinals:
+        return []
+    ends = [one(this=sql.column(f"c{at}", "s")) for at in ordinals for one in (exp.Min, exp.Max)]
+    found = connection.row(exp.select(*ends).from_(_rows(staged)))
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+def _enumerated(connection: Connection, enumeration: str) -> pa.Array:
+    """Return the values of an enumeration, in the order of their codes."""
     null = exp.Cast(this=exp.null(), to=exp.DataType.build(enumeration, dialect="duckdb", udt=True))
-    return int(connection.row(exp.select(sql.call("len", sql.call("enum_range", null))))[0])
+    texts = sql.cast(sql.call("unnest", sql.call("enum_range", null)), "VARCHAR")
+    return _one_array(connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0))
 
 
 def _by_row(connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array]) -> _Made:

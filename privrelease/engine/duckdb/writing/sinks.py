@@ -113,14 +113,29 @@ def _write_sink(connection: Connection, released: _Streamed, sink: Sink) -> None
         _write_parquet(released.stream(), sink.path)
     elif sink.kind is SinkKind.CSV:
         given = connection.fresh("given")
-        connection.register(given, released.stream())
-        options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(","), "NULL": sql.text("")}
+        blocks = released.stream()
+        connection.register(given, blocks)
+        options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(sink.delimiter), "NULL": sql.text("")}
         try:
-            connection.run(sql.copy_to(exp.select(exp.Star()).from_(sql.table(given)), str(sink.path), options))
+            cells = [exp.Star()] if sink.decimal == "." else _with_sign(blocks.schema, sink.decimal)
+            connection.run(sql.copy_to(exp.select(*cells).from_(sql.table(given)), str(sink.path), options))
         finally:
             connection.unregister(given)
     else:
         write_database(connection, released.stream(), sink.path, sink.table)
+
+
+def _with_sign(schema: pa.Schema, sign: str) -> list[exp.Expr]:
+    """Return the columns, numbers that may have decimals as texts with this decimal sign."""
+    import pyarrow as pa
+
+    cells = []
+    for field in schema:
+        cell = sql.column(field.name)
+        if pa.types.is_floating(field.type) or pa.types.is_decimal(field.type):
+            cell = sql.call("replace", sql.cast(cell, "VARCHAR"), sql.text("."), sql.text(sign))
+        cells.append(sql.aliased(cell, field.name))
+    return cells
 
 
 def _write_parquet(blocks: pa.RecordBatchReader, path: Path) -> None:

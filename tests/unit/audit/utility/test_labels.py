@@ -18,6 +18,7 @@ from privrelease.audit.microdata.utility.labels import LabelCounts, class_codes,
 from privrelease.audit.microdata.utility.number_shifts import _label_shift
 from privrelease.audit.microdata.utility.queries import CountQuery, Draws, answers, median_error, range_queries, spread_answers
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.relational.hierarchies import Generalised, Intervals, Tree
 from privrelease.relational.schema import Domain
 
@@ -133,6 +134,23 @@ def test_codes_of_values_and_labels_in_one_coding_are_found_again():
     assert [one.tolist() for one in codes] == [[4, 2, 1], [3, 5]]
     table = ClassTable(("age",), np.array([[0], [1], [2], [4]], np.int32), np.array([1, 2, 3, 4]))
     assert in_order(table, {0: codes[0]}).codes.tolist() == [[0], [3], [2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (pa.array([5.0, 20.0, 100.0]), pa.array(["100", "20", "5"])),  # every text is a number, so that 5 is the first
+        (pa.array([5.0, 90.0, 100.0]), pa.array(["90+", "5"])),
+        (pa.array([5, 90, 100], pa.int64()), pa.array([100, 5], pa.int16())),
+        (pa.array([5, 90, 100]), pa.array(["90+", "5", "100"])),
+        (pa.array([], pa.string()), pa.array(["90+", "5"])),
+        (pa.array([5.0, 100.0]), pa.array([], pa.string())),
+    ],
+)
+def test_codes_of_values_and_labels_are_those_of_the_class_tables(values, labels):
+    """What this rebuilds is the coding that the engine gives to two files whose column is of two kinds."""
+    codes, _ = in_one_coding([encoded(pa.chunked_array([side])) for side in (values, labels)])
+    assert [one.tolist() for one in class_codes((values, labels))] == [one.tolist() for one in codes]
 
 
 # --------------------------------------------------------------------------------------------------------- figures of other tools
