@@ -22,6 +22,7 @@ from privrelease.audit.document.utility import for_recipients as utility_for_rec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.audit.document.synthetic import SyntheticFacts
     from privrelease.audit.document.utility import Measured, UtilityMeasures
 
 __all__ = ["WITHHELD", "Edition", "for_edition", "is_withheld"]
@@ -77,9 +78,15 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
                 check.model_copy(update={"file": None}) for check in kept.checks if edition.admits(check.visibility)
             ),
             "findings": (),
+            "synthetic": _without_source(kept.synthetic),
             **_sections_for_recipients(audit, edition),
         }
     )
+
+
+def _without_source(facts: SyntheticFacts | None) -> SyntheticFacts | None:
+    """The model without what was read of the source, which has no noise."""
+    return None if facts is None else facts.model_copy(update={"source": None})
 
 
 def is_withheld(figure: Figure) -> bool:
@@ -88,14 +95,12 @@ def is_withheld(figure: Figure) -> bool:
 
 
 def _sections_for_recipients(audit: AuditResult, edition: Edition) -> dict[str, object]:
-    """Of the sections, recipients get five, that on a model without what was read of the source. The claim of differential privacy: it was known before a row was read, or is released anyway.
+    """Of the sections, recipients get four. The claim of differential privacy: it was known before a row was read, or is released anyway.
     Rates of attacks, rounded, where neither successes nor failures were few; figures of utility in the same way, by cells that changed.
     Of earlier releases, whether this one holds together with them.
     """
     claim, earlier, attacks, measures = audit.statistics, audit.earlier, audit.attacks, audit.utility_measures
-    model = audit.synthetic
     return {
-        "synthetic": None if model is None else _figures_withheld(model.model_copy(update={"source": None}), edition),
         "statistics": None if claim is None else _figures_withheld(for_recipients(claim), edition),
         "earlier": None if earlier is None else earlier_for_recipients(earlier),
         "attacks": None if attacks is None else attacks_for_recipients(_figures_withheld(attacks, edition)),
