@@ -380,6 +380,15 @@ def test_a_person_counts_once_and_rows_of_nobody_do_not_and_nothing_tells_so(tmp
     assert "D60" not in "".join(capsys.readouterr())
 
 
+def test_a_noisy_number_of_rows_has_the_limit_of_a_number_that_is_written(tmp_path, monkeypatch):
+    policy = simple(tmp_path, **{"    rows: 400": "    rows: noisy"})
+    start(policy)
+    monkeypatch.setattr("privrelease.execute.synthetic.run.MOST_ROWS", 3)
+    one = api.run(policy).releases[0]
+    assert one.error.code == "D274"
+    assert not list(tmp_path.glob("out/*.csv")), "nothing is published"
+
+
 def test_no_ledger_a_dry_run_and_a_seed_publish_nothing(tmp_path):
     policy = simple(tmp_path)
     assert api.run(policy).releases[0].error.code == "L102"

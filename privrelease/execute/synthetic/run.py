@@ -12,13 +12,14 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from privrelease.errors import InternalError
+from privrelease.errors import InputError, InternalError
 from privrelease.execute.common.envelopes import CodedCounts, open_envelope
 from privrelease.execute.common.inputs import digest_inputs
 from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.synthetic.asking import asking_of, claim_of, discovery_name
+from privrelease.policy.language.synthetic import MOST_ROWS
 from privrelease.policy.synthetic.domain import coded_domain
 from privrelease.relational.aggregates import Bounding
 from privrelease.relational.coded_columns import DiscoveredCells
@@ -133,7 +134,7 @@ def run_synthetic(
     claim = claim_of(plan, policy, content, run.id)
     with open_envelope(claim, asking, counts, ledger, randomness, fresh=plan.fresh) as lent:
         fitted = _fit(plan, lent, counts, progress)
-    rows = plan.rows if plan.rows is not None else fitted.model.total
+    rows = _rows(plan, fitted.model)
     progress("draw", None)
     codes = fitted.model.draw(rows, randomness)
     if fitted.domain.impossible(codes).any():
@@ -167,6 +168,18 @@ def run_synthetic(
     )
     store.park(run, manifest, internal)
     return ParkedSynthetic(run, manifest, internal)
+
+
+def _rows(plan: SyntheticPlan, model: Model) -> int:
+    """Return the number of rows to draw. Raises InputError (D274) where the noisy number is more than a policy may ask for."""
+    rows = plan.rows if plan.rows is not None else model.total
+    if rows > MOST_ROWS:
+        raise InputError(
+            code="D274",
+            message=f"the noisy number of rows of release {plan.id} is above {MOST_ROWS}",
+            hint="write a number of rows: the stored answers are served again, free, where the dataset names a `snapshot`",
+        )
+    return rows
 
 
 def _fit(plan: SyntheticPlan, lent: OpenEnvelope, counts: CodedCounts, progress: Progress) -> _Fitted:

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.rules.rule_context import RuleContext
 
-__all__ = ["METHODS", "CellBins", "DiscoverSpec", "HistogramKeys", "MakeSpec", "MethodSpec", "SyntheticRelease", "method_spec"]
+__all__ = [
+    "METHODS",
+    "MOST_ROWS",
+    "CellBins",
+    "DiscoverSpec",
+    "HistogramKeys",
+    "MakeSpec",
+    "MethodSpec",
+    "SyntheticRelease",
+    "method_spec",
+]
 
 
 class MakeSpec(Frozen):
@@ -79,17 +89,18 @@ def _rows(value: object) -> object:
     if number != int(number) or number < 1:
         message = f"must be a whole number of at least 1, or noisy, got {shown(value)}"
         raise problem(message, code="P718", hint="write how many rows are drawn, e.g. rows: 1000")
-    if number > _MOST_ROWS:
-        message = f"is at most {_MOST_ROWS}"
+    if number > MOST_ROWS:
+        message = f"is at most {MOST_ROWS}"
         raise problem(message, code="P718", hint="draw fewer rows: more of them say nothing more")
     return int(number)
 
 
-_MOST_ROWS = 100_000_000
+#: The most rows of a synthetic release.
+MOST_ROWS = 100_000_000
 Rows = Annotated[
     int | Literal["noisy"],
     BeforeValidator(_rows),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": _MOST_ROWS}, {"const": "noisy"}]}),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_ROWS}, {"const": "noisy"}]}),
 ]
 
 
