@@ -176,6 +176,30 @@ def test_an_attacker_by_containment_finds_whom_brute_force_finds_and_one_by_text
     assert (len(by_containment), len(by_text)) == (478, 347)
 
 
+def told_labels(attacked, further):
+    """The same persons, of whom the attacker knows labels, so many levels above those that are released, instead of values."""
+    levels = [min(level + further, len(next(iter(of.values()))) - 1) for level, of in zip(LEVELS, attacked.labels, strict=True)]
+    rows = [[of[value][level] for value, of, level in zip(row, attacked.labels, levels, strict=True)] for row in attacked.rows]
+    coarser = [{line[at]: line[up] for line in of.values()} for of, at, up in zip(attacked.labels, LEVELS, levels, strict=True)]
+    out = [[of.get(cell, cell) for cell, of in zip(row, coarser, strict=True)] for row in attacked.out]
+    ladders = [
+        {line[level]: [line[level]] * (level + 1) + line[level + 1 :] for line in of.values()}
+        for of, level in zip(attacked.labels, levels, strict=True)
+    ]
+    return SimpleNamespace(**{**vars(attacked), "rows": rows, "out": out, "labels": ladders}), levels
+
+
+@pytest.mark.parametrize("further", [0, 1])
+def test_an_attacker_who_is_told_labels_finds_no_more_than_one_who_is_told_values(attacked, further, monkeypatch):
+    """Of the labels that are released the same persons, and of coarser ones fewer."""
+    main = attacked.facts["record_linkage", None].main
+    told, levels = told_labels(attacked, further)
+    monkeypatch.setitem(globals(), "LEVELS", tuple(levels))
+    found = found_by(told, True)
+    assert len(found) <= main.successes.value
+    assert (len(found) < main.successes.value) is bool(further)
+
+
 def compatible(attacked, ours, theirs, columns):
     """(n, m): whether every cell of a row of ``ours`` has a value in common with that of one of ``theirs``; missing is any value."""
     found = np.ones((len(ours), len(theirs)), np.bool_)

@@ -86,3 +86,16 @@ def test_a_control_with_values_that_the_hierarchy_lacks_is_named_by_column_and_r
     assert words in said.err
     assert not [cell for cell in ("Dorf", "Emst", "c1", "Traceback") if cell in said.out + said.err]
     assert not (people.folder / "out" / "rows.csv").exists()
+
+
+def test_an_auxiliary_file_with_values_that_the_hierarchy_lacks_is_named_by_column_and_rows(people):
+    (people.folder / "aux.csv").write_text("id,town\np0,Ahlen\np1,Dorf\np2,Carl\n", encoding="utf-8")
+    linkability = "attacks: {linkability: {columns: [[town], [age]], auxiliary: aux.csv}}\n"
+    people.policy(POLICY.replace("ATTACKS", linkability))
+    said = people.run()
+    assert said.code == 3
+    assert "D258" in said.err
+    assert "aux.csv" in said.err
+    assert "column town: 1 row has a value that its hierarchy lacks (first in row 2)" in said.err
+    assert "Dorf" not in said.out + said.err
+    assert not (people.folder / "out" / "rows.csv").exists()

@@ -197,7 +197,10 @@ def ground(evidence: Evidence, plan: AttacksPlan, engine: AuditEngine, verifiers
     coarser = [name for name in recoded_columns(evidence.usable) if name in names]
     found = list(engine.distinct_records(of, columns, units, (1, coarser)))
     ours, theirs = _covers(evidence, coarser, found, verifiers)
-    _all_covered(ours, list(zip((control, listed), (found[2:3], found[-1:]), strict=True)))
+    if control is not None and plan.control is not None:
+        _all_covered(ours, found[2], plan.control.label)
+    if listed is not None and link is not None and link.auxiliary is not None:
+        _all_covered(ours, found[-1], link.auxiliary.label)
     made = AttackSetup(
         plan,
         Draws.of("attacks", *evidence.target.source_digests),
@@ -255,16 +258,15 @@ def _covers(
     return ours, theirs
 
 
-def _all_covered(covers: Mapping[str, Labels], tables: Sequence[tuple[Staged | None, Sequence[DistinctRecords]]]) -> None:
+def _all_covered(covers: Mapping[str, Labels], found: DistinctRecords, file: str) -> None:
     """Raise InputError D258 where a file of the policy holds a value that the hierarchy lacks: no label could be compared with it."""
-    for of, found in tables:
-        for column in found[0].columns if of is not None else ():
-            lacking = covers[column.name].cover.lacking if column.name in covers else None
-            if lacking is None or not (there := lacking[column.codes]).any():
-                continue
-            rows, first = int(found[0].rows[there].sum()), int(found[0].first[there].min()) + 1
-            message = f"column {column.name}: {pluralise(rows, 'row has', 'rows have')} a value that its hierarchy lacks (first in row {first})"
-            raise InputError(code="D258", message=message, hint="add the values to the hierarchy, or correct the file")
+    for column in found.columns:
+        lacking = covers[column.name].cover.lacking if column.name in covers else None
+        if lacking is None or not (there := lacking[column.codes]).any():
+            continue
+        rows, first = int(found.rows[there].sum()), int(found.first[there].min()) + 1
+        message = f"{file}: column {column.name}: {pluralise(rows, 'row has', 'rows have')} a value that its hierarchy lacks (first in row {first})"
+        raise InputError(code="D258", message=message, hint="add the values to the hierarchy, or correct the file")
 
 
 def _owners(evidence: Evidence, setup: AttackSetup) -> Callable[[NDArray[np.int64]], NDArray[np.int64]] | None:
