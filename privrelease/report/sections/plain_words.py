@@ -109,10 +109,10 @@ def _attacker(threat: ThreatResult) -> list[Sentence]:
 def _done(audit: AuditResult) -> list[Sentence]:
     """Say what was done to the columns, by the code of their treatment."""
     said: list[Sentence] = []
-    for treated in ("removed", "pseudonym", "recoded", "perturbed", "synthetic"):
-        columns = [column for column in audit.data.columns if column.treated == treated]
+    for code in ("removed", "pseudonym", "recoded", "perturbed", "synthetic"):
+        columns = [column for column in audit.data.columns if column.treated == code]
         if columns:
-            said.append((f"plain.done.{treated}", {"columns": _named(columns)}))
+            said.append((f"plain.done.{code}", {"columns": _named(columns)}))
     utility = audit.utility
     share, rows = (None, None) if utility is None else (exact(utility.cells_share), exact(utility.rows_dropped))
     if share is not None and rows is not None:

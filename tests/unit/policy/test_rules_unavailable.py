@@ -13,14 +13,6 @@ if TYPE_CHECKING:
 
 RULES = [
     Rule(
-        "a synthetic release",
-        (("kind: microdata", "kind: synthetic"),),
-        [
-            "p.yaml:22:5: P210 a release of kind synthetic is not available in this version\nhint: remove it: what is not done must not be promised by the policy",
-        ],
-        (("kind: microdata", "kind: 'microdata'"),),
-    ),
-    Rule(
         "microaggregation",
         ((STEP, "      - {microaggregate: [glucose], k: 5, method: mdav}"),),
         [

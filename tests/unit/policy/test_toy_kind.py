@@ -161,5 +161,5 @@ def test_the_schema_and_a_misspelt_kind_name_it(written):
 
 
 def test_what_the_package_offers_is_as_before():
-    assert [kind.name for kind in KINDS] == ["microdata", "statistics", "table"]
+    assert [kind.name for kind in KINDS] == ["microdata", "statistics", "table", "synthetic"]
     assert "ChartRelease" not in policy_schema()["definitions"]

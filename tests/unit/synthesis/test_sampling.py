@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privrelease.dp.randomness import TestRandomness
-from privrelease.errors import InternalError
+from privrelease.errors import InputError
 from privrelease.synthesis.domain import StructuralZero
 from privrelease.synthesis.sampling import multinomial, simplex, uniforms, unravelled, without_impossible
 
@@ -104,6 +104,6 @@ def test_impossible_rows_are_drawn_again_and_the_law_is_that_of_the_rest(domain)
 
 def test_a_model_of_impossible_rows_alone_is_stopped(domain):
     made = domain(2, zeros=[StructuralZero((0,), np.array([True, False]))])
-    with pytest.raises(InternalError) as caught:
+    with pytest.raises(InputError) as caught:
         without_impossible(lambda rows: np.zeros((rows, 1), np.int32), made, 4)
     assert caught.value.code == "D272"
