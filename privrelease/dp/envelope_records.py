@@ -116,7 +116,7 @@ class Reserved:
     >>> held.within(Budget(Epsilon(1), Delta("1e-6")))
     True
     >>> Reserved.of(Budget(Epsilon(1))).loss
-    Epsilon('1')
+    Epsilon(value=Fraction(1, 1))
     """
 
     rho: Rho

@@ -55,7 +55,7 @@ class CodedDomain:
     ...     (CodedColumn("age", ("[0, 50)", "[50, 100)", "missing"), True), CodedColumn("sex", ("F", "M", "missing")))
     ... )
     >>> domain.cells, domain.marginal([1, 0])
-    (9, Marginal(name='age x sex', shape=(3, 3)))
+    (9, Marginal(name='age x sex', shape=(3, 3), merged=()))
     """
 
     columns: tuple[CodedColumn, ...]

@@ -22,7 +22,7 @@ def share_of(loss: Rho | Epsilon, share: Fraction) -> Rho | Epsilon:
 
     >>> from fractions import Fraction
     >>> share_of(Epsilon(1), Fraction(1, 4))
-    Epsilon('1/4')
+    Epsilon(value=Fraction(1, 4))
     """
     return type(loss)(loss.value * share)
 
