@@ -45,7 +45,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring import aggregates
 from privrelease.execute.statistics import run as statistics
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.pipeline import statistics as run_statistics
+from privrelease.pipeline import spending
 from privrelease.policy.statistics import queries as statistics_queries
 from tests.contract.dp.test_release_neighbours import excesses
 from tests.statistical.door import caught, data_of, planted, policy_of
@@ -62,7 +62,7 @@ def _folder(tmp_path, monkeypatch):
 def ledger(monkeypatch):
     """A ledger in memory, for runs with the system's noise that publish."""
     found = MemoryLedger()
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: found)
+    monkeypatch.setattr(spending, "_ledger", lambda *_: found)
     return found
 
 

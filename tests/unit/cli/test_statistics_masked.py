@@ -9,7 +9,7 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.pipeline import statistics as run_statistics
+from privrelease.pipeline import spending
 from tests.unit.cli.conftest import POLICY_HEAD
 
 POLICY = (
@@ -42,7 +42,7 @@ DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n < 40 else 'south'},{n}\n" f
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: MemoryLedger())
+    monkeypatch.setattr(spending, "_ledger", lambda *_: MemoryLedger())
     (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
 
     def run(text):

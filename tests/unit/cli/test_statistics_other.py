@@ -9,7 +9,7 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.pipeline import statistics as run_statistics
+from privrelease.pipeline import spending
 from tests.unit.cli.conftest import POLICY_HEAD
 
 POLICY = (
@@ -46,7 +46,7 @@ DATA = "id,area,sex,a2,pay\n" + "".join(
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: MemoryLedger())
+    monkeypatch.setattr(spending, "_ledger", lambda *_: MemoryLedger())
     (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
     (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
     return tmp_path

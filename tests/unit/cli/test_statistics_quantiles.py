@@ -8,7 +8,7 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.ledger.memory import MemoryLedger
-from privrelease.pipeline import statistics as run_statistics
+from privrelease.pipeline import spending
 from privrelease.units import Epsilon
 from tests.unit.cli.conftest import POLICY_HEAD
 
@@ -40,7 +40,7 @@ DATA = "id,area,pay\n" + "".join(f"{n},{'north' if n < 100 else 'south'},{n}\n" 
 def ledger(tmp_path, monkeypatch):
     kept = MemoryLedger()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_statistics, "_ledger", lambda *_: kept)
+    monkeypatch.setattr(spending, "_ledger", lambda *_: kept)
     (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
     (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
     return kept
