@@ -56,7 +56,7 @@ def _points(codes: NDArray[np.int32], missing: NDArray[np.bool_], cells: BinnedC
 
 
 def _decimals(steps: NDArray[np.int64], missing: NDArray[np.bool_], cells: BinnedCells) -> pa.Array:
-    """Multiples of the grid, as decimals of as many digits as the grid has."""
+    """Return multiples of the grid, as decimals of as many digits as the grid has."""
     scale = 0
     while (cells.grid * 10**scale).denominator != 1:
         scale += 1

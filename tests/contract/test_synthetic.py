@@ -167,6 +167,9 @@ def test_nothing_of_a_person_is_in_any_artefact_that_leaves(made):
         content = path.read_bytes()
         assert b"QX7note" not in content
         assert b"Onlyville" not in content, "a value of one person was bought"
+        # in the bytes of a Parquet file such a short name is found by chance; its cells and its metadata are looked at instead
+        if path.suffix == ".parquet":
+            content = f"{pq.read_table(path).to_pylist()} {pq.read_metadata(path).metadata}".encode()
         assert not re.search(rb"\bx\d+\b", content)
 
 
