@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import ApartClaim, PrivacyClaim
 
-__all__ = ["MOST_CHARGES", "Charges", "budget_facts", "charges_of", "ledger_mismatches"]
+__all__ = ["MOST_CHARGES", "Charges", "budget_facts", "charges_of", "ledger_faults", "ledger_mismatches"]
 
 #: Reservations of a population that a report repeats at most: the ledger holds all.
 MOST_CHARGES: Final = 50
@@ -91,6 +91,15 @@ def _within(charged: Apart, stated: ApartClaim) -> bool:
     """Return True if charged parts are parts of the manifest, each inside another one, with as many that one person changes."""
     homes = [{place for place, part in enumerate(stated.parts) if set(one.queries) <= set(part)} for one in charged.parts]
     return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
+
+
+def ledger_faults(manifest: Manifest | None, charges: Charges | None, unbelieved: str | None) -> str | None:
+    """Return what is wrong with a ledger's record of a release; None where nothing is, or nothing is known. ``unbelieved``: why the ledger
+    itself cannot be believed.
+    """
+    if unbelieved is not None:
+        return unbelieved
+    return None if manifest is None or charges is None else ledger_mismatches(manifest, charges)
 
 
 def ledger_mismatches(manifest: Manifest, charges: Charges) -> str | None:

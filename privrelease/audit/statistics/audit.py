@@ -22,7 +22,7 @@ from privrelease.audit.checks.aggregate_checks import (
     output_facts,
     remaining,
 )
-from privrelease.audit.checks.charges import ledger_mismatches
+from privrelease.audit.checks.charges import ledger_faults
 from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
@@ -327,11 +327,7 @@ def _secret(evidence: _Evidence) -> str | None:
 
 def _charged(evidence: _Evidence) -> str | None:
     target = evidence.target
-    if target.ledger_fault is not None:
-        return target.ledger_fault
-    if target.manifest is None or target.charges is None:
-        return None
-    return ledger_mismatches(target.manifest, target.charges)
+    return ledger_faults(target.manifest, target.charges, target.ledger_fault)
 
 
 #: In the order in which they are reported. A file alone cannot show noise that was never drawn: it looks like noise.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, fault
 from privrelease.audit.checks.aggregate_checks import digest_mismatches
-from privrelease.audit.checks.charges import ledger_mismatches
+from privrelease.audit.checks.charges import ledger_faults
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, step_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType, Role
@@ -262,11 +262,7 @@ def _sensitivities(evidence: SyntheticEvidence) -> str | None:
 
 def _charged(evidence: SyntheticEvidence) -> str | None:
     target = evidence.target
-    if target.ledger_fault is not None:
-        return target.ledger_fault
-    if target.manifest is None or target.charges is None:
-        return None
-    return ledger_mismatches(target.manifest, target.charges)
+    return ledger_faults(target.manifest, target.charges, target.ledger_fault)
 
 
 #: In the order in which they are reported.
