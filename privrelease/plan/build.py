@@ -148,6 +148,7 @@ def _exact(number: Decimal | None) -> Fraction | None:
 
 def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -> StatisticsPlan:
     from privrelease.plan.statistics.plan import StatisticPlan, StatisticsPlan
+    from privrelease.policy.kind_statistics import statistics_columns
     from privrelease.policy.statistics.queries import columns_read, resolve
 
     dataset = loaded.policy.datasets[release.from_]
@@ -187,6 +188,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         snapshot=dataset.snapshot,
         population_id=dataset.population,
         min_count=_min_count(loaded, release),
+        columns=tuple(statistics_columns(release)),
         checks=checks,
         checked=_looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source")),
         location=loaded.location("releases", number),

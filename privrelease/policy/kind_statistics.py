@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from privrelease.policy.language.datasets import Dataset
 
-__all__ = ["STATISTICS", "STATISTICS_COLUMNS"]
+__all__ = ["BIN", "STATISTICS", "STATISTICS_COLUMNS", "group_columns", "statistics_columns"]
 
 _Path = tuple[str | int, ...]
 
@@ -30,6 +30,27 @@ STATISTICS_COLUMNS: Final[Mapping[str, ColumnType]] = {
     "epsilon": ColumnType.NUMBER,
     "delta": ColumnType.NUMBER,
 }
+
+#: The key of a histogram's bins.
+BIN: Final = "bin"
+
+
+def group_columns(release: StatisticsRelease) -> tuple[str, ...]:
+    """Return the keys that stand in columns of their own, each once: those of the queries in their order, bins last; none where one text holds all."""
+    if release.groups == "json":
+        return ()
+    names = dict.fromkeys(name for query in release.queries for name in query.by)
+    bins = (BIN,) if any(query.figure == "histogram" for query in release.queries) else ()
+    return (*names, *bins)
+
+
+def statistics_columns(release: StatisticsRelease) -> dict[str, ColumnType]:
+    """Return the columns of a release's files with their types: keys in columns of their own stand where ``group`` would."""
+    if release.groups == "json":
+        return dict(STATISTICS_COLUMNS)
+    keys = dict.fromkeys(group_columns(release), ColumnType.STRING)
+    others = {name: kind for name, kind in STATISTICS_COLUMNS.items() if name not in {"query", "group"}}
+    return {"query": ColumnType.STRING, **keys, **others}
 
 
 def _compared(release: StatisticsRelease, values: dict[str, object]) -> dict[str, object]:
@@ -57,7 +78,7 @@ STATISTICS = ReleaseKind(
     name="statistics",
     model=StatisticsRelease,
     rules=(statistics_rules,),
-    columns=lambda _release, _dataset: dict(STATISTICS_COLUMNS),
+    columns=lambda release, _dataset: statistics_columns(release),
     source_checks="inform",
     budget=lambda release: release.budget,
     compared=_compared,

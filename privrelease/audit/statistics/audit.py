@@ -34,7 +34,6 @@ from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
 from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
-from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
 from privrelease.relational.treatments import NOISY
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["STATISTICS_CHECKS", "StatisticsTarget", "audit_statistics"]
 
 _MARK: Final = "not private: "
-_TEXTS: Final = frozenset({"query", "group", "mechanism"})
+_NUMBERS: Final = ("value", "low", "high", "scale", "epsilon", "delta")
 
 REMAINING: Final = (
     "Whether the budget is fitting: epsilon bounds what the release adds to what is known of a person, whatever else is known.",
@@ -125,7 +124,7 @@ def audit_statistics(
         lacking["ledger"] = _NO_LEDGER
     checks = run_checks(STATISTICS_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
-    on_file = figure_checks(plan.checks, STATISTICS_COLUMNS, target.files, engine)
+    on_file = figure_checks(plan.checks, plan.column_types, target.files, engine)
     on_source = source_checks(plan, engine)
     checks = (*checks, *on_file)
     findings = (
@@ -181,14 +180,25 @@ def _read(plan: StatisticsPlan, sink: Sink) -> tuple[_Row, ...] | None:
         names, rows = cells_of_file(sink)
         if tuple(names) != plan.columns:
             return None
-        return tuple(_row(dict(zip(names, row, strict=True)), sink) for row in rows)
+        keys = {query.id: _key_names(query) for query in plan.queries}
+        return tuple(_row(dict(zip(names, row, strict=True)), keys, sink) for row in rows)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _row(cells: dict[str, object], sink: Sink) -> _Row:
-    numbers = {name: _number(value, sink) for name, value in cells.items() if name not in _TEXTS}
-    return _Row(str(cells["query"]), str(cells["group"]), str(cells["mechanism"]), numbers)
+def _row(cells: dict[str, object], keys: Mapping[str, tuple[str, ...]], sink: Sink) -> _Row:
+    numbers = {name: _number(cells.pop(name), sink) for name in _NUMBERS}
+    query, mechanism = str(cells.pop("query")), str(cells.pop("mechanism"))
+    if "group" in cells:
+        return _Row(query, str(cells["group"]), mechanism, numbers)
+    # a key that is not the query's should be blank; where it is not, the group is none of the declared
+    own = keys.get(query, ())
+    group = {name: "" if cell is None else str(cell) for name, cell in cells.items() if name in own or cell not in (None, "")}
+    return _Row(query, json.dumps(group, sort_keys=True, ensure_ascii=False), mechanism, numbers)
+
+
+def _key_names(query: StatisticPlan) -> tuple[str, ...]:
+    return (*query.columns, *(("bin",) if isinstance(query.query, Histogram) else ()))
 
 
 def _number(value: object, sink: Sink) -> float | None:
@@ -238,15 +248,13 @@ def _groups(evidence: _Evidence) -> str | None:
 
 
 def _declared(query: StatisticPlan) -> Iterator[str]:
-    names = list(query.columns)
     parts: list[tuple[str, ...]] = []
     if isinstance(query.keys, PublicKeys):
         parts = [domain.labels for domain in query.keys.domains]
     if isinstance(query.query, Histogram):
-        names.append("bin")
         parts.append(query.query.bins.labels)
     for keys in product(*parts):
-        yield json.dumps(dict(zip(names, keys, strict=True)), sort_keys=True, ensure_ascii=False)
+        yield json.dumps(dict(zip(_key_names(query), keys, strict=True)), sort_keys=True, ensure_ascii=False)
 
 
 def _keys(query: StatisticPlan, group: str) -> tuple[str, ...] | None:

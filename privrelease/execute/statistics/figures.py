@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import ceil, floor, inf
+from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp import estimates
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
     from privrelease.plan.statistics.plan import StatisticPlan
 
-__all__ = ["Agreement", "Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "value_of"]
+__all__ = ["Agreement", "Noisy", "ReleasedFigure", "agreed", "figures_of", "group_text", "rounded", "value_of"]
 
 #: What is added for agreed figures being written with six decimals.
 _ROUNDED: Final = Fraction(1, 10**6)
@@ -146,6 +146,8 @@ def figures_of(
             if agreement is not None:
                 estimate = _agreeing(agreement, cell, None if min_count is None else estimate[1:])
             value, low, high = _post(plan, *estimate)
+        if "rounded" in plan.post and value is not None:
+            value, low, high = rounded(value, low, high)
         rows.append(
             ReleasedFigure(
                 query=plan.id,
@@ -160,6 +162,20 @@ def figures_of(
             )
         )
     return tuple(rows)
+
+
+def rounded(value: Fraction, low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """Return a figure to the digits that its noise leaves: two significant ones of half its interval (GUM, 7.2.6), its ends outwards.
+
+    Of halves the even multiple is taken; a figure without an interval, or with one of no width, stays as it is.
+
+    >>> [str(one) for one in rounded(Fraction("1234.5678"), Fraction("1200.01"), Fraction("1270.02"))]
+    ['1235', '1200', '1271']
+    """
+    if low is None or high is None or low == high:
+        return value, low, high
+    step = Fraction(10) ** (floor(log10((high - low) / 2)) - 1)
+    return round(value / step) * step, floor(low / step) * step, ceil(high / step) * step
 
 
 def _counting(plan: StatisticPlan) -> Draw | None:

@@ -21,7 +21,7 @@ from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.statistics.figures import Noisy, agreed, figures_of
-from privrelease.execute.statistics.files import COLUMNS, write_statistics
+from privrelease.execute.statistics.files import write_statistics
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.protocol import Claim
@@ -282,8 +282,8 @@ def _park(
     libraries: Sequence[str],
 ) -> ParkedStatistics:
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
-    write_statistics(figures, sinks, private=done.private)
-    columns = tuple(ManifestColumn(name=name, type=kind) for name, kind in COLUMNS)
+    write_statistics(figures, sinks, plan.column_types, private=done.private)
+    columns = tuple(ManifestColumn(name=name, type=kind.value) for name, kind in plan.column_types.items())
     manifest = manifest_of(
         plan.id,
         policy,

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -129,6 +130,7 @@ class StatisticsPlan:
     checked: TableSource | None = None
     location: Location | None = None
     columns: tuple[str, ...] = tuple(STATISTICS_COLUMNS)
+    """Of its files: ``group`` is one text for all keys of a figure; where it is not there, every key has a column."""
 
     kind: ClassVar[str] = "statistics"
     lists: ClassVar[tuple[ListFile, ...]] = ()
@@ -140,6 +142,11 @@ class StatisticsPlan:
     def sources(self) -> tuple[TableSource, ...]:
         """Every source that the release reads."""
         return (self.source,)
+
+    @property
+    def column_types(self) -> dict[str, ColumnType]:
+        """The columns of its files with their types: keys are texts."""
+        return {name: STATISTICS_COLUMNS.get(name, ColumnType.STRING) for name in self.columns}
 
     @property
     def draws(self) -> tuple[Draw, ...]:

@@ -95,10 +95,10 @@ class BudgetSpec(Frozen):
     """The composition of the costs of queries; each rule includes those before it. Not given: `zcdp` where a query needs a delta, else `pure`."""
 
 
-Post = tuple[Annotated[Literal["non_negative", "integer"], CHOICE], ...]
+Post = tuple[Annotated[Literal["non_negative", "integer", "rounded"], CHOICE], ...]
 
 
-ReleasePost = tuple[Annotated[Literal["consistent", "non_negative", "integer"], CHOICE], ...]
+ReleasePost = tuple[Annotated[Literal["consistent", "non_negative", "integer", "rounded"], CHOICE], ...]
 
 
 class QuerySpec(Frozen):
@@ -246,9 +246,12 @@ class StatisticsRelease(Frozen):
     ]
     """The statistics, in the order of the output."""
     post: Annotated[ReleasePost, Judged(figures.treated)] = ()
-    """The steps applied to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`."""
+    """The steps applied to noisy figures, in this order: `consistent` (counts agree across margins), `non_negative`, `integer`,
+    `rounded` (to the digits that the noise leaves)."""
     min_count: Annotated[Count | None, Stricter.HIGHER, Judged(figures.least)] = None
     """Figures of groups whose noisy count is below this are left blank; where it is not given, as `tables` says."""
+    groups: Annotated[Literal["json", "columns"], CHOICE, Judged(always("breaking"))] = "json"
+    """The form of the group of a figure: one text for all keys (`json`), or a column for each key (`columns`)."""
     output: Annotated[
         tuple[OutputSpec, ...],
         BeforeValidator(outputs, json_schema_input_type=tuple[OutputSpec | PathText, ...] | OutputSpec | PathText),

@@ -27,6 +27,7 @@ def statistics_rules(reading: RuleContext, releases: Sequence[tuple[int, Statist
             if output.format == "duckdb" or (output.format is None and output.path.lower().endswith(".duckdb")):
                 path = ("releases", number, "output", index, "path")
                 yield reading.error("P404", "statistics leave as CSV or Parquet", *path, hint="name a .csv or .parquet file")
+        yield from _key_columns(reading, number, release)
         common = None if reading.policy.tables is None else reading.policy.tables.min_count
         if common is not None and release.min_count is not None and release.min_count < common:
             hint = f"write {common}, or leave it out"
@@ -34,6 +35,20 @@ def statistics_rules(reading: RuleContext, releases: Sequence[tuple[int, Statist
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and not any(item[:2] == ("columns", release.from_) for item in reading.broken):
             yield from _queries(reading, number, release)
+
+
+def _key_columns(reading: RuleContext, number: int, release: StatisticsRelease) -> Iterator[Finding]:
+    """Keys in columns of their own beside those that every table of figures has."""
+    from privrelease.policy.kind_statistics import BIN, STATISTICS_COLUMNS, group_columns
+
+    keys = group_columns(release)
+    taken = {name.casefold() for name in STATISTICS_COLUMNS} - {"group"} | ({BIN} if BIN in keys else set())
+    for index, query in enumerate(release.queries if keys else ()):
+        for name in query.by:
+            if name.casefold() in taken:
+                message = f"a key in a column of its own cannot be called {shown(name)}: the table of figures has such a column"
+                hint = f"rename the column (`aliases: {{{shown(name)}: …}}`), or write `groups: json`"
+                yield reading.error("P746", message, "releases", number, "queries", index, "by", hint=hint)
 
 
 def _queries(reading: RuleContext, number: int, release: StatisticsRelease) -> Iterator[Finding]:

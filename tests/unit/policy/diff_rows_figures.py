@@ -111,6 +111,7 @@ STATISTICS: list[Row] = [
     *figures(f"{S}.queries.new", {"count": "true", "epsilon": "0.5"}, None, "added W removed B"),
     *figures(f"{S}.min_count", "5", "10", "added S raised S lowered W removed W"),
     *figures(f"{S}.min_count", "10", None, "added N removed N", given=(("tables", {"min_count": "10"}),)),
+    *figures(f"{S}.groups", "json", "columns", "on B off B"),
     *figures(f"{S}.post", "[non_negative]", "[non_negative, integer]", "added N more N fewer B removed B"),
     Row(
         FIGURES,

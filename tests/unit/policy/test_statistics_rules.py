@@ -70,6 +70,16 @@ def test_a_sound_policy_of_every_kind_of_query_has_no_finding(folder: Folder) ->
 
 BAD = [
     (
+        "a key in a column of its own with a name that is taken",
+        ("id: v, count: true, by: [Value]",),
+        {
+            "head": ("      sex:", "      Value: {role: quasi, type: category, domain: [a, b]}\n      sex:"),
+            "more": "    groups: columns\n",
+        },
+        "P746 a key in a column of its own cannot be called Value",
+        "or write `groups: json`",
+    ),
+    (
         "no bounds",
         ("id: s, sum: free",),
         {},
