@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult
     from privrelease.cli.console import Console
     from privrelease.findings import Finding
+    from privrelease.report.forms.results import Result
 
-__all__ = ["DOCS", "SUMMARY", "check_summary", "for_pipeline", "repository_root", "seen_from", "stopped_in_form"]
+__all__ = ["DOCS", "SUMMARY", "check_summary", "for_pipeline", "from_root", "repository_root", "seen_from", "stopped_in_form"]
 
 #: The file to which GitHub Actions takes a job's summary, by environment variable.
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -72,8 +73,7 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
     edition = Edition.INTERNAL
     others = results_of_policy(findings)
     results = (*others, *(result for audit in audits for result in results_of(audit, edition)))
-    root = repository_root(Path.cwd())
-    results = tuple(replace(one, file=seen_from(root, one.file)) for one in results)
+    results = from_root(results)
     cases = [case for audit in audits for case in cases_of(audit, edition)]
     if console.form is Format.SARIF:
         about = (verb, *((policy.name,) if policy.is_absolute() else policy.parts))
@@ -86,6 +86,12 @@ def for_pipeline(verb: str, policy: Path, audits: Sequence[AuditResult], finding
         if others or not audits:
             summary += ("\n" if summary else "") + render_results_markdown(others)
         _append_summary(summary)
+
+
+def from_root(results: Iterable[Result]) -> tuple[Result, ...]:
+    """Return results with their files as they are seen from the root of the repository in which the command runs."""
+    root = repository_root(Path.cwd())
+    return tuple(replace(one, file=seen_from(root, one.file)) for one in results)
 
 
 def repository_root(folder: Path) -> Path | None:

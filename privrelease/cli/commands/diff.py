@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from privrelease.cli.ci_output import from_root, repository_root, seen_from
 from privrelease.cli.console import DiffFormat, PlainFormat, StopAt
 from privrelease.cli.exit import Ending, ending_of
 from privrelease.cli.findings_output import finding_value
@@ -16,7 +18,6 @@ from privrelease.findings import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from privrelease.cli.console import Console
     from privrelease.pipeline.comparison import LoadIn
@@ -129,7 +130,7 @@ def _diff_policies(sides: _Sides, environment: str | None, form: DiffFormat, sto
             from privrelease.report.forms.github import render_annotations
 
             if found:
-                console.data(render_annotations([_result(one) for one in found]))
+                console.data(render_annotations(from_root(map(_result, found))))
         case DiffFormat.TEXT:
             for change in found:
                 console.data(str(change))
@@ -165,13 +166,13 @@ def _stopped_in_form(old: Path, new: Path, form: DiffFormat, console: Console) -
             from privrelease.report.forms.github import render_annotations
             from privrelease.report.forms.results import results_of_policy
 
-            console.data(render_annotations(results_of_policy(findings)))
+            console.data(render_annotations(from_root(results_of_policy(findings))))
         elif form is DiffFormat.MARKDOWN:
             from privrelease.report.forms.markdown import render_results_markdown
             from privrelease.report.forms.results import results_of_policy
 
             console.data("It cannot be compared: the policy, or what it was, is not valid.\n\n")
-            console.data(render_results_markdown(results_of_policy(findings)))
+            console.data(render_results_markdown(from_root(results_of_policy(findings))))
         raise
 
 
@@ -232,7 +233,8 @@ def _markdown(changes: tuple[PolicyChange, ...]) -> str:
         return "The policy says the same."
     marks = {"weaker": "⚠️", "breaking": "💥", "stricter": "🔒", "neutral": "▫️"}
     lines = ["| Effect | Change | Where |", "|---|---|---|"]
-    lines += [
-        f"| {marks[one.effect]} {one.effect} | {escaped(one.message)} | {escaped(str(one.location))} |" for one in changes
-    ]
+    root = repository_root(Path.cwd())
+    for one in changes:
+        place = replace(one.location, file=seen_from(root, one.location.file) or one.location.file)
+        lines.append(f"| {marks[one.effect]} {one.effect} | {escaped(one.message)} | {escaped(str(place))} |")
     return "\n".join(lines)
