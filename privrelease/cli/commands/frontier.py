@@ -214,6 +214,7 @@ def _value(found: Frontier) -> dict[str, object]:
                 "records_at_risk": point.at_risk,
                 "records": point.counted,
                 "cells_lost": point.cells_lost,
+                "costliest_column": point.costliest,
                 "cells_share": str(Fraction(point.cells_lost, found.cells_total or 1)),
                 "rows_dropped": point.rows_dropped,
                 "within_limit": point.within_limit,

@@ -208,14 +208,18 @@ def _tell(found: Forecast, console: Console) -> None:
                 column.column,
                 count(column.suppressed),
                 count(column.in_dropped_rows),
-                percent(Fraction(column.suppressed + column.in_dropped_rows, rows)),
+                percent(Fraction(column.lost, rows)),
             )
             for column in found.columns
         ],
         "cells that a run would take",
         console,
     )
-    console.data(f"in all {part_of(found.cells_lost, found.cells_total)} cells; {_many(found.rows_dropped, 'row')} dropped")
+    costliest = max(found.columns, key=lambda column: column.lost, default=None)
+    most = f", most of {costliest.column}" if costliest is not None and costliest.lost else ""
+    console.data(
+        f"in all {part_of(found.cells_lost, found.cells_total)} cells{most}; {_many(found.rows_dropped, 'row')} dropped"
+    )
 
 
 def _assessed(threat: ThreatForecast, figure: Fraction | None, written: Callable[[Fraction], str]) -> str:

@@ -75,6 +75,11 @@ class ColumnForecast:
     suppressed: int
     in_dropped_rows: int
 
+    @property
+    def lost(self) -> int:
+        """Cells that would be lost in either way."""
+        return self.suppressed + self.in_dropped_rows
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
@@ -99,7 +104,7 @@ class Forecast:
     @property
     def cells_lost(self) -> int:
         """Cells that would be lost, dropped rows included."""
-        return sum(column.suppressed + column.in_dropped_rows for column in self.columns)
+        return sum(column.lost for column in self.columns)
 
 
 def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, makers: Makers = MAKERS) -> Forecast:

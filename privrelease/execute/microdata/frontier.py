@@ -82,7 +82,8 @@ def sweep(
         after = released_classes(table, solution)
         counts, sizes = threat_sizes(threat, after, linkable, "lost")
         found = prosecutor_risk(sizes, above=above)
-        lost = int(solution.lost_cells.sum())
+        by_column = solution.lost_cells.tolist()
+        lost = sum(by_column)
         points.append(
             Point(
                 k=smallest_class_for(risk),
@@ -96,6 +97,7 @@ def sweep(
                 cells_lost=lost,
                 rows_dropped=int(solution.records[solution.dropped].sum()),
                 within_limit=limit is None or lost <= limit * total,
+                costliest=table.columns[by_column.index(max(by_column))] if lost else None,
             )
         )
         measure(table, after)

@@ -32,7 +32,7 @@ class Point:
     ``highest`` and ``average``: exact risk of what would be released (None: no record is left). ``at_risk`` of ``counted``
     records, or persons, have a risk above the frontier's level. ``cells_lost``: dropped rows included. ``within_limit``: of the
     suppress step. ``dominated``: another point that can be met has no more risk and loses no more cells, and is better in one
-    of the two.
+    of the two. ``costliest``: the column that loses most cells; None where none is lost, or it is not known.
     """
 
     k: int
@@ -48,6 +48,7 @@ class Point:
     within_limit: bool
     kept: Kept | None = None
     dominated: bool = False
+    costliest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,10 @@ def _row(point: Point, found: Frontier, texts: Catalogue) -> FrontierRow:
         share=numbers.percent(_share(point, found), 2),
         rows=numbers.count(point.rows_dropped),
         kept=_kept(point),
-        notes=tuple(texts.text(f"frontier.note.{name}") for name, holds in notes if holds),
+        notes=(
+            *(texts.text(f"frontier.note.{name}") for name, holds in notes if holds),
+            *(() if point.costliest is None else (texts.plain("frontier.note.costliest", column=point.costliest),)),
+        ),
         chosen=point.chosen,
     )
 

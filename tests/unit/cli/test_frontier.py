@@ -79,6 +79,10 @@ def test_the_policys_point_is_what_plan_forecasts_and_run_takes(desk):
     assert sorted(found) == [2, 3, 5, 10, 20, 50]
     planned = desk("plan", "policy.yaml", "--data", "--format", "json").json["forecasts"][0]
     assert (found[5]["cells_lost"], found[5]["rows_dropped"]) == (planned["cells_lost"], planned["rows_dropped"])
+    lost = {column["column"]: column["suppressed"] + column["in_dropped_rows"] for column in planned["columns"]}
+    assert lost[found[5]["costliest_column"]] == max(lost.values()) > 0
+    assert f"cells, most of {found[5]['costliest_column']}; " in desk("plan", "policy.yaml", "--data").out
+    assert f"most cells in {found[5]['costliest_column']}" in desk("frontier", "policy.yaml").out
     assert desk("run", "policy.yaml").code == 0
     (audit,) = (desk.folder / ".privrelease" / "runs").glob("*/internal/audit.json")
     utility = json.loads(audit.read_text(encoding="utf-8"))["utility"]
