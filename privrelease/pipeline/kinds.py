@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.document.model import AuditResult
+    from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.tables.forecast import TableForecast
@@ -59,6 +60,11 @@ class PlainForecast(Protocol):
         ...
 
 
+def _sources(plan: Any, engine: AuditEngine, world: World) -> tuple[Callable[[], object], ...]:  # noqa: ANN401 -- every kind's plan names its sources
+    del world
+    return tuple(partial(engine.stage, source) for source in plan.sources)
+
+
 def _never(manifest: Manifest) -> bool:
     del manifest
     return False
@@ -91,6 +97,8 @@ class Kind(Generic[P]):
     """Return whether a manifest that does not name its kind describes a release of this one."""
     forecast: Callable[[P, Plan, World], Forecast | TableForecast | PlainForecast] | None = None
     """Compute what a run would find and suppress; None where nothing is read beforehand."""
+    readings: Callable[[P, AuditEngine, World], tuple[Callable[[], object], ...]] = _sources
+    """Return what reads the data of a release as a run would, part by part, and makes nothing of it: each raises InputError where it is not as declared."""
     accounted: bool = False
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
     differences: bool = False
@@ -152,6 +160,7 @@ KINDS: tuple[Kind[Any], ...] = (
         external=microdata.external,
         lossy=microdata.lossy,
         forecast=microdata.forecast,
+        readings=microdata.readings,
         row_map=True,
         steps=_steps,
     ),

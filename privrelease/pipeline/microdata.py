@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from privrelease.relational.treatments import CellRelation, relation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableJudge, TableVerdict
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, EarlierThreat
@@ -45,6 +46,7 @@ __all__ = [
     "lossy",
     "made",
     "previous",
+    "readings",
     "sweep",
 ]
 
@@ -211,6 +213,17 @@ def forecast(release: MicrodataPlan, policy: Plan, world: World) -> Forecast:
     limits = engine_settings(release, None, memory_limit=world.settings.memory_limit, threads=world.settings.threads)
     with world.engine(limits) as engine:
         return computed(release, engine, world.progress(release.id), makers_of(steps_of(release, world.kinds)))
+
+
+def readings(release: MicrodataPlan, engine: AuditEngine, world: World) -> tuple[Callable[[], object], ...]:
+    """Return what reads the data as a run would: the source with its persons, populations and replaced values, and each file of an attack."""
+    from privrelease.execute.microdata.protection import prepare
+    from privrelease.pipeline.steps import makers_of, steps_of
+
+    makers = makers_of(steps_of(release, world.kinds))
+    attacks = () if release.attacks is None else release.attacks.sources
+    own = partial(prepare, release, engine, world.progress(release.id), makers)
+    return (own, *(partial(engine.stage, source) for source in attacks))
 
 
 def made(manifest: Manifest) -> bool:

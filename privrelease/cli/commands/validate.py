@@ -1,8 +1,8 @@
-"""``privrelease validate``: every fault of policies at once, without data."""
+"""``privrelease validate``: every fault of policies at once, and of their data where that was asked for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from privrelease.cli.console import Console
     from privrelease.cli.policy_inputs import PolicyInput
+    from privrelease.pipeline.settings import Settings
     from privrelease.pipeline.world import World
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.required_legal_fields import Missing, Profile
@@ -36,6 +37,8 @@ class _Checked:
     loaded: LoadedPolicy | None
     findings: tuple[Finding, ...]
     missing: tuple[Missing, ...] | None
+    data: tuple[Finding, ...] | None = None
+    """Faults of the data; None where it was not read."""
 
     def of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity is severity]
@@ -51,6 +54,8 @@ class _Checked:
             "valid": self.valid,
             "findings": [*map(finding_value, self.findings)],
         }
+        if self.data is not None:
+            value["data"] = [*map(finding_value, self.data)]
         if self.missing is not None:
             value["missing_legal"] = [{"field": f"legal.{one.name}", "article": one.article} for one in self.missing]
         return value
@@ -66,15 +71,17 @@ def validate(
     *,
     only_policies: bool = False,
     world: World | None = None,
+    data: Settings | None = None,
 ) -> Ending:
     """Check policies and say the k that each threshold means. Findings are the command's data, so they are written to stdout.
 
     ``profile``: a law whose fields are asked for whether or not the policy asks for them; each that is missing is listed. Every policy is
     checked, whatever is wrong with another; the worst ending is the command's. ``world``: whose engine the policies are for.
+    ``data``: settings under which the data is read too, where that was asked for.
     """
     asked = _profile(profile)
     inputs = policy_inputs(named, console, only_policies=only_policies)
-    checked = [_check(one, environment, data_root, asked, world) for one in inputs]
+    checked = [_with_data(_check(one, environment, data_root, asked, world), data, console) for one in inputs]
     several = are_many(named)
     if console.json:
         values = [one.value() for one in checked]
@@ -84,7 +91,7 @@ def validate(
     elif console.text:
         for one in checked:
             _print(one, asked, console, named=several)
-    findings = tuple(finding for one in checked for finding in one.findings)
+    findings = tuple(finding for one in checked for finding in (*one.findings, *(one.data or ())))
     for_pipeline("validate", common_name(named), (), findings, console)
     return _ending(checked, fail_on)
 
@@ -103,6 +110,17 @@ def _check(
         return _Checked(given.path, loaded, findings, None)
     missing = () if loaded is None else missing_legal(loaded.policy, profile)
     return _Checked(given.path, loaded, (*findings, *_lacking(loaded, missing, findings)), missing)
+
+
+def _with_data(checked: _Checked, settings: Settings | None, console: Console) -> _Checked:
+    """Add the faults of the data that a valid policy names."""
+    if settings is None or checked.loaded is None or not checked.valid:
+        return checked
+    from privrelease.cli.progress import world_of
+    from privrelease.pipeline.data_faults import data_faults
+    from privrelease.plan.build import build_plan
+
+    return replace(checked, data=data_faults(build_plan(checked.loaded), world_of(settings, console)))
 
 
 def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
@@ -133,7 +151,7 @@ def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
 def _print(one: _Checked, profile: Profile | None, console: Console, *, named: bool) -> None:
     if named:
         console.data(f"{one.path}: {_said(one)}")
-    for finding in one.findings:
+    for finding in (*one.findings, *(one.data or ())):
         console.data(str(finding))
     if one.loaded is not None and one.valid:
         _explain(one.loaded, console)
@@ -147,12 +165,17 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
     if broken:
         which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
         return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error"))
+    wrong = [one for one in checked if one.data]
+    if wrong:
+        which = f"{many}the data of {len(wrong)} is not as declared, first {wrong[0].path}: " if many else "the data has "
+        return Ending(3, which + counted(list(wrong[0].data or ()), "error"))
     if warned and fail_on is FailOn.WARN:
         which = f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"the policy has {_warnings(warned)}"
         return Ending(1, f"{which}, and --fail-on warn was asked for")
     if not checked:
         return Ending(0, "no release policy was named: nothing was checked")
     said = "every one is valid" if many else "the policy is valid"
+    said += ", and the data is as declared" if any(one.data is not None for one in checked) else ""
     return Ending(0, many + said + (f", with {_warnings(warned)}" if warned else ""))
 
 
@@ -164,6 +187,8 @@ def _said(one: _Checked) -> str:
     """Say in short how a policy is."""
     if not one.valid:
         return counted(one.of(Severity.ERROR), "error")
+    if one.data:
+        return f"the data has {counted(list(one.data), 'error')}"
     return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")
 
 

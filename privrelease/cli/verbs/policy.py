@@ -56,8 +56,14 @@ def init(
 def validate(
     policies: o.PolicyFiles,
     *,
+    data: Annotated[
+        bool, typer.Option("--data", help="Read the data too: every kind of value that is not as declared, by file and line.")
+    ] = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,
+    memory_limit: o.MemoryLimit = "1GiB",
+    threads: o.Threads = None,
+    temp: o.Temp = None,
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="gdpr", help="List the legal fields that it requires and are not stated.")
     ] = None,
@@ -66,14 +72,21 @@ def validate(
     fail_on: o.FailOnOption = FailOn.ERROR,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Check policies, without any data: every error at once, each with its place, what is wrong and what to write.
+    """Check policies, without any data unless --data is given: every error at once, each with its place, what is wrong and what to write.
 
-    Examples: `privrelease validate policy.yaml --profile gdpr` · `privrelease validate policies`
+    Examples: `privrelease validate policy.yaml --profile gdpr` · `privrelease validate policy.yaml --data` · `privrelease validate policies`
     """
     from privrelease.cli.commands.validate import validate as work
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policies, env, data_root, profile, fail_on, console, only_policies=only_policies))
+
+    def checked() -> Ending:
+        from privrelease.pipeline.settings import Settings
+
+        read = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp) if data else None
+        return work(policies, env, data_root, profile, fail_on, console, only_policies=only_policies, data=read)
+
+    return ended(checked)
 
 
 def diff(
