@@ -215,7 +215,7 @@ def fmt(
     only_policies: o.OnlyPolicies = False,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Write policies in canonical layout: sections in the order of the language, comments kept, and the meaning unchanged.
+    """Write policies in canonical layout: sections and keys in the order of the language, comments kept, and the meaning unchanged.
 
     Examples: `privrelease fmt policy.yaml` · `privrelease fmt policies`
     """

@@ -35,8 +35,81 @@ def test_sections_go_into_the_order_of_the_language_with_their_comments():
     )
 
 
-def test_canonical_layout_is_a_fixed_point():
-    once = canonical_layout(JUMBLED)
+INSIDE = """\
+datasets:
+  zoo:
+    columns:
+      # what is said of it
+      pay:
+        domain: [0, 10]
+        role: sensitive
+      area: {type: category, role: quasi}
+    source: data.csv
+  ant: {source: a.csv}
+releases:
+  - output: out/r.csv   # where it goes
+    # its name
+    id: r
+
+    kind: microdata
+    transform:
+      - {suppress: cells}
+  # the second
+  - kind: statistics
+    queries:
+      - epsilon: 1
+        id: n
+    description: |
+      # no comment
+      id: no key
+    id: s
+"""
+
+
+def test_keys_go_into_the_order_of_the_language_and_what_a_person_orders_stays():
+    """By hand: names of datasets and columns, mappings in braces and lists stay; a comment goes with its key, that of an item with the item."""
+    assert (
+        canonical_layout(INSIDE)
+        == """\
+datasets:
+  zoo:
+    source: data.csv
+    columns:
+      # what is said of it
+      pay:
+        role: sensitive
+        domain: [0, 10]
+      area: {type: category, role: quasi}
+  ant: {source: a.csv}
+releases:
+    # its name
+  - id: r
+    kind: microdata
+
+    transform:
+      - {suppress: cells}
+    output: out/r.csv   # where it goes
+  # the second
+  - id: s
+    kind: statistics
+    queries:
+      - id: n
+        epsilon: 1
+    description: |
+      # no comment
+      id: no key
+"""
+    )
+
+
+def test_keys_that_no_model_has_keep_their_mapping_as_it_is():
+    text = "releases:\n  - output: x.csv\n    id: r\n    unheard: of\n    kind: microdata\n"
+    assert canonical_layout(text) == text
+
+
+@pytest.mark.parametrize("text", [JUMBLED, INSIDE])
+def test_canonical_layout_is_a_fixed_point(text):
+    once = canonical_layout(text)
     assert canonical_layout(once) == once
 
 
@@ -67,6 +140,24 @@ def test_a_policy_in_any_order_of_sections_means_the_same(path):
 )
 def test_what_would_change_its_meaning_is_left_as_it_is(text):
     assert canonical_layout(text) == text
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
+def test_shuffled_keys_of_releases_come_back(path):
+    """Blocks of the releases' own keys are shuffled: the layout is that of the file as it stands, and every value the same."""
+    text = path.read_text(encoding="utf-8")
+    made = canonical_layout(text)
+    head, _, rest = made.partition("\nreleases:\n")
+    lines = rest.splitlines(keepends=True)
+    end = next(number for number, line in enumerate(lines) if number and not line.startswith("    "))
+    item = ["    " + lines[0][4:], *lines[1:end]]
+    starts = [number for number, line in enumerate(item) if line[4] != " "] + [len(item)]
+    blocks = ["".join(item[low:high]) for low, high in pairwise(starts)]
+    assert len(blocks) > 4
+    for seed in range(3):
+        random.Random(seed).shuffle(blocks)
+        mixed = "  - " + "".join(blocks)[4:]
+        assert canonical_layout(f"{head}\nreleases:\n{mixed}{''.join(lines[end:])}") == made
 
 
 def test_line_ends_of_windows_become_plain():
