@@ -42,7 +42,7 @@ def diff(
     Several new policies, or a folder of them, are compared with a folder, each with its own; a policy that the folder has no longer is listed.
     A policy on stdin is read as if it was the other file: relative paths count from there.
     """
-    from privrelease.pipeline.policy_before import holds_policies, policies_gone
+    from privrelease.cli.policy_before import holds_policies, policies_gone
 
     if len(named) == 1 and not only_policies and not holds_policies(named[0]):
         return _diff(old, named[0], environment, form, stop, console)
@@ -65,7 +65,7 @@ def diff(
 
 
 def _diff(old: Path, new: Path, environment: str | None, form: DiffFormat, stop: StopAt, console: Console) -> Ending:
-    from privrelease.pipeline.policy_before import holds_policies, policy_before
+    from privrelease.cli.policy_before import holds_policies, policy_before
 
     if STDIN in {str(old), str(new)}:
         return _diff_stdin(old, new, environment, form, stop, console)

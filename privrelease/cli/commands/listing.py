@@ -41,7 +41,7 @@ def list_releases(place: Path, run: str | None, state: Path | None, every: bool,
 
 def _id_of(policy: Path) -> str:
     """Return the id of a policy, whatever else is wrong with it. Raises PolicyError where it has none."""
-    from privrelease.pipeline.policy_before import id_of
+    from privrelease.cli.policy_before import id_of
     from privrelease.policy.loader import load_policy
 
     return id_of(policy) or load_policy(policy).policy.id

@@ -18,7 +18,7 @@ __all__ = ["keys_of", "of_entry", "of_item"]
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- annotations have no type
-    """What a value may be: models, mappings of names, lists; scalars are passed over."""
+    """Yield the models, mappings of names and lists that a value may be; scalars are passed over."""
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from _alternatives(get_args(annotation)[0])
