@@ -50,7 +50,7 @@ def _is_plain(cls: type, given: dict[str, bool]) -> bool:
         given.keys() <= _PLAIN
         and given.get("frozen", False)
         and given.get("slots", False)
-        and not any(hasattr(base, "__dataclass_fields__") for base in cls.__bases__)
+        and not any(getattr(base, "__dataclass_fields__", None) for base in cls.__bases__)
         and not any(
             name in own for name in ("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__slots__", "__getstate__")
         )
@@ -113,7 +113,7 @@ def _init(cls: type, fields: Sequence[dataclasses.Field[Any]]) -> Callable[..., 
             body.append(f" _set(self, {name!r}, {f'_f_{name}() if {name} is _MISSING else {name}' if made else name})")
         elif made or f"_d_{name}" in known:
             body.append(f" _set(self, {name!r}, {f'_f_{name}()' if made else f'_d_{name}'})")
-    if hasattr(cls, "__post_init__"):
+    if getattr(cls, "__post_init__", None) is not None:
         body.append(" self.__post_init__()")
     arguments = ", ".join(("self", *plain, *(("*", *named) if named else ())))
     found: dict[str, Any] = {}
