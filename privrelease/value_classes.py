@@ -50,7 +50,7 @@ def _is_plain(cls: type, given: dict[str, bool]) -> bool:
         given.keys() <= _PLAIN
         and given.get("frozen", False)
         and given.get("slots", False)
-        and not any(getattr(base, "__dataclass_fields__", None) for base in cls.__bases__)
+        and not any(getattr(base, "__dataclass_fields__", None) is not None for base in cls.__bases__)
         and not any(
             name in own for name in ("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__slots__", "__getstate__")
         )

@@ -148,3 +148,8 @@ def test_a_class_that_inherits_fields_has_them_all():
 
     made = value_classes.dataclass(frozen=True, slots=True)(Below)
     assert made("a", 1, 2) == made("a", 1, 2) != made("a", 1, 3)
+
+    class OfNone(both({"__doc__": "Nothing."}, {}).ours):
+        more: int = 1
+
+    assert value_classes.dataclass(frozen=True, slots=True)(OfNone)(3).more == 3
