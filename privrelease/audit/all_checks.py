@@ -9,7 +9,7 @@ from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.audit.statistics.audit import STATISTICS_CHECKS
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS
-from privrelease.audit.tables.audit import TABLE_CHECKS
+from privrelease.audit.tables.checks import TABLE_CHECKS
 from privrelease.audit.threat_checks import THREAT_CHECKS
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -338,8 +339,6 @@ def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> 
     """Write the internal report of a run again, with what became of the release. Nothing depends on it: that it cannot be written is no fault of
     the release.
     """
-    from contextlib import suppress
-
     from privrelease.errors import PrivreleaseError
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition
@@ -351,8 +350,6 @@ def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> 
 
 def _say_withdrawn(store: ReleaseStore, record: RunRecord) -> None:
     """Say in the report of a withdrawn run that it is; where its audit cannot be read, the report stays as it is."""
-    from contextlib import suppress
-
     from privrelease.errors import InputError
     from privrelease.report.forms.json_report import read_audit
 
