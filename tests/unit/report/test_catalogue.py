@@ -12,7 +12,7 @@ import privrelease.report
 from privrelease.audit.checks import decision
 from privrelease.audit.statistics import audit as statistics
 from privrelease.audit.synthetic import audit as synthetic
-from privrelease.audit.tables import checks as tables
+from privrelease.audit.tables import audit as tables
 from privrelease.report.pages.html import render_html
 from privrelease.report.sections.registry import SECTIONS
 from privrelease.report.view import numbers
