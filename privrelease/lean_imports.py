@@ -1,7 +1,8 @@
 """Libraries loaded without other libraries that they only look for, and that nothing here uses.
 
-pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Whoever imports such a library afterwards, or
-had it before, is not touched.
+pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Great Expectations imports altair and scipy's statistics for
+two expectations that few policies have: they are loaded when one of these is evaluated. Whoever imports such a library afterwards, or had it
+before, is not touched.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import warnings
 from contextlib import contextmanager
 from functools import cache
 from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+from importlib.util import LazyLoader
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
-__all__ = ["arrow_alone", "silence", "without"]
+__all__ = ["arrow_alone", "later", "silence", "without"]
 
 
 class _Absent(MetaPathFinder):
@@ -47,6 +52,43 @@ def without(name: str) -> Iterator[None]:
     this
     """
     finder = _Absent(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Later(MetaPathFinder):
+    """Finds some modules, and lets each be executed when an attribute of it is asked for first (:class:`importlib.util.LazyLoader`)."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = frozenset(names)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the place of a module that is loaded later; None of all others."""
+        if fullname not in self._names:
+            return None
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is not None and found.loader is not None:
+            found.loader = LazyLoader(found.loader)
+        return found
+
+
+@contextmanager
+def later(*names: str) -> Iterator[None]:
+    """Let ``import name`` of these modules inside only find them: each is loaded when something of it is used, at any time.
+
+    For modules that a library imports at its top and uses in a few of its functions.
+
+    >>> import sys
+    >>> with later("chunk_of_nothing"):
+    ...     "chunk_of_nothing" in sys.modules
+    False
+    """
+    finder = _Later(names)
     sys.meta_path.insert(0, finder)
     try:
         yield

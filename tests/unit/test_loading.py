@@ -23,3 +23,21 @@ assert "pandas" in sys.modules
 def test_arrow_needs_no_pandas_and_finds_it_when_asked() -> None:
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+LATER = """
+import sys
+from privrelease.engine.duckdb.auditing import great_expectations_source as source
+seldom = [name for name in sys.modules if name.partition(".")[0] == "altair" or name.startswith("scipy.stats.")]
+assert seldom == ["altair"], seldom
+from great_expectations.expectations.core import expect_column_kl_divergence_to_be_less_than as rare
+assert rare.stats.entropy([0.5, 0.5], [0.5, 0.5]) == 0
+assert "scipy.stats._entropy" in sys.modules
+assert rare.alt.Chart.__name__ == "Chart"
+assert not [finder for finder in sys.meta_path if type(finder).__module__ == "privrelease.lean_imports"]
+"""
+
+
+def test_great_expectations_loads_what_few_expectations_use_when_they_use_it() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", LATER], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
