@@ -5,10 +5,8 @@ Codes are append-only: P policy, D data and environment, A audit, L ledger, R re
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-from privrelease.value_classes import dataclass
 
 __all__ = ["Finding", "Location", "Severity", "pluralise"]
 

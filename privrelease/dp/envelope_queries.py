@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
-
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,10 +7,8 @@ of them is whose. Its *class* is the cells that the attacker knows of it in that
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
-
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

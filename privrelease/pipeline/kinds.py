@@ -6,13 +6,12 @@ asking for a kind loads nothing else.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from privrelease.pipeline import microdata, statistics, synthetic, tables
 from privrelease.plan.model import named
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

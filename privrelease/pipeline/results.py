@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.document.model import Outcome
 from privrelease.findings import pluralise
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, ThreatResult

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import UsageError
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

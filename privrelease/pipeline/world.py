@@ -5,7 +5,7 @@ What releases ask of an engine that it may lack is refused before any data is re
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from privrelease.engine.protocol.base import Offer
@@ -13,7 +13,6 @@ from privrelease.errors import PolicyError
 from privrelease.findings import Finding
 from privrelease.pipeline.kinds import KINDS, Kind
 from privrelease.pipeline.settings import Settings
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from privrelease.policy.validation.paths import PathFault, Roots
 from privrelease.policy.validation.references import check_references
 from privrelease.policy.validation.structure import check_structure
 from privrelease.policy.validation.unsupported import without_unavailable
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

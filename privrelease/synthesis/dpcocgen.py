@@ -18,13 +18,13 @@ All of it is post-processing (docs/decisions, 20). Columns in order are divided 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.rules import refuse
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.synthesis.noise import expected_error, share_of, variance
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

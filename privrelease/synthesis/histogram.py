@@ -7,6 +7,7 @@ into one measurement. As published (Li, Xiong, Jiang 2014 and before), counts be
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import pi, prod, sqrt
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 from privrelease.dp.sensitivity import of_group_counts
 from privrelease.synthesis.method import MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.units import Epsilon
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,10 +12,8 @@ were missing before are not lost and cost nothing.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
-
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

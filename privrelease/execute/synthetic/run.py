@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError, InternalError
@@ -36,7 +36,6 @@ from privrelease.release.privacy import (
     SyntheticTable,
 )
 from privrelease.synthesis.methods import method_named
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

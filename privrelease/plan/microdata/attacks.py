@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.policy.rules.attack_columns import attackable
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.findings import pluralise
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.relational.coded_columns import DiscoveredCells
 from privrelease.units import Epsilon
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.synthetic.plan import SyntheticPlan

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from privrelease.plan.checks import check_words
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan

@@ -6,13 +6,13 @@ import csv
 import io
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.text.messages import CONTROL, TURNING
 from privrelease.policy.validation.paths import PathFault
 from privrelease.relational.hierarchies import SmallAreas, Tree
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

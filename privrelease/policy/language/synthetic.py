@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -23,7 +24,6 @@ from privrelease.policy.language.synthetic_grids import (
 from privrelease.policy.language.synthetic_marginals import AIM_KEYS, MST_KEYS, MarginalKeys, aim_settings, mst_settings
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem, shown
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +14,6 @@ from privrelease.policy.text.messages import shown
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, step_of, value_of
 from privrelease.relational.patterns import PatternFault, parse_pattern
 from privrelease.relational.schema import ColumnType, Role
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,6 +22,7 @@ Model size
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import gcd
@@ -33,7 +34,6 @@ from privrelease.synthesis.marginals.asking import noise_steps, steps_of
 from privrelease.synthesis.marginals.domain import maximal
 from privrelease.synthesis.marginals.estimate import ENOUGH, estimate
 from privrelease.synthesis.marginals.junction_tree import junction_tree
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

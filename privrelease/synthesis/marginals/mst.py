@@ -15,7 +15,7 @@ Score
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,6 @@ from privrelease.synthesis.marginals.domain import Domain
 from privrelease.synthesis.marginals.draw import assigned
 from privrelease.synthesis.marginals.estimate import ENOUGH, NoisyMarginal, estimate
 from privrelease.synthesis.marginals.model import Zero
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

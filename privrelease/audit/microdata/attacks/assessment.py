@@ -11,7 +11,7 @@ than what the release itself is to blame for.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,6 @@ from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.microdata.attacks.control import LEAST_CONTROL
 from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.findings import pluralise
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import CheckResult

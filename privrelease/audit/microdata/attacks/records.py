@@ -18,13 +18,12 @@ is a contradiction.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.classes.grouping import group_rows
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

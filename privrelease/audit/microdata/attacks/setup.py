@@ -6,7 +6,7 @@ they are in the data.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,6 @@ from privrelease.audit.microdata.recoding import VERIFIERS, recoded_columns, ver
 from privrelease.errors import InputError, InternalError
 from privrelease.findings import pluralise
 from privrelease.relational.treatments import declaration_of
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -15,7 +16,6 @@ from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.protocol.base import Staged
 from privrelease.findings import Finding, Location, Severity, pluralise
 from privrelease.relational.schema import Role
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

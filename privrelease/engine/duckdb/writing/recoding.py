@@ -5,7 +5,7 @@ A column of few values is asked for its distinct values, any other block by bloc
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,6 @@ from privrelease.engine.duckdb.measuring.coding import Coding, staged_rows
 from privrelease.engine.duckdb.reading.staging import MOST_CODED, StagedTable
 from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.findings import Finding, pluralise
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
