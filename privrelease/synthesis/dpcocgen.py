@@ -14,6 +14,9 @@ epsilon the phantom rows of phase 1 hide all structure, and its counts are used 
 - inside a cell of the grid, rows follow its cells of phase 1, projected to the count of the cell.
 
 All of it is post-processing (docs/decisions, 20). Columns in order are divided into intervals, their missing values counting as the highest.
+
+In both forms values that no row can have by the rules of the domain take no part in the co-clustering: an empty value makes groups dearer. Rows
+are drawn by systematic sampling, so that each cell of the grid gets the rows that were counted in it, and each cell inside its even share.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, 
 from privrelease.synthesis.noise import expected_error, share_of, variance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -47,19 +52,20 @@ _MOST_ROWS: Final = 200
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GridModel:
-    """Weights of the cells of the joint, the grid that they were made by, and its hierarchy."""
+    """Weights of the cells of the joint, the grid that they were made by, and its hierarchy. ``held``: which values of each column can occur."""
 
     domain: CodedDomain
     weights: NDArray[np.float64]
     total: int
     found: CoClustering
     level: Level
+    held: tuple[NDArray[np.int64], ...]
 
     def draw(self, rows: int, randomness: Randomness) -> NDArray[np.int32]:
-        """Return rows drawn independently, by the weights."""
-        from privrelease.synthesis.sampling import multinomial, unravelled
+        """Return rows by the weights: as many of each cell of the grid, and of each cell of the joint, as are expected, rounded up or down."""
+        from privrelease.synthesis.sampling import systematic, unravelled
 
-        return unravelled(multinomial(self.weights, rows, randomness), self.domain.sizes)
+        return unravelled(systematic(self.weights, expanded(self.level), rows, randomness), self.domain.sizes)
 
     def facts(self) -> ModelFacts:
         """Describe the model: the grid, what each of its parts holds, and what every level of the hierarchy costs."""
@@ -73,8 +79,8 @@ class GridModel:
         )
         parts = tuple(
             (column.name, part, ", ".join(labels))
-            for column, held in zip(self.domain.columns, parts_of(self.domain, self.level), strict=True)
-            for part, labels in enumerate(held, 1)
+            for column, several in zip(self.domain.columns, parts_of(self.domain, self.level, self.held), strict=True)
+            for part, labels in enumerate(several, 1)
         )
         costs = tuple((level.cells, round(level.cost / UNIT)) for level in self.found.levels)
         return ModelFacts(
@@ -86,16 +92,14 @@ class GridModel:
         )
 
 
-def parts_of(domain: CodedDomain, level: Level) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the labels in each part of each column; of more than two neighbouring intervals the first and the last."""
-    import numpy as np
-
+def parts_of(domain: CodedDomain, level: Level, held: Sequence[NDArray[np.int64]]) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the labels in each part of each column, of the values that can occur; of more than two neighbouring intervals the first and the last."""
     found = []
-    for column, parts in zip(domain.columns, level.grid.parts, strict=True):
-        held = [np.flatnonzero(parts == part).tolist() for part in range(int(parts.max()) + 1)]
+    for column, parts, values in zip(domain.columns, level.grid.parts, held, strict=True):
+        inside = [values[parts[values] == part].tolist() for part in range(int(parts.max()) + 1)]
         if column.ordered:
-            held = [one if len(one) < 3 else [one[0], one[-1]] for one in held]
-        found.append(tuple(tuple(column.labels[code] for code in one) for one in held))
+            inside = [one if len(one) < 3 else [one[0], one[-1]] for one in inside]
+        found.append(tuple(tuple(column.labels[code] for code in one) for one in inside))
     return tuple(found)
 
 
@@ -131,7 +135,8 @@ def _fit(envelope: Envelope, domain: CodedDomain, settings: Settings, progress: 
     counted = whole_simplex(first, int(first.sum()), possible) if refine else np.maximum(first, 0)
 
     progress("cocluster", 0.2)
-    found = cocluster(_frequencies(counted, domain))
+    held = _held(possible.reshape(domain.sizes))
+    found = _widened(cocluster(_frequencies(counted.reshape(domain.sizes)[np.ix_(*held)], domain)), held, domain)
     level = found.at_most(int(str(settings["max_cells"])))
     groups = expanded(level)
 
@@ -141,14 +146,14 @@ def _fit(envelope: Envelope, domain: CodedDomain, settings: Settings, progress: 
     if not refine:
         clamped = np.maximum(second, 0)
         even = np.where(possible, clamped[groups] / np.maximum(members, 1)[groups], 0.0)
-        return GridModel(domain, _positive(even, possible), int(clamped.sum()), found, level)
+        return GridModel(domain, _positive(even, possible), int(clamped.sum()), found, level, held)
     # of a sum over the cells of the first release, next to one count of the second
     ratio = variance(envelope.setting, envelope.part(split)) / variance(envelope.setting, envelope.part(1 - split))
     precise = 1 / (np.maximum(members, 1) * ratio)
     mean = (second + precise * np.bincount(groups, first, level.cells)) / (1 + precise)
     total = max(0, round(float(mean.sum())))
     weights = _down(found, level, mean, members > 0, total, first, groups, possible)
-    return GridModel(domain, _positive(weights, possible), total, found, level)
+    return GridModel(domain, _positive(weights, possible), total, found, level, held)
 
 
 def _down(
@@ -187,7 +192,31 @@ def _frequencies(counted: NDArray[np.int64], domain: CodedDomain) -> Frequencies
 
     whole = int(counted.sum())
     scaled = counted if whole <= _MOST_RECORDS else counted * _MOST_RECORDS // whole
-    return Frequencies.of(scaled.reshape(domain.sizes), [column.ordered for column in domain.columns])
+    return Frequencies.of(scaled, [column.ordered for column in domain.columns])
+
+
+def _held(possible: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
+    """Return the values of each column that some possible cell of the joint has."""
+    import numpy as np
+
+    axes = range(possible.ndim)
+    return tuple(np.flatnonzero(possible.any(axis=tuple(other for other in axes if other != at))) for at in axes)
+
+
+def _widened(found: CoClustering, held: Sequence[NDArray[np.int64]], domain: CodedDomain) -> CoClustering:
+    """Return a co-clustering with the values that took no part in it, each in the part of the value before it."""
+    import numpy as np
+
+    from privrelease.synthesis.modl.grids import Grid
+    from privrelease.synthesis.modl.search import CoClustering, Level
+
+    if all(values.size == size for values, size in zip(held, domain.sizes, strict=True)):
+        return found
+    before = [
+        np.searchsorted(values[1:], np.arange(size), side="right") for values, size in zip(held, domain.sizes, strict=True)
+    ]
+    grids = [Grid(tuple(parts[at] for parts, at in zip(one.grid.parts, before, strict=True))) for one in found.levels]
+    return CoClustering(tuple(Level(grid, one.cost) for grid, one in zip(grids, found.levels, strict=True)))
 
 
 def _positive(weights: NDArray[np.float64], possible: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -222,4 +251,4 @@ def _forecast(domain: CodedDomain, settings: Settings, held: Held) -> MethodFore
 
 
 #: Co-clustering of one noisy joint, and counts by its grid.
-DPCOCGEN = SynthesisMethod("dpcocgen", 1, _asks, _forecast, _fit)
+DPCOCGEN = SynthesisMethod("dpcocgen", 2, _asks, _forecast, _fit)

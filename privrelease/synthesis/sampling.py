@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from privrelease.dp.randomness import Randomness
     from privrelease.synthesis.domain import CodedDomain
 
-__all__ = ["multinomial", "simplex", "uniforms", "unravelled", "without_impossible"]
+__all__ = ["multinomial", "simplex", "systematic", "uniforms", "unravelled", "without_impossible"]
 
 _BITS: Final = 53
 #: Draws for rows that break no rule, for each row and beyond, and at a time.
@@ -46,6 +46,27 @@ def multinomial(weights: NDArray[np.floating], rows: int, randomness: Randomness
     wanted = uniforms(rows, randomness) * ends[-1]
     found: NDArray[np.int64] = np.searchsorted(ends, wanted, side="right")
     return np.minimum(found, int(np.flatnonzero(weights)[-1]))  # a product may round up to the end
+
+
+def systematic(
+    weights: NDArray[np.floating], strata: NDArray[np.int64], rows: int, randomness: Randomness
+) -> NDArray[np.int64]:
+    """Return the cells of ``rows`` rows, drawn by systematic sampling (Madow 1949), stratum by stratum.
+
+    Every cell, and every stratum, gets its expected number of rows (``rows`` times its share of the weights) rounded up or down, and that
+    number in expectation. Inside a stratum the cells are in random order. ``strata``: the stratum of each cell, whole numbers of at least 0.
+
+    Raises ValueError where all weights are 0.
+    """
+    kept = np.flatnonzero(weights)
+    if not kept.size:
+        msg = "there is no cell to draw from"
+        raise ValueError(msg)
+    order = kept[np.lexsort((uniforms(kept.size, randomness), strata[kept]))]
+    ends = np.cumsum(weights[order], dtype=np.float64)
+    wanted = (np.arange(rows) + uniforms(1, randomness)) * (ends[-1] / max(1, rows))
+    found = np.searchsorted(ends, wanted, side="right")
+    return order[np.minimum(found, kept.size - 1)]  # a product may round up to the end
 
 
 def unravelled(cells: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int32]:

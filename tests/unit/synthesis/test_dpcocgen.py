@@ -14,6 +14,8 @@ from privrelease.errors import PolicyError
 from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
 from privrelease.synthesis.dpcocgen import DPCOCGEN, expanded
 from privrelease.synthesis.method import Held
+from privrelease.synthesis.modl.frequencies import Frequencies
+from privrelease.synthesis.modl.search import cocluster
 from privrelease.units import Epsilon, Rho
 
 SETTINGS = {"split": "1/2", "max_cells": 0, "refine": True}
@@ -101,6 +103,35 @@ def test_what_is_impossible_is_never_drawn(domain, opened):
         model = fitted(opened(ruled, BLOCKS), ruled, refine=refine)
         assert (model.weights.reshape(9, 6)[mask] == 0).all()
         assert not ruled.impossible(model.draw(2000, TestRandomness(1))).any()
+
+
+def test_values_that_no_row_can_have_take_no_part_in_the_co_clustering(domain, opened):
+    """The grid, its costs and its parts are those of the domain without them, given the same noisy counts."""
+    here = np.ones((9, 6), bool)
+    here[[0, 4], :] = False
+    here[:, 5] = False
+    zeros = [StructuralZero((0,), ~here.any(1)), StructuralZero((1,), ~here.any(0))]
+    ruled = domain(9, 6, ordered="b", zeros=zeros)
+    joint = np.where(here, BLOCKS, 0)
+    envelope = opened(ruled, joint, epsilon="8")
+    model = fitted(envelope, ruled, refine=False)
+    kept = np.maximum(np.array(envelope.seen[0][-1]).reshape(9, 6), 0)[np.ix_([1, 2, 3, 5, 6, 7, 8], range(5))]
+    alone = cocluster(Frequencies.of(kept, (False, True)))
+    assert [one.cost for one in model.found.levels] == [one.cost for one in alone.levels]
+    for parts, inside, values in zip(model.level.grid.parts, alone.best.grid.parts, model.held, strict=True):
+        assert (parts[values] == inside).all()
+    named = {label for _, _, labels in model.facts().tables[0].rows for label in labels.split(", ")}
+    assert named.isdisjoint({"a0", "a4"})
+    assert ("b", 2, "b3, b4") in model.facts().tables[0].rows  # the missing cell is impossible
+    assert not ruled.impossible(model.draw(500, TestRandomness(2))).any()
+
+
+def test_each_cell_of_the_grid_gets_the_rows_that_were_counted_in_it(domain, opened):
+    envelope = opened(domain(9, 6), BLOCKS, epsilon="8")
+    model = fitted(envelope, domain(9, 6), refine=False)
+    codes = model.draw(model.total, TestRandomness(3))
+    groups = expanded(model.level)[np.ravel_multi_index(tuple(codes.T), (9, 6))]
+    assert (np.abs(np.bincount(groups, minlength=model.level.cells) - np.array(envelope.seen[1][-1])) <= 1).all()
 
 
 @pytest.mark.parametrize("refine", [True, False])

@@ -10,7 +10,7 @@ import pytest
 from privrelease.dp.randomness import TestRandomness
 from privrelease.errors import InputError
 from privrelease.synthesis.domain import StructuralZero
-from privrelease.synthesis.sampling import multinomial, simplex, uniforms, unravelled, without_impossible
+from privrelease.synthesis.sampling import multinomial, simplex, systematic, uniforms, unravelled, without_impossible
 
 
 class Fixed:
@@ -53,6 +53,35 @@ def test_the_extreme_draws_never_reach_a_cell_of_weight_zero():
 def test_no_weight_at_all_is_refused(weights):
     with pytest.raises(ValueError, match="no cell"):
         multinomial(np.array(weights), 1, TestRandomness(1))
+
+
+def test_each_cell_and_stratum_gets_its_expected_rows_rounded_up_or_down():
+    weights, strata = np.array([0.5, 0.0, 1.5, 2.0, 0.3, 0.7, 5.0]), np.array([0, 0, 1, 0, 1, 2, 2])
+    rows = 7
+    expected = rows * weights / weights.sum()
+    source, seen = TestRandomness(4), np.zeros(7)
+    for _ in range(400):
+        counts = np.bincount(systematic(weights, strata, rows, source), minlength=7)
+        seen += counts
+        assert (np.abs(counts - expected) < 1).all()
+        assert (np.abs(np.bincount(strata, counts) - np.bincount(strata, expected)) < 1).all()
+        assert counts.sum() == rows
+    # the mean of 400 counts that are floor or ceil: a standard deviation of at most 0.025
+    assert np.abs(seen / 400 - expected).max() < 0.15
+
+
+def test_rows_of_a_stratum_fall_on_any_of_its_cells():
+    """One row for ten cells of equal weight: each cell in turn, not always the first."""
+    source = TestRandomness(5)
+    found = [int(systematic(np.ones(10), np.zeros(10, np.int64), 1, source)[0]) for _ in range(300)]
+    assert set(found) == set(range(10))
+
+
+def test_systematic_draws_never_reach_a_cell_of_weight_zero_and_refuse_a_model_without_any():
+    assert set(systematic(np.array([0.0, 0.1, 0.0]), np.arange(3), 50, TestRandomness(6)).tolist()) == {1}
+    assert systematic(np.ones(3), np.arange(3), 0, TestRandomness(6)).size == 0
+    with pytest.raises(ValueError, match="no cell"):
+        systematic(np.zeros(3), np.arange(3), 1, TestRandomness(6))
 
 
 def test_cells_of_a_joint_become_codes_with_the_last_column_fastest():
