@@ -162,7 +162,7 @@ def intervals(folder: Path) -> tuple[str, ...]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from privrelease.disclosure.hierarchies.labels import generalised
+    from privrelease.disclosure.hierarchies.labels import generalised, recoding_of
     from privrelease.engine.open import open_engine
     from privrelease.engine.protocol.base import EngineSettings, Recode
     from privrelease.relational.hierarchies import Generalised, Intervals
@@ -172,7 +172,7 @@ def intervals(folder: Path) -> tuple[str, ...]:
     pq.write_table(pa.table({"n": np.random.default_rng(1).permutation(NUMBERS)}), path)
     column = Column("n", ColumnType.INTEGER, Role.QUASI, format=ColumnFormat(missing=()))
     declared = Generalised(Intervals((Decimal(10_000),), step=Decimal(1)), 1)
-    recode = Recode(Column("n", ColumnType.CATEGORY, Role.QUASI), partial(generalised, declared))
+    recode = Recode(Column("n", ColumnType.CATEGORY, Role.QUASI), partial(generalised, declared), recoding_of(declared))
     with open_engine(EngineSettings(threads=1, readable=(folder,))) as engine:
         staged = engine.stage(TableSource("numbers", SourceKind.PARQUET, str(path), path.name, (column,)))
         start = time.process_time()
