@@ -14,6 +14,7 @@ import tempfile
 import time
 from decimal import Decimal
 from functools import partial
+from multiprocessing import Process
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -92,7 +93,9 @@ def generalising(folder: Path, name: str) -> Path:
 
 def whole_runs(folder: Path, turns: int) -> list[tuple[str, ...]]:
     """Run and audit both by turns, with five attacks and without: the difference of the runs, the ratios of the audits."""
-    sources(folder)
+    writing = Process(target=sources, args=(folder,))  # apart: what a process holds is the least peak of those that it starts
+    writing.start()
+    writing.join()
     policies = {
         "labels in the source": plain(folder, "labelled"),
         "generalise": generalising(folder, "generalised"),

@@ -54,25 +54,25 @@ class TransformStep(Generic[D]):
 
 
 def _pseudonym_words(column: str, declared: Pseudonym) -> str:
-    from privrelease.plan.explain import pseudonym_words
+    from privrelease.plan.microdata.step_words import pseudonym_words
 
     return pseudonym_words(column, declared)
 
 
 def _label_words(column: str, declared: Generalised) -> str:
-    from privrelease.plan.explain import label_words
+    from privrelease.plan.microdata.step_words import label_words
 
     return label_words(column, declared)
 
 
 def _end_words(column: str, declared: Coded) -> str:
-    from privrelease.plan.explain import end_words
+    from privrelease.plan.microdata.step_words import end_words
 
     return end_words(column, declared)
 
 
 def _multiple_words(column: str, declared: RoundedTo) -> str:
-    from privrelease.plan.explain import multiple_words
+    from privrelease.plan.microdata.step_words import multiple_words
 
     return multiple_words(column, declared)
 
