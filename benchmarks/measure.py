@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "benchmarks" / "out"
@@ -52,6 +54,20 @@ def median_usage(command: Sequence[str], *, runs: int = 3, cwd: Path | None = No
     return Usage(statistics.median(one.cpu for one in measured), max(one.peak_mib for one in measured), 0)
 
 
+def by_turns(commands: Mapping[str, Sequence[str]], *, turns: int, expect: int = 0) -> dict[str, list[Usage]]:
+    """Return what ``turns`` runs of each command used, one of each in a turn, after one turn that is not counted.
+
+    The order is reversed in every other turn, so that what else the machine does meets all alike.
+    """
+    found: dict[str, list[Usage]] = {name: [] for name in commands}
+    for turn in range(turns + 1):
+        for name in sorted(commands, reverse=bool(turn % 2)):
+            used = usage_of(commands[name], expect=expect)
+            if turn:
+                found[name].append(used)
+    return found
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a Markdown table."""
     print(f"\n### {title}\n")
@@ -82,5 +98,21 @@ def standin() -> Path:
         maker, adult = SHARED / "data" / "make_standin.py", SHARED / "data" / "adult.csv"
         if not maker.is_file():
             sys.exit("the stand-in needs the shared folder: set PRIVRELEASE_SHARED")
+        OUT.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, str(maker), str(adult), str(OUT / "standin")], check=True)
     return target
+
+
+def control(rows: int = 200_000) -> pa.Table:
+    """Return other persons of the stand-in's population: rows drawn as its own are, by another seed."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
+    adult = pc.read_csv(SHARED / "data" / "adult.csv", parse_options=pc.ParseOptions(delimiter=";"))
+    drawn = np.random.default_rng(43)
+    base, columns = drawn.integers(0, adult.num_rows, rows), {}
+    for name in adult.column_names:
+        other = drawn.integers(0, adult.num_rows, rows)
+        columns[name] = adult[name].cast(pa.string()).take(pa.array(np.where(drawn.random(rows) < 0.1, other, base)))
+    return pa.table(columns)

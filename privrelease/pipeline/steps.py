@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from privrelease.plan.explain import StepWords
     from privrelease.plan.model import ReleasePlan
     from privrelease.policy.language.releases import Step
+    from privrelease.relational.recoding import Recoding
 
 __all__ = ["STEPS", "Steps", "TransformStep", "makers_of", "steps_of", "verifiers_of", "words_of"]
 
@@ -48,28 +49,30 @@ class TransformStep(Generic[D]):
     """Return, for each value of the source, the one of distinct released values that stands for it, null where none does; None: not known."""
     covers: Callable[..., Any] | None = None
     """Return which values each released value may represent; None: not known, and no attack can be tried on such columns."""
+    recoding: Callable[[D], Recoding] | None = None
+    """Return how values that are released alike are drawn together, for an engine to render; None: it asks for every value."""
 
 
 def _pseudonym_words(column: str, declared: Pseudonym) -> str:
-    from privrelease.plan.explain import pseudonym_words
+    from privrelease.plan.microdata.step_words import pseudonym_words
 
     return pseudonym_words(column, declared)
 
 
 def _label_words(column: str, declared: Generalised) -> str:
-    from privrelease.plan.explain import label_words
+    from privrelease.plan.microdata.step_words import label_words
 
     return label_words(column, declared)
 
 
 def _end_words(column: str, declared: Coded) -> str:
-    from privrelease.plan.explain import end_words
+    from privrelease.plan.microdata.step_words import end_words
 
     return end_words(column, declared)
 
 
 def _multiple_words(column: str, declared: RoundedTo) -> str:
-    from privrelease.plan.explain import multiple_words
+    from privrelease.plan.microdata.step_words import multiple_words
 
     return multiple_words(column, declared)
 
@@ -90,6 +93,12 @@ def _multiples(declared: RoundedTo, values: Any) -> Any:  # noqa: ANN401  Arrow 
     from privrelease.disclosure.hierarchies.labels import multiples
 
     return multiples(declared, values)
+
+
+def _recoding(declared: Generalised | Coded | RoundedTo) -> Recoding:
+    from privrelease.disclosure.hierarchies.labels import recoding_of
+
+    return recoding_of(declared)
 
 
 def _stands(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
@@ -122,9 +131,9 @@ Steps = tuple[TransformStep[Any], ...]
 STEPS: Steps = (
     TransformStep(DropStep),
     TransformStep(PseudonymiseStep, Pseudonym, _pseudonym_words),
-    TransformStep(GeneraliseStep, Generalised, _label_words, _labels, _stands, _at_level, _under, _covers),
-    TransformStep(CodeStep, Coded, _end_words, _ends, _stands, _at_level, _under, _covers),
-    TransformStep(RoundStep, RoundedTo, _multiple_words, _multiples, _stands, _at_level, _under, _covers),
+    TransformStep(GeneraliseStep, Generalised, _label_words, _labels, _stands, _at_level, _under, _covers, _recoding),
+    TransformStep(CodeStep, Coded, _end_words, _ends, _stands, _at_level, _under, _covers, _recoding),
+    TransformStep(RoundStep, RoundedTo, _multiple_words, _multiples, _stands, _at_level, _under, _covers, _recoding),
     TransformStep(SuppressCells),
 )
 
@@ -139,7 +148,7 @@ def steps_of(release: ReleasePlan, kinds: Sequence[Kind[Any]]) -> Steps:
 
 def makers_of(steps: Steps = STEPS) -> Makers:
     """Return what makes released values, for the executor."""
-    return tuple((one.declares, one.make) for one in steps if one.declares is not None and one.make is not None)
+    return tuple((one.declares, one.make, one.recoding) for one in steps if one.declares is not None and one.make is not None)
 
 
 def verifiers_of(steps: Steps = STEPS) -> Verifiers:

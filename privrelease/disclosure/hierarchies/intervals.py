@@ -63,7 +63,7 @@ def _numbers(values: Any) -> _Numbers:  # noqa: ANN401  Arrow has no types
     import pyarrow as pa
 
     if pa.types.is_floating(values.type):
-        doubles = np.asarray(values, np.float64)
+        doubles = np.asarray(values, np.float64) + 0.0  # -0.0 and 0.0 are one value
         return _Numbers(doubles, None, values.type, np.isfinite(doubles))
     if pa.types.is_decimal(values.type):
         exact = values.cast(pa.decimal128(values.type.precision, values.type.scale))
@@ -91,9 +91,10 @@ def _places(numbers: _Numbers, level: Decimal | tuple[Decimal, ...]) -> NDArray[
     if numbers.scale is not None:
         return np.where(numbers.near, numbers.values, 0) // numbers.at(level)  # type: ignore[no-any-return]  # numpy's
     inside = np.where(numbers.near, numbers.values, 0.0)
-    factor = np.floor(inside / float(level))
-    factor -= inside < _multiple(level, factor)
-    factor += inside >= _multiple(level, factor + 1)
+    with np.errstate(over="ignore"):  # a factor that is too large is told below
+        factor = np.floor(inside / float(level))
+        factor -= inside < _multiple(level, factor)
+        factor += inside >= _multiple(level, factor + 1)
     return np.where(np.abs(factor) < _MOST, factor, _NOWHERE).astype(np.int64)
 
 
@@ -205,4 +206,4 @@ def rounded(declared: RoundedTo, values: Any) -> Any:  # noqa: ANN401  Arrow has
     to = numbers.at(declared.to)
     factor, rest = np.divmod(np.where(numbers.near, numbers.values, 0), to)
     factor += (2 * rest > to) | ((2 * rest == to) & (factor % 2 != 0))
-    return numbers.array(factor * to, numbers.near)
+    return numbers.array(factor * to, numbers.near & (np.abs(factor * to) < _FAR))

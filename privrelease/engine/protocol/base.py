@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.findings import Finding
     from privrelease.relational.aggregates import Aggregate, Aggregated, BinKey, Bounding, CodedRows, ColumnKey
+    from privrelease.relational.recoding import Recoding
     from privrelease.relational.schema import Column, ColumnType, Sink, TableSource
     from privrelease.relational.tables import TableCells, TableQuery
 
@@ -119,10 +120,14 @@ class Recode:
     """A column whose values are replaced: the ``column`` as it is then declared, and the released ``values`` of an Arrow array of values of the
     source, none missing, one for each; null where nothing stands for a value, which refuses the source (D256). Equal values have equal ones: it is
     asked by distinct values or by blocks of rows, as the engine sees fit.
+
+    ``recoding``: how values that have equal ones are drawn together; the engine renders it and asks for representatives alone, or for nothing where it
+    lists what is released.
     """
 
     column: Column
     values: Callable[[pa.Array], pa.Array]
+    recoding: Recoding | None = None
 
 
 @dataclass(frozen=True, slots=True)

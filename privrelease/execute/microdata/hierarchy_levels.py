@@ -85,7 +85,7 @@ def column_source(loaded: LoadedPolicy, dataset: str | None, column: str) -> Tab
 def _measured(engine: Engine, staged: Staged, form: Form) -> Iterator[HierarchyLevel]:
     from functools import partial
 
-    from privrelease.disclosure.hierarchies.labels import generalised
+    from privrelease.disclosure.hierarchies.labels import generalised, recoding_of
     from privrelease.engine.protocol.base import Recode
     from privrelease.policy.hierarchies.forms import level_names
     from privrelease.relational.hierarchies import Generalised
@@ -95,8 +95,8 @@ def _measured(engine: Engine, staged: Staged, form: Form) -> Iterator[HierarchyL
     for level, name in enumerate(("as it is", *level_names(form))):
         of = staged
         if level:
-            labelled = replace(column, type=ColumnType.CATEGORY, domain=None)
-            of = engine.recode(staged, (Recode(labelled, partial(generalised, Generalised(form, level))),))
+            labelled, declared = replace(column, type=ColumnType.CATEGORY, domain=None), Generalised(form, level)
+            of = engine.recode(staged, (Recode(labelled, partial(generalised, declared), recoding_of(declared)),))
         (sizes,) = engine.value_sizes(of, (column.name,))
         smallest = int(sizes.sizes[0]) if len(sizes.sizes) else None
         yield HierarchyLevel(level, name, int(sizes.classes.sum()), smallest)

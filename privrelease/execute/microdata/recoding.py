@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from privrelease.engine.protocol.base import Engine, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
+    from privrelease.relational.recoding import Recoding
 
 __all__ = ["MAKERS", "SHORTEST_KEY", "Makers", "pseudonym_keys", "recoded"]
 
-#: What makes released values: by the class of a map, from the map and an Arrow array of values of the source.
-Makers: TypeAlias = "tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...]"
+#: What makes released values: by the class of a map, from the map and an Arrow array of values of the source; and how the map draws values together.
+Makers: TypeAlias = "tuple[tuple[type[Any], Callable[[Any, Any], Any], Callable[[Any], Recoding] | None], ...]"
 
 #: The makers of the steps of this package: none of them changes values but by keyed pseudonyms, which the engine makes itself.
 MAKERS: Makers = ()
@@ -73,12 +74,14 @@ def _hint(declared: object, otherwise: str | None) -> str | None:
 
 def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Recode:
     declared = declaration_of(column.treatment)
-    make = next((one for kind, one in makers if type(declared) is kind), None)
-    if make is None:
+    found = next((one for one in makers if type(declared) is one[0]), None)
+    if found is None:
         raise InternalError(code="R196", message=f"no transform step makes the released values of {column.name}")
+    _, make, recoding = found
     # the domain is that of the source: what is released has values of its own
     released = replace(plan.source.column(column.name), type=column.type, domain=None)
-    return Recode(released, partial(_values, make, declared, column.name))
+    drawn = None if recoding is None else recoding(declared)
+    return Recode(released, partial(_values, make, declared, column.name), drawn)
 
 
 def _values(make: Callable[[Any, Any], Any], declared: object, name: str, values: Any) -> Any:  # noqa: ANN401  Arrow has no types

@@ -8,8 +8,9 @@ from privrelease.policy.language.checks import CHECKS
 from privrelease.policy.rules.expectations import is_standard
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.text.messages import did_you_mean, shown
+from privrelease.relational.hierarchies import Generalised, Unread
 from privrelease.relational.schema import ColumnType
-from privrelease.relational.treatments import CellRelation
+from privrelease.relational.treatments import CellRelation, declaration_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,3 +188,15 @@ def _coarser(reading: RuleContext, number: int, check: Check, kind: CheckKind, o
     elif check.column is None and not out.contained:
         message = f"{kind.name} measures columns that are written coarser, and release {check.release} has none"
         yield reading.error("P582", message, "checks", number, hint="add a step such as `generalise`, or remove the check")
+    elif kind.name == "precision":
+        levelled = (Unread, Generalised)
+        flat = [name for name in out.columns if name in out.contained and not isinstance(_map_of(out, name), levelled)]
+        if flat:
+            message = f"precision measures levels, and {', '.join(map(shown, flat))} {'has' if len(flat) == 1 else 'have'} none: `code` and `round` use no hierarchy"
+            hint = "generalise the column by a hierarchy, or measure `generalised_cells`"
+            yield reading.error("P583", message, "checks", number, "expect", hint=hint)
+
+
+def _map_of(out: Leaving, column: str) -> object:
+    treatment = out.treatment(column)
+    return declaration_of(treatment) if treatment.relation is CellRelation.MAPPED else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from privrelease.engine.protocol.base import (
     WrittenOutput,
 )
 from privrelease.errors import InputError, InternalError
+from privrelease.relational.recoding import Lookup
 from privrelease.relational.schema import ColumnType, SinkKind, SourceKind
 from tests.contract.engine.plain_audit import PlainAudit, key, one, text
 from tests.contract.engine.plain_files import (
@@ -40,6 +42,7 @@ from tests.contract.engine.plain_files import (
     write_csv,
 )
 from tests.contract.engine.plain_pairs import PlainPairs
+from tests.contract.engine.plain_recoding import listed, representative
 from tests.contract.engine.plain_records import PlainRecords
 from tests.contract.engine.plain_tables import PlainTables
 
@@ -153,17 +156,40 @@ class PlainEngine(PlainAudit, PlainPairs, PlainRecords, PlainTables):
     def recode(self, staged, recodes):
         table = self._of(staged)
         cells, types = dict(table.cells), dict(table.types)
+        declared = {column.name: column for column in staged.columns}
         for asked in recodes:
             name = asked.column.name
-            there = [place for place, cell in enumerate(cells[name]) if cell is not None]
-            given = pa.array([cells[name][place] for place in there], ARROW[types[name]])
-            made, types[name] = list(cells[name]), asked.column.type
-            for place, cell in zip(there, asked.values(given).to_pylist(), strict=True):
-                made[place] = one(cell)
-            cells[name] = made
+            made = self._recoded_cells(asked, declared[name], cells[name])
+            lacking = [
+                row
+                for row, (before, after) in enumerate(zip(cells[name], made, strict=True), 1)
+                if before is not None and after is None
+            ]
+            if lacking:
+                raise InputError("D256", f"column {name}: values are not covered by its transform step (rows {lacking})")
+            cells[name], types[name] = made, asked.column.type
         named = {asked.column.name: asked.column for asked in recodes}
         columns = tuple(named.get(column.name, column) for column in staged.columns)
         return replace(staged, handle=self._named(Table(cells, types, table.n)), columns=columns)
+
+    @staticmethod
+    def _recoded_cells(asked, column, cells):
+        """What is released for each cell: of representatives where the recoding is declared, and of the listed labels of a lookup."""
+        if isinstance(asked.recoding, Lookup):
+            return [None if cell is None else listed(asked.recoding, cell) for cell in cells]
+        step = Decimal(1) if column.type is ColumnType.INTEGER else column.grid
+        if column.grid is not None:  # held as doubles here, and exact in what is computed
+            cells = [None if cell is None else Decimal(repr(cell)).quantize(column.grid) for cell in cells]
+        if asked.recoding is not None:
+            cells = [None if cell is None else representative(asked.recoding, cell, step) for cell in cells]
+        distinct = list(dict.fromkeys(cell for cell in cells if cell is not None))
+        kind = ARROW[column.type] if column.grid is None else pa.decimal128(18, -column.grid.as_tuple().exponent)
+        found = asked.values(
+            pa.array([cell // 1000 for cell in distinct] if column.type is ColumnType.DATETIME else distinct, kind)
+        )
+        found = moments(found) if pa.types.is_timestamp(found.type) else found.to_pylist()
+        made = {cell: one(float(of) if isinstance(of, Decimal) else of) for cell, of in zip(distinct, found, strict=True)}
+        return [made.get(cell) for cell in cells]
 
     def _coded(self, tables, names):
         """One coding of each column over tables, and the codes of every row of each."""

@@ -175,6 +175,22 @@ def test_a_fault_is_told_at_its_place_with_its_rule(found, old, new, place, code
 
 
 @pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("{generalise: [age, zip]}", None),
+        ("{generalise: zip}\n      - {code: age, top: 90}", "age has none"),
+        ("{round: [age, pay], to: 5}", "age, pay have none"),
+        ("{code: age, top: 90}\n      - {drop: [age]}", "release rows has none"),
+    ],
+)
+def test_precision_is_of_columns_with_levels(found, step, told):
+    check = "checks: [{id: G-1, release: rows, expect: precision, min: 0.1}]\nthreats:"
+    lines = [line for line, *_ in found((STEP, step), ("threats:", check)) if " P583 " in line or " P582 " in line]
+    assert [line.partition(":")[2][:3] for line in lines] == ([] if told is None else ["18:"])
+    assert told is None or told in lines[0]
+
+
+@pytest.mark.parametrize(
     ("lines", "told"),
     [
         (

@@ -1,6 +1,8 @@
 """Columns whose values are replaced before anything is made of them: classes, order and dictionaries are then over what is released.
 
-A column of few values is asked for its distinct values, any other block by block, so that what is asked for is never a row at a time.
+A column of few values is asked for its distinct values. Of any other a declared recoding is rendered in the database: a list of labels is joined, and
+values are drawn together to representatives, which alone are asked for. Where nothing is declared, or too little is drawn together, values are asked
+for block by block.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.measuring.coding import Coding, staged_rows
 from privrelease.engine.duckdb.reading.staging import MOST_CODED, StagedTable
 from privrelease.engine.duckdb.storage_types import storage_type
+from privrelease.engine.duckdb.writing.representatives import representative
 from privrelease.findings import Finding, pluralise
+from privrelease.relational.recoding import Lookup, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.protocol.base import Recode
+    from privrelease.relational.recoding import Recoding
 
 __all__ = ["recode"]
 
@@ -34,6 +39,8 @@ _BLOCK_ROWS = 122_880
 _NAMED_ROWS = 6
 #: Values that are looked up by their place in a list; more are joined.
 _LISTED = 4_096
+#: Representatives for which labels are made at once.
+_MOST_DRAWN = 1_000_000
 
 
 def recode(
@@ -43,7 +50,7 @@ def recode(
     places = {staged.ordinal(one.column.name): one for one in recodes}
     columns, coded, few = list(staged.columns), list(staged.coded), list(staged.few)
     listed = _listed(connection, staged, [at for at in places if staged.few[at]])
-    found = {at: _made(connection, staged, at, one.values, listed.get(at)) for at, one in places.items()}
+    found = {at: _made(connection, staged, at, one, listed.get(at)) for at, one in places.items()}
     _all_covered(connection, staged, {at: one for at, one in found.items() if one.lacking})
     cells: dict[int, exp.Expr] = {}
     for at, one in places.items():
@@ -97,19 +104,24 @@ def _looked_up(texts: exp.Expr, place: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The places of a column's values in a short list, from 0: ``place`` of a cell, and the ``values`` that are in the column, Arrow, ``at`` theirs."""
+    """The places of a column's values, or representatives, in a short list, from 0: ``place`` of a cell, and the ``values`` that are there, Arrow, ``at``
+    theirs.
+    """
 
     place: exp.Expr
     values: pa.Array
     at: NDArray[np.int64]
 
 
-def _made(
-    connection: Connection, staged: StagedTable, ordinal: int, values: Callable[[pa.Array], pa.Array], listed: _Places | None
-) -> _Made:
+def _made(connection: Connection, staged: StagedTable, ordinal: int, one: Recode, listed: _Places | None) -> _Made:
     if listed is not None:
-        return _by_place(values, listed)
-    return (_by_value if staged.few[ordinal] else _by_row)(connection, staged, ordinal, values)
+        return _by_place(one.values, listed)
+    if staged.few[ordinal]:
+        return _by_value(connection, staged, ordinal, one.values)
+    if isinstance(one.recoding, Lookup):
+        return _by_list(connection, staged, ordinal, one.recoding)
+    found = None if one.recoding is None else _by_representative(connection, staged, ordinal, one.recoding, one.values)
+    return found or _by_row(connection, staged, ordinal, one.values)
 
 
 def _by_place(values: Callable[[pa.Array], pa.Array], listed: _Places) -> _Made:
@@ -136,14 +148,111 @@ def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values:
     of = _one_array(block.column(0))
     made = _given(values, of)
     distinct, lacking = made.unique().drop_null(), bool(made.null_count)
+    side = _joined(connection, staged.table, ordinal, shown, pa.table({"v": of, "t": made}))
+    return _Made(sql.column(f"c{ordinal}", side), side, distinct, lacking)
+
+
+def _joined(connection: Connection, table: str, ordinal: int, key: exp.Expr, labels: pa.Table) -> str:
+    """Return a table of what ``labels`` (v, t) has for the ``key`` of each row of a table, in the order of its rows."""
     given, side = connection.fresh("given"), connection.fresh("recoded")
-    connection.register(given, pa.table({"v": of, "t": made}))
-    matched = exp.EQ(this=shown, expression=sql.column("v", "m"))
-    rows = exp.select(sql.aliased(sql.column("t", "m"), f"c{ordinal}")).from_(sql.table(staged.table, alias="s"))
+    connection.register(given, labels)
+    matched = exp.EQ(this=key, expression=sql.column("v", "m"))
+    rows = exp.select(sql.aliased(sql.column("t", "m"), f"c{ordinal}")).from_(sql.table(table, alias="s"))
     rows = rows.join(sql.table(given, alias="m"), on=matched, join_type="left").order_by(sql.column("rowid", "s"))
     connection.run(sql.create_table(side, rows))
     connection.unregister(given)
-    return _Made(sql.column(f"c{ordinal}", side), side, distinct, lacking)
+    return side
+
+
+def _by_list(connection: Connection, staged: StagedTable, ordinal: int, declared: Lookup) -> _Made:
+    """Make the released cells of a column by a list of labels, which is joined."""
+    import pyarrow as pa
+
+    labels = pa.table({"v": pa.array(declared.values, pa.string()), "t": pa.array(declared.labels, pa.string())})
+    cell = sql.column(f"c{ordinal}", "s")
+    side = _joined(connection, staged.table, ordinal, sql.cast(cell.copy(), "VARCHAR"), labels)
+    made = sql.column(f"c{ordinal}", side)
+    cells = staged_rows(exp.select(exp.Count(this=cell), exp.Count(this=made.copy())), staged, [side])
+    known, covered = connection.row(cells)
+    return _Made(made, side, _distinct(connection, side, f"c{ordinal}"), known != covered)
+
+
+def _by_representative(
+    connection: Connection,
+    staged: StagedTable,
+    ordinal: int,
+    recoding: Recoding,
+    values: Callable[[pa.Array], pa.Array],
+) -> _Made | None:
+    """Make the released cells of a column by those of representatives; None where there are too many of these."""
+    import pyarrow as pa
+
+    apart, cell = None, sql.column(f"c{ordinal}", "s")
+    if isinstance(recoding, Prefix) and recoding.apart:
+        apart = connection.fresh("apart")
+        connection.register(apart, pa.table({"v": pa.array(sorted(recoding.apart), pa.string())}))
+    drawn = connection.fresh("drawn")
+    one = sql.aliased(representative(recoding, staged.columns[ordinal], cell, apart), "v")
+    connection.run(sql.create_table(drawn, exp.select(one).from_(_rows(staged))))
+    if apart is not None:
+        connection.unregister(apart)
+    (many,) = connection.row(exp.select(exp.ApproxDistinct(this=sql.column("v"))).from_(sql.table(drawn)))
+    if many > _MOST_DRAWN:
+        connection.drop("TABLE", drawn)
+        return None
+    known = exp.select(exp.Count(this=cell.copy()), exp.Count(this=sql.column("v", drawn)))
+    cells, covered = connection.row(staged_rows(known, staged, [drawn]))
+    of = _distinct(connection, drawn, "v")
+    if (near := _near_places(sql.column("v", drawn), of)) is not None:
+        made, side = _by_place(values, near), drawn
+    else:
+        side, made = _by_number(connection, drawn, ordinal, of, values)
+        connection.drop("TABLE", drawn)
+    return replace(made, side=side, lacking=made.lacking or cells != covered)
+
+
+def _by_number(
+    connection: Connection, drawn: str, ordinal: int, of: pa.Array, values: Callable[[pa.Array], pa.Array]
+) -> tuple[str, _Made]:
+    """Make the released cells of representatives by joining their numbers, or what is released for them where they are many."""
+    import pyarrow as pa
+
+    key, cell = sql.column("v", "s"), f"c{ordinal}"
+    if len(of) <= _LISTED:
+        numbers = np.arange(len(of))
+        side = _joined(connection, drawn, ordinal, key, pa.table({"v": of, "t": numbers}))
+        return side, _by_place(values, _Places(sql.column(cell, side), of, numbers))
+    made = _given(values, of)
+    side = _joined(connection, drawn, ordinal, key, pa.table({"v": of, "t": made}))
+    return side, _Made(sql.column(cell, side), side, made.unique().drop_null(), bool(made.null_count))
+
+
+def _near_places(cell: exp.Expr, of: pa.Array) -> _Places | None:
+    """Return the places of whole numbers, or days, counted in what divides the distances between them; None where they are far apart."""
+    import pyarrow as pa
+
+    if pa.types.is_date(of.type):
+        numbers = np.asarray(of.cast(pa.int32()), np.int64)
+        cell = sql.cast(exp.Paren(this=exp.Sub(this=cell, expression=sql.cast(sql.text("1970-01-01"), "DATE"))), "BIGINT")
+    elif pa.types.is_int64(of.type):
+        numbers = np.asarray(of, np.int64)
+    else:
+        return None
+    if not len(numbers):
+        return None
+    least = int(numbers.min())
+    apart = int(np.gcd.reduce(numbers - least)) or 1
+    if (int(numbers.max()) - least) // apart >= _LISTED:
+        return None
+    above = exp.Paren(this=exp.Sub(this=cell, expression=sql.cast(sql.text(str(least)), "BIGINT")))
+    return _Places(exp.Paren(this=exp.IntDiv(this=above, expression=sql.integer(apart))), of, (numbers - least) // apart)
+
+
+def _distinct(connection: Connection, table: str, name: str) -> pa.Array:
+    """Return the distinct values of a column of a table, none missing."""
+    there = exp.Not(this=exp.Is(this=sql.column(name), expression=exp.null()))
+    rows = exp.select(sql.column(name)).distinct().from_(sql.table(table)).where(there)
+    return _one_array(connection.arrow(rows).column(0))
 
 
 def _listed(connection: Connection, staged: StagedTable, ordinals: Sequence[int]) -> dict[int, _Places]:
