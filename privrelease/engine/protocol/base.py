@@ -220,6 +220,7 @@ class Offer(StrEnum):
 
     ATTACKS = "attacks"
     EXPECTATIONS = "expectations"
+    DATABASES = "database files"
 
 
 class Engine(Protocol):
