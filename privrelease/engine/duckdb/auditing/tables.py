@@ -34,7 +34,9 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
     """
     person = None if asked.unit is None else sql.column(f"c{table.ordinal(asked.unit)}")
     listed = zip(asked.by, asked.keys, strict=True)
-    named = [sql.aliased(_listed(table, name, keys if asked.others else None), f"k{i}") for i, (name, keys) in enumerate(listed)]
+    named = [
+        sql.aliased(_listed(table, name, keys if asked.others else None), f"k{i}") for i, (name, keys) in enumerate(listed)
+    ]
     named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
     steps = [_steps(table, name) for name in asked.sums]
     values = [_zero_where_missing(one) for one in steps]
