@@ -109,7 +109,7 @@ class ClassTally:
         self._counted = np.concatenate([self._counted[stay], counted])[order]
 
     def _keys(self, class_index: NDArray[np.integer[Any]], suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        keys = self._key[class_index]
+        keys: NDArray[np.uint64] = self._key[class_index]
         for column, field in zip(self._columns, self._fields, strict=True):
             keys[suppressed[:, column]] &= ~field
         return keys
