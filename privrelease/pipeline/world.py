@@ -6,13 +6,14 @@ What releases ask of an engine that it may lack is refused before any data is re
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.engine.protocol.base import Offer
 from privrelease.errors import PolicyError
 from privrelease.findings import Finding
 from privrelease.pipeline.kinds import KINDS, Kind
 from privrelease.pipeline.settings import Settings
+from privrelease.relational.schema import SinkKind, SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from privrelease.release.store import ReleaseStore
 
 __all__ = ["World", "lacking", "require_offered"]
+
+_DATABASES: Final = frozenset({SourceKind.DUCKDB, SourceKind.SQLITE, SinkKind.DUCKDB})
 
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
@@ -119,4 +122,6 @@ def _needs(release: ReleasePlan) -> Iterator[tuple[Offer, Location | None]]:
     for check in release.checks:
         if check.expectation is not None:
             yield Offer.EXPECTATIONS, check.location
-            return
+            break
+    if any(source.kind in _DATABASES for source in release.sources) or any(sink.kind in _DATABASES for sink in release.sinks):
+        yield Offer.DATABASES, release.location

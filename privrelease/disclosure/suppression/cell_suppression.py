@@ -46,7 +46,12 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     """
     report = progress or (lambda _step, _share: None)
     report("suppress", 0.0)
-    parts = _settled(problem, _repair(problem), lambda share: report("suppress", share / 2))
+    first = _repair(problem)
+    parts = _settled(problem, first, lambda share: report("suppress", share / 2))
+    if first.narrowed:
+        # Which requirement goes first matters where not all is searched again: the other order is tried too.
+        turned = _settled(problem, _repair(problem), lambda share: report("suppress", 0.25 + share / 4), turned=True)
+        parts = min(parts, turned, key=lambda candidate: _cost(candidate, problem))
     if len(problem.requirements) > 1:
         repair = _repair(problem)
         if repair.protect_union():
@@ -60,12 +65,17 @@ def _repair(problem: Problem) -> Repair:
     return PersonRepair(problem) if problem.linkable else PartRepair(problem)
 
 
-def _settled(problem: Problem, repair: Repair, report: Callable[[float], None], *, searched: bool = False) -> Parts:
-    """Settle the requirements in turn until all hold on the same parts; ``searched``: a search for all of them went ahead."""
+def _settled(
+    problem: Problem, repair: Repair, report: Callable[[float], None], *, searched: bool = False, turned: bool = False
+) -> Parts:
+    """Settle the requirements in turn until all hold on the same parts; ``searched``: a search for all of them went ahead; ``turned``: the last
+    requirement goes first.
+    """
     held, visited, count = 0, 0, len(problem.requirements)
     refined = False
     while held < count:
-        held = held + 1 if settle(repair, visited % count, first=visited < count and not searched) else 1
+        number = count - 1 - visited % count if turned else visited % count
+        held = held + 1 if settle(repair, number, first=visited < count and not searched) else 1
         visited += 1
         report(min(visited / (3 * count), 0.99))
         if held == count and not refined and repair.refine():
@@ -89,10 +99,9 @@ def _take_back(problem: Problem, repair: Repair) -> None:
     where = np.zeros(suppressed.shape, np.bool_)
     columns = sorted({column for requirement in problem.requirements for column in requirement.columns})
     where[np.ix_(dropped, np.array(columns, np.int64))] = True
-    parts.suppress(where)
-    parts.dropped[dropped] = False
+    parts.restore(parts.suppressed | (where & (parts.table.codes[parts.class_index] > 0)), np.zeros(len(parts), np.bool_))
     if not all(repair.measure(number).holds for number in range(len(problem.requirements))):
-        parts.suppressed, parts.dropped = suppressed, gone
+        parts.restore(suppressed, gone)
     elif problem.pair_rows is None:
         parts.set(parts.class_index, parts.records, parts.suppressed, parts.dropped)
 

@@ -22,12 +22,13 @@ from privrelease.disclosure.suppression.partition import factorise, first_member
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from privrelease.disclosure.risk.thresholds import RecordsAtRisk
+    from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
     from privrelease.disclosure.suppression.class_counting import ClassCounter
+    from privrelease.disclosure.suppression.class_tallies import ClassTally
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Requirement
 
-__all__ = ["RiskState", "smallest_count", "sum_of_ratios_within", "take_standing"]
+__all__ = ["RiskState", "smallest_count", "sum_of_ratios_within", "take_standing", "tallied_standing"]
 
 
 @dataclass(slots=True)
@@ -110,6 +111,18 @@ def take_standing(parts: Parts, requirement: Requirement, crowd: ClassCounter, r
         average_holds=_average_holds(requirement, (f, larger), (who, sizes), crowd),
         at_risk_holds=_at_risk_holds(thresholds.at_risk, who, sizes, scale),
     )
+
+
+def tallied_standing(parts: Parts, tally: ClassTally, thresholds: Thresholds, residual_rule: str) -> RiskState:
+    """Measure a requirement that limits the highest risk alone, by class sizes that were kept up to date; as :func:`take_standing` does."""
+    present = ~parts.dropped
+    residual = present & (tally.slot == 0)
+    below = np.zeros(len(parts), np.bool_)
+    if thresholds.highest is not None:
+        below = present & (tally.slot > 0) & (tally.sizes() < smallest_count(thresholds.highest, 1))
+    found_out = residual_rule == "drop" and tally.totals[0] < thresholds.k
+    stray = residual.copy() if found_out else np.zeros(len(parts), np.bool_)
+    return RiskState(residual, below, stray, average_holds=True, at_risk_holds=True)
 
 
 _Sizes: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"

@@ -12,12 +12,13 @@ all cut points belong to one part and to one column set each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privrelease.disclosure.classes.persons import pair_times
+from privrelease.disclosure.suppression.class_tallies import ClassTally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 __all__ = ["Parts", "cut_alike", "factorise", "first_members"]
+
+#: Parts are replaced one class at a time where fewer than this share of them changes.
+_FEW = 4
 
 
 def factorise(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -82,6 +86,10 @@ class Parts:
     records: NDArray[np.int64]
     suppressed: NDArray[np.bool_]
     dropped: NDArray[np.bool_]
+    #: Counts that are kept up to date, by number of the requirement.
+    tallies: dict[int, ClassTally] = field(default_factory=dict)
+    #: Parts of a class that are treated alike are one, in the order of what they lose.
+    _joined: bool = False
 
     @classmethod
     def untouched(cls, table: ClassTable) -> Parts:
@@ -105,13 +113,38 @@ class Parts:
     def __len__(self) -> int:
         return len(self.records)
 
-    def codes(self, columns: tuple[int, ...]) -> NDArray[np.int32]:
-        """Return the released codes (p, len(columns)), suppressed cells as 0 = missing."""
+    def codes(self, columns: tuple[int, ...], members: NDArray[np.integer[Any]] | None = None) -> NDArray[np.int32]:
+        """Return the released codes (p, len(columns)) of all parts or of ``members``, suppressed cells as 0 = missing."""
         chosen = list(columns)
-        whole = self.table.codes[self.class_index]
+        suppressed = self.suppressed if members is None else self.suppressed[members]
+        whole = self.table.codes[self.class_index if members is None else self.class_index[members]]
         released = whole if chosen == [*range(whole.shape[1])] else whole[:, chosen]
-        released[self.suppressed[:, chosen]] = 0
+        released[suppressed[:, chosen]] = 0
         return released
+
+    def tally(self, number: int, columns: tuple[int, ...]) -> ClassTally:
+        """Return the class sizes of a requirement, counted anew where changes were not followed."""
+        if number not in self.tallies:
+            self.tallies[number] = ClassTally(self.table, columns)
+        found = self.tallies[number]
+        if found.fits and found.stale:
+            found.recount(self.class_index, self.records, self.suppressed, self.dropped)
+        return found
+
+    def drop(self, where: NDArray[np.bool_]) -> None:
+        """Drop the parts of ``where`` (p,)."""
+        self.dropped |= where
+        self._changed()
+
+    def restore(self, suppressed: NDArray[np.bool_], dropped: NDArray[np.bool_]) -> None:
+        """Let the parts lose these cells, and drop these, instead."""
+        self.suppressed, self.dropped = suppressed, dropped
+        self._changed()
+
+    def _changed(self) -> None:
+        self._joined = False
+        for tally in self.tallies.values():
+            tally.forget()
 
     def replace(
         self,
@@ -126,6 +159,9 @@ class Parts:
         """
         others = np.ones(len(self), np.bool_)
         others[members] = False
+        if self._joined and len(members) * _FEW < len(self):
+            self._replace_few(others, members, origin, records, suppressed)
+            return
         masks = self.suppressed[origin] | (suppressed & (self.table.codes[self.class_index[origin]] > 0))
         self.set(
             np.concatenate([self.class_index[others], self.class_index[origin]]),
@@ -133,6 +169,36 @@ class Parts:
             np.concatenate([self.suppressed[others], masks]),
             np.concatenate([self.dropped[others], self.dropped[origin]]),
         )
+
+    def _replace_few(
+        self,
+        others: NDArray[np.bool_],
+        members: NDArray[np.integer[Any]],
+        origin: NDArray[np.integer[Any]],
+        records: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+    ) -> None:
+        """Replace parts, joining what is alike among the classes of ``members`` only; the result is that of :meth:`set`."""
+        touched = np.zeros(self.table.n_classes, np.bool_)
+        touched[self.class_index[members]] = True
+        near = touched[self.class_index]
+        siblings = np.flatnonzero(near & others)
+        masks = self.suppressed[origin] | (suppressed & (self.table.codes[self.class_index[origin]] > 0))
+        made = _joined(
+            np.concatenate([self.class_index[siblings], self.class_index[origin]]),
+            np.concatenate([self.records[siblings], records]),
+            np.concatenate([self.suppressed[siblings], masks]),
+            np.concatenate([self.dropped[siblings], self.dropped[origin]]),
+        )
+        stay = ~near
+        index = np.concatenate([self.class_index[stay], made[0]])
+        order = np.argsort(index, kind="stable")
+        for tally in self.tallies.values():
+            tally.exchange(stay, *made, order)
+        self.class_index = index[order]
+        self.records = np.concatenate([self.records[stay], made[1]])[order]
+        self.suppressed = np.concatenate([self.suppressed[stay], made[2]])[order]
+        self.dropped = np.concatenate([self.dropped[stay], made[3]])[order]
 
     def set(
         self,
@@ -142,19 +208,26 @@ class Parts:
         dropped: NDArray[np.bool_],
     ) -> None:
         """Take these parts instead, sorted by class; parts of a class that are treated alike are joined."""
-        alike = factorise(np.column_stack([class_index, _packed_bits(suppressed), dropped]))
-        first = first_members(alike)
-        order = np.argsort(class_index[first], kind="stable")
-        totals = np.zeros(len(first), np.int64)
-        np.add.at(totals, alike, records)
-        self.class_index = class_index[first][order]
-        self.records = totals[order]
-        self.suppressed = suppressed[first][order]
-        self.dropped = dropped[first][order]
+        self.class_index, self.records, self.suppressed, self.dropped = _joined(class_index, records, suppressed, dropped)
+        self._changed()
+        self._joined = True
 
     def suppress(self, where: NDArray[np.bool_]) -> None:
         """Take the cells of ``where`` (p, q) away too; cells that are missing in the source are not marked."""
         self.suppressed |= where & (self.table.codes[self.class_index] > 0)
+        self._changed()
+
+
+def _joined(
+    class_index: NDArray[np.int64], records: NDArray[np.int64], suppressed: NDArray[np.bool_], dropped: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Join parts of a class that are treated alike; sorted by class, then by what they lose."""
+    alike = factorise(np.column_stack([class_index, _packed_bits(suppressed), dropped]))
+    first = first_members(alike)
+    order = np.argsort(class_index[first], kind="stable")
+    totals = np.zeros(len(first), np.int64)
+    np.add.at(totals, alike, records)
+    return class_index[first][order], totals[order], suppressed[first][order], dropped[first][order]
 
 
 def cut_alike(

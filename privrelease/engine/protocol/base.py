@@ -225,6 +225,7 @@ class Offer(StrEnum):
 
     ATTACKS = "attacks"
     EXPECTATIONS = "expectations"
+    DATABASES = "database files"
 
 
 class Engine(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from privrelease.engine.protocol.base import Engine, EngineSettings, OutputColumn, OutputTable, Staged
+from privrelease.engine.protocol.base import Engine, EngineSettings, Offer, OutputColumn, OutputTable, Staged
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, Sink, SinkKind, SourceKind, TableSource
 from tests.contract.engine.treatments import row_by_row
 
@@ -36,7 +36,16 @@ class Bench:
 
     engine: Engine
     folder: Path
-    writes: tuple[SinkKind, ...] = tuple(SinkKind)
+
+    @property
+    def writes(self) -> tuple[SinkKind, ...]:
+        """The kinds of file that the engine writes."""
+        return tuple(kind for kind in SinkKind if kind is not SinkKind.DUCKDB or Offer.DATABASES in self.engine.offers)
+
+    def needs(self, offer: Offer) -> None:
+        """Skip a test of an optional part that the engine does not offer, by its name."""
+        if offer not in self.engine.offers:
+            pytest.skip(f"the engine does not offer {offer.value}")
 
     def csv(self, text: str | bytes, columns: list[Column], *, name: str = "in.csv", **source) -> TableSource:
         path = self.folder / name
@@ -62,17 +71,17 @@ class Bench:
         return written, row_map
 
 
-def pytest_collection_modifyitems(items):
-    """Ask the plain engine for nothing that it lacks."""
-    from tests.contract.engine.plain import LACKS
-
-    items[:] = [item for item in items if not ("[plain" in item.nodeid and any(part in item.nodeid for part in LACKS))]
-
-
 @pytest.fixture(params=sorted(ENGINES))
 def bench(request, tmp_path):
     with ENGINES[request.param](EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)) as engine:
-        yield Bench(engine, tmp_path, getattr(engine, "writes", tuple(SinkKind)))
+        yield Bench(engine, tmp_path)
+
+
+@pytest.fixture(params=[name for name in sorted(ENGINES) if name != "plain"])
+def both(request, tmp_path):
+    settings = EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)
+    with ENGINES[request.param](settings) as engine, ENGINES["plain"](settings) as plain:
+        yield engine, plain
 
 
 def column(name: str, type_: ColumnType = ColumnType.CATEGORY, role: Role = Role.QUASI, **more) -> Column:

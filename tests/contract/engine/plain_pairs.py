@@ -7,11 +7,23 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, RowPattern, SharedValues
+from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
 from tests.contract.engine.plain_audit import text
+from tests.contract.engine.plain_statistics import holds
 
 __all__ = ["PlainPairs"]
 
 MISSING = (0, 0)
+
+
+def asks_for_missing(of):
+    match of:
+        case Both(left, right) | Either(left, right):
+            return asks_for_missing(left) or asks_for_missing(right)
+        case Negated(inner):
+            return asks_for_missing(inner)
+        case _:
+            return isinstance(of, Missing)
 
 
 def combined(rows):
@@ -142,13 +154,19 @@ class PlainPairs:
         return tuple(name for name, one in found if 2 * one.both >= min(one.first, one.second) > 0)
 
     def row_patterns(self, released, asked):
-        """Group the rows of a released file; without a filter, which this engine does not read."""
-        assert asked.where is None
-        cells = self._of(released).cells
         groups = defaultdict(lambda: [0] * (1 + len(asked.sums)))
-        for row in range(self._of(released).n):
-            own = groups[tuple(text(cells[name][row]) for name in asked.by)]
+        for cells in self._listed(released):
+            own = groups[tuple(text(cells[name]) for name in asked.by), self._inside(asked, cells)]
             own[0] += 1
             for place, name in enumerate(asked.sums, 1):
-                own[place] += cells[name][row] is not None
-        return tuple(RowPattern(keys, True, own[0], tuple(own[1:])) for keys, own in groups.items())
+                own[place] += cells[name] is not None
+        return tuple(RowPattern(keys, inside, own[0], tuple(own[1:])) for (keys, inside), own in groups.items())
+
+    @staticmethod
+    def _inside(asked, cells):
+        """Whether the filter holds; None where a cell that may have been suppressed leaves it open."""
+        if asked.where is None:
+            return True
+        found = holds(asked.where, cells)
+        lossy = any(cells[name] is None for name in columns_of(asked.where) & asked.lossy)
+        return None if lossy and (found is None or asks_for_missing(asked.where)) else found is True

@@ -10,6 +10,7 @@ import numpy as np
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.tables import Contributions, TableCells
 from tests.contract.engine.plain_audit import key, text
+from tests.contract.engine.plain_statistics import holds
 
 __all__ = ["PlainTables"]
 
@@ -24,7 +25,70 @@ class PlainTables:
             return cells
         return [None if cell is None else round(cell / float(column.grid)) for cell in cells]
 
+    @staticmethod
+    def _side(listed, cell, asked):
+        """The place of a key, -1 where it has none."""
+        return listed.index(cell) if cell in listed else len(listed) if asked.others else -1
+
+    @staticmethod
+    def _is_member(member, cells):
+        return all(text(cells[name]) in keys for name, keys in member.keys) and (
+            member.where is None or holds(member.where, cells) is True
+        )
+
+    def changed_contributions(self, now, before, asked):
+        entries = defaultdict(lambda: [0, *[0] * (2 * len(asked.sums))])
+        for staged, sign in ((now, 1), (before, -1)):
+            sums = [self._steps(staged, name) for name in asked.sums]
+            for row, cells in enumerate(self._listed(staged)):
+                place = [self._side(keys, text(cells[name]), asked) for name, keys in zip(asked.by, asked.keys, strict=True)]
+                if -1 in place or (asked.where is not None and holds(asked.where, cells) is not True):
+                    continue
+                own = [steps[row] for steps in sums]
+                figures = [1, *(value or 0 for value in own), *(int(value is not None) for value in own)]
+                who = text(cells[asked.unit]) if asked.unit else tuple(own)
+                entry = entries[tuple(place), who]
+                entry[:] = [one + sign * figure for one, figure in zip(entry, figures, strict=True)]
+        found, persons = [], {}
+        for number, ((place, who), entry) in enumerate(sorted(entries.items(), key=str)):
+            cell = int(np.ravel_multi_index(place, asked.inner)) if place else 0
+            if asked.unit:
+                if any(entry):
+                    found.append((cell, persons.setdefault(who, len(persons)), *entry))
+                continue
+            rows = abs(entry[0])
+            found += [(cell, (number, one), *(figure // rows for figure in entry)) for one in range(rows)]
+        if not asked.unit:
+            found = [(cell, number, *figures) for number, (cell, _, *figures) in enumerate(found)]
+        columns = np.array(found, np.int64).reshape(len(found), 3 + 2 * len(asked.sums)).T
+        many = len(asked.sums)
+        return Contributions(columns[0], columns[1], columns[2], columns[3 : 3 + many], columns[3 + many :], 0)
+
     def contributions(self, staged, asked):
+        """Join persons who add the same to the same cells; those with several rows stay themselves where they are asked for."""
+        found = self._each(staged, asked)
+        own, rows_of = defaultdict(list), Counter()
+        for cell, who, rows, *figures in zip(
+            found.cells.tolist(),
+            found.persons.tolist(),
+            found.rows.tolist(),
+            *found.sums.tolist(),
+            *found.known.tolist(),
+            strict=True,
+        ):
+            own[who].append((cell, rows, *figures))
+            rows_of[who] += rows
+        alike = defaultdict(list)
+        for who, entries in own.items():
+            apart = who if asked.unit and asked.several and rows_of[who] > 1 else None
+            alike[tuple(sorted(entries)), apart].append(who)
+        listed = sorted((cell, min(of), len(of), *more) for (entries, _), of in alike.items() for cell, *more in entries)
+        many = len(asked.sums)
+        columns = np.array(listed, np.int64).reshape(len(listed), 4 + 2 * many).T
+        cells, persons, times, rows = columns[:4]
+        return Contributions(cells, persons, rows, columns[4 : 4 + many], columns[4 + many :], found.left_out, times)
+
+    def _each(self, staged, asked):
         table = self._of(staged)
         keys = [[text(cell) for cell in table.cells[name]] for name in asked.by]
         sums = [self._steps(staged, name) for name in asked.sums]
@@ -33,12 +97,10 @@ class PlainTables:
         )
         entries = defaultdict(lambda: [0, *[0] * (2 * len(sums))])
         inside = 0
-        for row in range(table.n):
-            place = [
-                listed.index(column[row]) if column[row] in listed else -1
-                for listed, column in zip(asked.keys, keys, strict=True)
-            ]
-            if -1 in place:
+        for row, cells in enumerate(self._listed(staged)):
+            place = [self._side(listed, column[row], asked) for listed, column in zip(asked.keys, keys, strict=True)]
+            place += [int(not self._is_member(member, cells)) for member in asked.members]
+            if -1 in place or (asked.where is not None and holds(asked.where, cells) is not True):
                 continue
             inside += 1
             who = row if persons is None else persons[key(table.cells[asked.unit][row])]
@@ -54,7 +116,7 @@ class PlainTables:
         return Contributions(columns[0], columns[1], columns[2], added, known, table.n - inside)
 
     def table_cells(self, staged, asked):
-        found = self.contributions(staged, asked)
+        found = self._each(staged, asked)
         size = int(np.prod(asked.shape))
         held = [defaultdict(lambda: [0, *[0] * (2 * len(asked.sums))]) for _ in range(size)]
         rows_of = Counter()

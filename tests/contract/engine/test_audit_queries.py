@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.engine.protocol.base import ColumnChange, OutputColumn
+from privrelease.engine.protocol.base import ColumnChange, Offer, OutputColumn
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind
 
 TEXT = "id,sex,score,w\np1,F,1,10\np1,M,2,20\np2,F,3,\np3,,4,0.5\n"
@@ -156,6 +156,8 @@ def test_a_text_that_the_source_lacks_is_not_lost_by_holding(bench):
 
 def test_other_tables_of_a_database_file_are_told(bench, released):
     import duckdb
+
+    bench.needs(Offer.DATABASES)
 
     staged, _, _ = released
     sink = bench.sink(SinkKind.DUCKDB)

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.engine.open import open_engine
-from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.aggregates import BinKey, Bounding, ColumnKey
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 
@@ -36,9 +34,8 @@ def staged(engine, folder, rows, name="a.csv"):
 
 
 @pytest.fixture
-def engine(tmp_path):
-    with open_engine(EngineSettings(readable=(tmp_path,))) as one:
-        yield one
+def engine(bench):
+    return bench.engine
 
 
 def plain(row):

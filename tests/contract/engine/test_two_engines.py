@@ -11,11 +11,10 @@ import pytest
 
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.engine.protocol.attacks import Drawn
-from privrelease.engine.protocol.base import EngineSettings, OutputColumn, OutputTable, Parts, PersonsFrom
+from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, PersonsFrom
 from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.tables import TableQuery
-from tests.contract.engine.conftest import ENGINES
 
 TYPES = {
     "a": ColumnType.CATEGORY,
@@ -53,13 +52,6 @@ def table(n, wide):
     made = {name: pa.array(cells[name], kind) for name, kind in schema.items()}
     who = [f"p{v}" for v in rng.integers(0, max(1, n // 3), n)]
     return pa.table({**made, "who": pa.array(who, pa.string()), "w": pa.array(rng.integers(1, 9, n) / 4, pa.float64())})
-
-
-@pytest.fixture(params=[name for name in sorted(ENGINES) if name != "plain"])
-def both(request, tmp_path):
-    settings = EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)
-    with ENGINES[request.param](settings) as engine, ENGINES["plain"](settings) as plain:
-        yield engine, plain
 
 
 def same(ours, theirs, path=""):

@@ -116,7 +116,7 @@ checks:
   - {id: AREAS, release: r, expect: expect_column_values_to_not_be_null, column: area}
 attacks: {releases: [r], record_linkage: {}}
 """
-)
+).replace("output: out/r.csv", "output: out/r.duckdb")
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_the_engine_that_is_opened_has_what_is_said_before_it_is_opened():
         assert engine.offers == offered() == World().offers()
 
 
-@pytest.mark.parametrize("lacks", [{Offer.ATTACKS}, {Offer.EXPECTATIONS}, set(Offer)])
+@pytest.mark.parametrize("lacks", [{Offer.ATTACKS}, {Offer.EXPECTATIONS}, {Offer.DATABASES}, set(Offer)])
 def test_a_policy_is_refused_by_name_where_the_engine_lacks_what_it_asks_for(asking, tmp_path, lacks, capsys):
     def unopened(settings):
         raise AssertionError(settings)
@@ -152,5 +152,5 @@ def test_a_policy_is_refused_by_name_where_the_engine_lacks_what_it_asks_for(ask
     assert validate([tmp_path / "p.yaml"], None, None, None, FailOn.ERROR, Console()).code == 0
 
 
-def test_nothing_is_asked_of_an_engine_by_a_policy_without_attacks_and_expectations(plan):
+def test_nothing_is_asked_of_an_engine_by_a_policy_without_attacks_expectations_and_databases(plan):
     assert lacking(plan[1].releases, frozenset()) == ()

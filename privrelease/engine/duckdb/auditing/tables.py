@@ -33,7 +33,10 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
     Where the persons with several rows are asked for, each of these has entries of their own, with one number in every query without a filter.
     """
     person = None if asked.unit is None else sql.column(f"c{table.ordinal(asked.unit)}")
-    named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
+    listed = zip(asked.by, asked.keys, strict=True)
+    named = [
+        sql.aliased(_listed(table, name, keys if asked.others else None), f"k{i}") for i, (name, keys) in enumerate(listed)
+    ]
     named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
     steps = [_steps(table, name) for name in asked.sums]
     values = [_zero_where_missing(one) for one in steps]
@@ -160,6 +163,12 @@ def _signed(table: StagedTable, asked: TableQuery, sign: int) -> exp.Select:
 
 def _text(table: StagedTable, name: str) -> exp.Expr:
     return sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR")
+
+
+def _listed(table: StagedTable, name: str, keys: Sequence[str] | None) -> exp.Expr:
+    """A key as text; with ``keys``, NULL for all others, which are of one cell."""
+    cell = _text(table, name)
+    return cell if keys is None else sql.when((sql.one_of(cell, keys), cell.copy()))
 
 
 def _outside(table: StagedTable, member: Membership) -> exp.Expr:

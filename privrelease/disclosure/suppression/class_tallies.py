@@ -1,0 +1,115 @@
+"""Records of each class of a requirement, kept up to date while a few parts after another are replaced.
+
+After the first searches for several requirements only few classes fail, and only their parts change: what they add to the classes is taken
+off and added again, and all other counts stay. A part's class is its packed key with the cells it loses set to 0; the key 0 shows nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privrelease.disclosure.suppression.arrays import pack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from privrelease.disclosure.classes.equivalence_classes import ClassTable
+
+__all__ = ["ClassTally"]
+
+
+class ClassTally:
+    """The class sizes of one requirement over parts that may be replaced.
+
+    ``slot`` (p,): the class of each part; ``totals`` (c,): the records of each class, dropped ones left out; class 0 shows nothing.
+
+    >>> from privrelease.disclosure.classes.equivalence_classes import ClassTable
+    >>> table = ClassTable(("a", "b"), np.array([[1, 1], [1, 2]], np.int32), np.array([2, 3]))
+    >>> tally = ClassTally(table, (0, 1))
+    >>> hidden, none = np.array([[False, True]]), np.zeros(1, np.bool_)
+    >>> tally.recount(np.array([0, 1]), np.array([2, 3]), np.zeros((2, 2), np.bool_), np.zeros(2, np.bool_))
+    >>> tally.sizes().tolist()
+    [2, 3]
+    >>> tally.exchange(np.array([False, True]), np.array([0]), np.array([2]), hidden, none, np.array([0, 1]))
+    >>> tally.sizes().tolist()
+    [3, 2]
+    """
+
+    def __init__(self, table: ClassTable, columns: tuple[int, ...]) -> None:
+        self._columns = list(columns)
+        keys, fields = pack(table.codes[:, self._columns])
+        self.fits = len(keys) == 1
+        self._key, self._fields = keys[0], fields[0]
+        self._stale = True
+        self._known: NDArray[np.uint64] = np.zeros(1, np.uint64)
+        self.totals: NDArray[np.int64] = np.zeros(1, np.int64)
+        self.slot: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._counted: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    @property
+    def stale(self) -> bool:
+        """Return True if parts changed in a way that was not followed."""
+        return self._stale
+
+    def forget(self) -> None:
+        """Say that parts changed in a way that is not followed; the next question counts all of them."""
+        self._stale = True
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the records of the class of each part, (p,)."""
+        return self.totals[self.slot]
+
+    def recount(
+        self,
+        class_index: NDArray[np.int64],
+        records: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+        dropped: NDArray[np.bool_],
+    ) -> None:
+        """Count all parts."""
+        keys = self._keys(class_index, suppressed)
+        known, inverse = np.unique(np.concatenate([np.zeros(1, np.uint64), keys]), return_inverse=True)
+        self._known, self.slot = known, inverse[1:].astype(np.int64)
+        self._counted = np.where(dropped, 0, records)
+        self.totals = np.zeros(len(known), np.int64)
+        np.add.at(self.totals, self.slot, self._counted)
+        self._stale = False
+
+    def exchange(
+        self,
+        stay: NDArray[np.bool_],
+        class_index: NDArray[np.int64],
+        records: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+        dropped: NDArray[np.bool_],
+        order: NDArray[np.int64],
+    ) -> None:
+        """Put new parts in the place of those that do not ``stay``; ``order``: places of the parts that stay, then of the new ones, as they are
+        ordered afterwards.
+        """
+        if self._stale:
+            return
+        np.subtract.at(self.totals, self.slot[~stay], self._counted[~stay])
+        keys = self._keys(class_index, suppressed)
+        new = np.setdiff1d(keys, self._known)
+        if len(new):
+            merged = np.concatenate([self._known, new])
+            line = np.argsort(merged, kind="stable")
+            place = np.empty(len(line), np.int64)
+            place[line] = np.arange(len(line))
+            self._known = merged[line]
+            self.totals = np.concatenate([self.totals, np.zeros(len(new), np.int64)])[line]
+            self.slot = place[self.slot]
+        slot = np.searchsorted(self._known, keys)
+        counted = np.where(dropped, 0, records)
+        np.add.at(self.totals, slot, counted)
+        self.slot = np.concatenate([self.slot[stay], slot])[order]
+        self._counted = np.concatenate([self._counted[stay], counted])[order]
+
+    def _keys(self, class_index: NDArray[np.integer[Any]], suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        keys: NDArray[np.uint64] = self._key[class_index]
+        for column, field in zip(self._columns, self._fields, strict=True):
+            keys[suppressed[:, column]] &= ~field
+        return keys
