@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.comparison.combine import EARLIER_CHECKS
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.audit.statistics.audit import STATISTICS_CHECKS
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
+from privrelease.plan.attacks import attacks_plan
 from privrelease.plan.checks import check_plans
-from privrelease.plan.microdata.attacks import attacks_plan
 from privrelease.plan.model import (
     MicrodataPlan,
     Plan,
