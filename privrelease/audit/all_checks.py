@@ -9,6 +9,7 @@ from privrelease.audit.comparison.combine import EARLIER_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.audit.statistics.audit import STATISTICS_CHECKS
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS
+from privrelease.audit.synthetic.informing import INFORMING_CHECKS
 from privrelease.audit.tables.audit import TABLE_CHECKS
 from privrelease.audit.threat_checks import THREAT_CHECKS
 
@@ -23,6 +24,7 @@ ALL_CHECKS: Final[tuple[Check[Any], ...]] = (
     *STATISTICS_CHECKS,
     *TABLE_CHECKS,
     *SYNTHETIC_CHECKS,
+    *INFORMING_CHECKS,
     *ATTACK_CHECKS,
     *GROUND_CHECKS,
     *EARLIER_CHECKS,

@@ -216,7 +216,8 @@ def _synthetic(loaded: LoadedPolicy, number: int, release: SyntheticRelease) -> 
     checked = _looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source"))
     source, place = release_source(loaded, release.from_), loaded.location("releases", number)
     read = _needed(source, set(release.columns) - set(release.make), dataset)
-    return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked)
+    attacks = attacks_plan(loaded, release, read, decides=False)
+    return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked, attacks)
 
 
 def _needed(source: TableSource, wanted: set[str], dataset: Dataset) -> TableSource:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from privrelease.audit.attacks.attempts import AttackAttempt
     from privrelease.audit.attacks.setup import AttackSetup
-    from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.document.model import CheckResult, Figure
     from privrelease.audit.document.visibility import Audience
     from privrelease.plan.attacks import AttacksPlan
 
@@ -39,12 +39,14 @@ def reported(
     audience: Audience,
     *,
     control: str | None,
+    held_out: Figure | None = None,
     external: bool = False,
     absent: bool = False,
 ) -> tuple[AttacksFacts, tuple[CheckResult, ...]]:
     """Return what the report says of attacks, and a check for each that has a limit.
 
-    ``found``: None where nothing could be prepared; ``control``: the persons who are not in the data, in words. ``external``: no run of ours made
+    ``found``: None where nothing could be prepared; ``control``: the control file in words; ``held_out``: the number of rows that are the control
+    instead. ``external``: no run of ours made
     the file, so that what was never handed over (``absent``: the source) is excused.
     """
     facts = tuple(facts_of(one, plan.confidence, audience, decides=plan.decides) for one in made)
@@ -55,6 +57,7 @@ def reported(
         confidence=str(plan.confidence),
         decides=plan.decides,
         control=control,
+        held_out=held_out,
         auxiliary=None if link is None or link.auxiliary is None else link.auxiliary.label,
         attacks=facts,
         closest=None if apart is None else closest_facts(apart),

@@ -45,6 +45,8 @@ class SyntheticTarget:
     """Parts of the run that are no longer as they were decided upon, in words."""
     ledger_fault: str | None = None
     """Why the ledger that should have been charged cannot be believed."""
+    source_digests: tuple[str, ...] = ()
+    """Keyed digests of the source's files; they choose who is attacked."""
     divided_by: bytes | None = field(default=None, repr=False)
     """The secret by which persons were held out; None: the source is not compared with."""
 

@@ -17,7 +17,6 @@ from privrelease.audit.document.synthetic import (
     SyntheticColumnFacts,
     SyntheticFacts,
 )
-from privrelease.audit.synthetic.source import beside_source
 from privrelease.dp.accountants.events import Together
 from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from privrelease.audit.synthetic.evidence import SyntheticEvidence
+    from privrelease.audit.synthetic.source import BesideSource
     from privrelease.dp.envelope_records import EnvelopeDraw
     from privrelease.plan.model import Plan
     from privrelease.relational.coded_columns import CellsOf
@@ -65,8 +65,8 @@ def privacy_section(evidence: SyntheticEvidence, policy: Plan, version: str | No
     )
 
 
-def synthesis_section(evidence: SyntheticEvidence) -> SyntheticFacts:
-    """Return section 12. What the model says of itself is taken from the manifest, and is noisy or public."""
+def synthesis_section(evidence: SyntheticEvidence, beside: BesideSource | None) -> SyntheticFacts:
+    """Return section 12. ``beside``: the rows next to the source, None where it was not read. What the model says of itself is taken from the manifest, and is noisy or public."""
     plan, claim = evidence.plan, evidence.claim
     draws = evidence.draws or ()
     pure = plan.reserved.accountant == "pure"
@@ -90,7 +90,7 @@ def synthesis_section(evidence: SyntheticEvidence) -> SyntheticFacts:
         tables=()
         if claim is None
         else tuple(ModelTable(name=one.name, header=one.header, rows=one.rows) for one in claim.tables),
-        source=beside_source(evidence),
+        source=None if beside is None else beside.facts(),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.findings import pluralise
+from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.relational.coded_columns import DiscoveredCells
 from privrelease.units import Epsilon
@@ -52,6 +53,7 @@ class SyntheticExplanation:
     outputs: tuple[str, ...]
     notes: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    attacks: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -76,6 +78,7 @@ class SyntheticExplanation:
         if self.holdout is not None:
             lines.append(f"  holdout {self.holdout}")
         lines += [f"  note    {one}" for one in self.notes]
+        lines += [f"  attack  {one}" for one in self.attacks]
         lines += [f"  check   {one}" for one in self.checks]
         return (*lines, *(f"  output  {one}" for one in self.outputs))
 
@@ -142,6 +145,7 @@ def explain_synthetic(plan: SyntheticPlan) -> SyntheticExplanation:
         outputs=tuple(sink.label for sink in plan.sinks),
         notes=plan.forecast.notes,
         checks=tuple(map(check_words, plan.checks)),
+        attacks=() if plan.attacks is None else tuple(f"{one}; never decides" for one in attack_words(plan.attacks)),
     )
 
 
