@@ -19,7 +19,7 @@ from privrelease.audit.document.synthetic import (
 )
 from privrelease.dp.accountants.events import Together
 from privrelease.dp.accountants.pure import PureAccountant
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,20 +112,24 @@ def _flat(settings: dict[str, object], name: str = "") -> Iterator[tuple[str, st
 def _columns(evidence: SyntheticEvidence) -> Iterator[SyntheticColumnFacts]:
     made = {one.name: one for one in evidence.plan.made}
     cells = {one.column: one for one in evidence.cells()}
-    bought = {one.column for one in evidence.plan.discoveries}
+    bought = {one.column: one.failure is None for one in evidence.plan.discoveries}
     for column in evidence.plan.columns:
         name = column.name
         if name in made:
             yield SyntheticColumnFacts(name=name, made=made[name].written, unique=made[name].unique)
         else:
             one = cells[name]
-            yield SyntheticColumnFacts(name=name, cells=one.size, domain=_domain(one), discovered=name in bought)
+            bounded = bought.get(name, False)
+            found = name in bought and not bounded
+            yield SyntheticColumnFacts(name=name, cells=one.size, domain=_domain(one), discovered=found, bounded=bounded)
 
 
 def _domain(cells: CellsOf) -> str:
     labels = cells.labels[:-1]
     if isinstance(cells, DiscoveredCells):
         return f"at most {len(labels)} values"
+    if isinstance(cells, DiscoveredRange):
+        return f"at most {len(labels)} bins"
     if isinstance(cells, BinnedCells):
         return labels[0] if len(labels) == 1 else f"{labels[0]}, …, {labels[-1]}" if len(labels) > 2 else ", ".join(labels)
     more = ", …" if len(labels) > _SHOWN_VALUES else ""

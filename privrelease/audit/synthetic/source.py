@@ -17,7 +17,7 @@ from privrelease.audit.document.model import Figure
 from privrelease.audit.document.synthetic import MarginalError, SourceFacts
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.aggregates import Bounding
-from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def beside_source(evidence: SyntheticEvidence) -> BesideSource | None:
     plan, target, file = evidence.plan, evidence.target, evidence.first
     if target.divided_by is None or file is None or evidence.claim is None:
         return None
-    cells = [one for one in evidence.cells() if not isinstance(one, DiscoveredCells)]
+    cells = [one for one in evidence.cells() if not isinstance(one, DiscoveredCells | DiscoveredRange)]
     if len(cells) < len(plan.modelled):
         return None
     keys = [one.key for one in cells]
@@ -145,7 +145,7 @@ def compared(sizes: tuple[int, ...], synthetic: CountedRows, fitted: CountedRows
 
 @dataclass(frozen=True, slots=True)
 class _Present:
-    """How many rows of a part are present, of how many: of all, and of those whose cells no other row of the source has."""
+    """Numbers of present rows and of rows of a part: of all, and of those whose cells no other row of the source has."""
 
     every: tuple[int, int]
     alone: tuple[int, int]
