@@ -86,7 +86,7 @@ SYNTHETIC: list[Row] = [
         f"{Y}.discover.town.delta",
         "0.0000001",
         "0.0000002",
-        "added W raised W lowered S removed S",
+        "raised W lowered S",
         given=(*WITH_TOWN, (f"{Y}.discover.town", PRICE)),
     ),
     *made(
