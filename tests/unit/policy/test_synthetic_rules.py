@@ -243,3 +243,34 @@ def test_dates_of_a_format_begin_where_they_can_be_read(folder: Folder) -> None:
     assert [one.split(" ", 2)[1] for one in findings] == ["P701"]
     assert "begins before the year 1000" in findings[0]
     assert folder.check(policy(head.replace(", format: {date: '%Y-%m-%d'}", ""), **asked)) == []
+
+
+ATTACKS = "attacks: {{releases: [s], membership: {{}}{}}}\n"
+INFORMING = [
+    (ATTACKS.format(", inference: {target: sex, knows: [age]}"), []),
+    (ATTACKS.format(", inference: {target: sex, knows: [code]}"), ["P461 code does not leave as it is in release s"]),
+    ("checks: [{id: c, release: s, expect: marginal_error, columns: [age, sex], max: 0.1, severity: warn}]\n", []),
+    ("checks: [{id: c, release: s, expect: marginal_error, columns: [age, sex], max: 0.1}]\n", ["P452 c compares a release"]),
+    (
+        "checks: [{id: c, release: s, expect: marginal_error, columns: [code], max: 0.1, severity: warn}]\n",
+        ["P418 code has no value of the source in release s"],
+    ),
+    ("checks: [{id: c, release: s, expect: rows, max: 1, severity: warn}]\n", ["P418 rows measures rows about persons"]),
+]
+
+
+@pytest.mark.parametrize(("more", "said"), INFORMING)
+def test_what_reads_the_source_of_synthetic_rows_names_modelled_columns_and_warns(folder: Folder, more, said) -> None:
+    findings = folder.check(policy() + more)
+    assert len(findings) == len(said), findings
+    assert all(words in finding for words, finding in zip(said, findings, strict=True))
+
+
+def test_membership_needs_a_control_where_no_one_is_held_out_and_synthetic_rows_are_attacked_only_where_they_are_named(
+    folder: Folder,
+) -> None:
+    (found,) = folder.check(policy(holdout=None) + ATTACKS.format(""))
+    assert "P460 membership needs persons who are not in the data" in found
+    (found,) = folder.check(policy() + "attacks: {singling_out: {}}\n")
+    assert "no release is of kind microdata" in found
+    assert "write `releases: [s]` under attacks" in found
