@@ -135,7 +135,7 @@ def _beside_source(
         if key is None or any(key_id != key.id for key_id, _ in read):
             why = "the key of digests is not that of the run, so that no one can tell who was held out"
         elif tuple((one.key_id, one.hmac_sha256) for one in digest_inputs((release.source,), key).digests) != read:
-            why = "the source is another one than the run read"
+            why = "the source is not there, or is another one than the run read"
     except (PrivreleaseError, OSError, ValueError) as error:
         why = f"the source, or what the run recorded of it, cannot be read ({getattr(error, 'code', type(error).__name__)})"
     if why is not None or key is None:
