@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.comparison.combine import EARLIER_CHECKS
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 from privrelease.audit.statistics.audit import STATISTICS_CHECKS
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS
+from privrelease.audit.synthetic.informing import INFORMING_CHECKS
 from privrelease.audit.tables.checks import TABLE_CHECKS
 from privrelease.audit.threat_checks import THREAT_CHECKS
 
@@ -23,6 +24,7 @@ ALL_CHECKS: Final[tuple[Check[Any], ...]] = (
     *STATISTICS_CHECKS,
     *TABLE_CHECKS,
     *SYNTHETIC_CHECKS,
+    *INFORMING_CHECKS,
     *ATTACK_CHECKS,
     *GROUND_CHECKS,
     *EARLIER_CHECKS,

@@ -59,7 +59,8 @@ def audited_synthetic(
     files = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, folder.data, strict=True))
     charges = charges_of(source.ledger.book(), parked.manifest)
     secret = holdout_key(digest_key(store.state, os.environ))
-    target = SyntheticTarget(files, parked.manifest, folder.id, charges, divided_by=secret)
+    digests = tuple(one.hmac_sha256 for one in parked.internal.inputs)
+    target = SyntheticTarget(files, parked.manifest, folder.id, charges, source_digests=digests, divided_by=secret)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     earlier = published_before(store, plan, policy, folder.id, kinds=world.kinds)
     reading = replace(limits, readable=(*limits.readable, folder.outgoing), writable=())
@@ -108,6 +109,8 @@ def audit_files(release: SyntheticPlan, plan: Plan, asked: AuditedFiles, world: 
     target = SyntheticTarget(files)
     if origin is not None and origin.files is not None:
         target = _charged(SyntheticTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered), plan, world)
+        if asked.source:
+            target = _beside_source(target, origin.run, release, world, world.settings.store(plan))
     earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
@@ -116,6 +119,29 @@ def audit_files(release: SyntheticPlan, plan: Plan, asked: AuditedFiles, world: 
     seen = release if asked.source else replace(release, checked=None)
     with world.engine(limits) as engine:
         return audit_synthetic(seen, plan, target, engine, audited_at=moment, versions=versions(), earlier=earlier)
+
+
+def _beside_source(
+    target: SyntheticTarget, run: RunFolder, release: SyntheticPlan, world: World, store: ReleaseStore
+) -> SyntheticTarget:
+    """Add what the comparison with the source needs: the source that the run read, and the key by which persons were held out; else say why not."""
+    from privrelease.execute.common.inputs import digest_inputs
+    from privrelease.execute.synthetic.run import holdout_key
+    from privrelease.pipeline.digest_keys import key_in_use
+
+    key, why = key_in_use(store), None
+    try:
+        read = tuple((one.key_id, one.hmac_sha256) for one in run.internal_part().inputs)
+        if key is None or any(key_id != key.id for key_id, _ in read):
+            why = "the key of digests is not that of the run, so that no one can tell who was held out"
+        elif tuple((one.key_id, one.hmac_sha256) for one in digest_inputs((release.source,), key).digests) != read:
+            why = "the source is not there, or is another one than the run read"
+    except (PrivreleaseError, OSError, ValueError) as error:
+        why = f"the source, or what the run recorded of it, cannot be read ({getattr(error, 'code', type(error).__name__)})"
+    if why is not None or key is None:
+        world.notice(f"{release.id}: not compared with the source: {why}")
+        return target
+    return replace(target, source_digests=tuple(digest for _, digest in read), divided_by=holdout_key(key))
 
 
 def _charged(target: SyntheticTarget, plan: Plan, world: World) -> SyntheticTarget:

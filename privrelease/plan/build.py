@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
+from privrelease.plan.attacks import attacks_plan
 from privrelease.plan.checks import check_plans
-from privrelease.plan.microdata.attacks import attacks_plan
 from privrelease.plan.model import (
     MicrodataPlan,
     Plan,
@@ -218,7 +218,8 @@ def _synthetic(loaded: LoadedPolicy, number: int, release: SyntheticRelease) -> 
     checked = _looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source"))
     source, place = release_source(loaded, release.from_), loaded.location("releases", number)
     read = _needed(source, set(release.columns) - set(release.make), dataset)
-    return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked)
+    attacks = attacks_plan(loaded, release, read, decides=False)
+    return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked, attacks)
 
 
 def _needed(source: TableSource, wanted: set[str], dataset: Dataset) -> TableSource:

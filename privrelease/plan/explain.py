@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import ceil, comb
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
-from privrelease.plan.microdata.attacks import attack_words
 from privrelease.plan.microdata.step_words import end_words, label_words, multiple_words, pseudonym_words
 from privrelease.plan.model import named
 from privrelease.plan.statistics.explain import explain_statistics

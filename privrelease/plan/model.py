@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.findings import Location
     from privrelease.plan.approvals import ApprovalsPlan, LedgerPlan, PublicationsPlan, WaiverPlan
-    from privrelease.plan.microdata.attacks import AttacksPlan
+    from privrelease.plan.attacks import AttacksPlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.plan.tables.plan import TablePlan

@@ -27,6 +27,11 @@ def _columns(release: SyntheticRelease, dataset: Dataset) -> dict[str, ColumnTyp
     }
 
 
+def _comparable(release: SyntheticRelease, dataset: Dataset) -> tuple[str, ...]:
+    """The modelled columns, in the order of the output."""
+    return tuple(name for name in release.columns if name in dataset.columns and name not in release.make)
+
+
 def synthetic_rules(reading: RuleContext, releases: Sequence[tuple[int, SyntheticRelease]]) -> Iterator[Finding]:
     """Yield what is wrong with synthetic releases."""
     if not releases:  # what budgets are composed with is not loaded for policies without one
@@ -55,5 +60,7 @@ SYNTHETIC = ReleaseKind(
     rules=(synthetic_rules,),
     columns=_columns,
     source_checks="inform",
+    comparable=_comparable,
+    measures=("marginal_error",),
     budget=lambda release: release.budget,
 )

@@ -64,6 +64,9 @@ class ReleaseKind(Generic[R]):
     their numbers. ``columns``: the columns of the released file with their types. ``steps``: transform steps by the key that names each.
 
     ``rows``: what is released of each row about a person; None where the file holds figures, whose columns are not those of the dataset.
+    ``comparable``: of rows that are nobody's, the columns whose values can be compared with the source's; attacks are tried on them where the
+    policy names the release. ``measures``: built-in checks of such rows, which read the source and only inform.
+
     ``protected``: names of the threats that must hold. ``budget``: the privacy budget that a release spends; None where it spends none.
     ``source_checks``: an expectation on the source ``decides`` over the release, may only ``inform``, or is not evaluated (``never``).
 
@@ -78,6 +81,8 @@ class ReleaseKind(Generic[R]):
     source_checks: Literal["decides", "inform", "never"]
     steps: tuple[tuple[str, type[BaseModel]], ...] = ()
     rows: Callable[[R, Dataset], Leaving] | None = None
+    comparable: Callable[[R, Dataset], tuple[str, ...]] | None = None
+    measures: tuple[str, ...] = ()
     protected: Callable[[R], tuple[str, ...]] = _nothing
     budget: Callable[[R], BudgetSpec] | None = None
     compared: Callable[[R, dict[str, object]], dict[str, object]] = _as_they_are

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from privrelease.relational.aggregates import BinKey, ColumnKey
 from privrelease.relational.schema import ColumnType
 
-__all__ = ["MISSING", "BinnedCells", "CellsOf", "DiscoveredCells", "ListedCells", "step_of", "value_of"]
+__all__ = ["MISSING", "BinnedCells", "CellsOf", "DiscoveredCells", "DiscoveredRange", "ListedCells", "step_of", "value_of"]
 
 #: The label of the last cell of every column.
 MISSING = "missing"
@@ -102,6 +102,54 @@ class DiscoveredCells:
         return ListedCells(self.column, self.type, tuple(sorted(values)))
 
 
+#: Steps of the grid, of days and of seconds beyond which bounds are not looked for.
+_FARTHEST = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredRange:
+    """At most ``at_most`` bins of one width between bounds that are bought from the data.
+
+    >>> DiscoveredRange("age", ColumnType.INTEGER, Fraction(1), 3).found(10, 20).labels
+    ('10 to 13', '14 to 17', '18 to 20', 'missing')
+    """
+
+    column: str
+    type: ColumnType
+    grid: Fraction
+    at_most: int
+
+    @property
+    def key(self) -> ColumnKey:
+        """The cells as an engine is asked for them, before their bounds are known."""
+        return ColumnKey(self.column, None, missing=True, strays=True, discovered=True)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Stand-ins for as many bins as there can be."""
+        return (*(f"bin {number}" for number in range(1, self.at_most + 1)), MISSING)
+
+    @property
+    def size(self) -> int:
+        """The most cells that there can be."""
+        return self.at_most + 1
+
+    @property
+    def outer(self) -> tuple[int, int]:
+        """The steps beyond which values count as the nearest: public, the same for whatever data. Dates begin in 1000, where formats can say them."""
+        first, last = (date(1000, 1, 1) - _DAY).days, (date.max - _DAY).days
+        if self.type is ColumnType.DATE:
+            return first, last
+        if self.type is ColumnType.DATETIME:
+            return first * 86_400, last * 86_400 + 86_399
+        return -_FARTHEST, _FARTHEST
+
+    def found(self, low: int, high: int) -> BinnedCells:
+        """Return the bins between the bounds, in steps."""
+        width = -(-(high - low + 1) // self.at_most)
+        return BinnedCells(self.column, self.type, self.grid, tuple(range(low, high + 1, width)), high)
+
+
 @dataclass(frozen=True, slots=True)
 class BinnedCells:
     """Bins of whole steps: bin i holds ``starts[i]`` .. ``starts[i + 1] - 1``, the last one up to ``end``. Values outside count in the first or the last.
@@ -146,4 +194,4 @@ class BinnedCells:
         return max(0, bisect_right(self.starts, step) - 1)
 
 
-CellsOf: TypeAlias = ListedCells | DiscoveredCells | BinnedCells
+CellsOf: TypeAlias = ListedCells | DiscoveredCells | DiscoveredRange | BinnedCells

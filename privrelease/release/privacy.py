@@ -73,7 +73,7 @@ class PrivacyClaim(Document):
 
 class SyntheticColumn(Document):
     """A released column: modelled, with so many ``cells`` (missing included), or ``made`` after a pattern. ``values``: those that were bought
-    from the data, where they were.
+    from the data, where they were; ``bounds``: the lowest and the highest step of the grid, in days or seconds of dates, where these were bought.
     """
 
     name: str
@@ -81,6 +81,7 @@ class SyntheticColumn(Document):
     made: str | None = None
     unique: bool = False
     values: tuple[str, ...] | None = None
+    bounds: tuple[int, int] | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
 
 
 class SyntheticTable(Document):

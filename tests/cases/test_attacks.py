@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from privrelease.audit.microdata.attacks.closest_record import closest
-from privrelease.audit.microdata.attacks.rates import Rate, residual_risk, wilson_centre
-from privrelease.audit.microdata.attacks.records import Attribute
+from privrelease.audit.attacks.closest_record import closest
+from privrelease.audit.attacks.rates import Rate, residual_risk, wilson_centre
+from privrelease.audit.attacks.records import Attribute
 
 PERSONS = """datasets:
   d:

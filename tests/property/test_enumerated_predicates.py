@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.microdata.attacks import enumeration
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.records import Attribute
-from privrelease.audit.microdata.attacks.sampling import Draws
-from privrelease.audit.microdata.attacks.singling_out import _condition, _median, isolated, multivariate
+from privrelease.audit.attacks import enumeration
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.records import Attribute
+from privrelease.audit.attacks.sampling import Draws
+from privrelease.audit.attacks.singling_out import _condition, _median, isolated, multivariate
 
 
 @st.composite

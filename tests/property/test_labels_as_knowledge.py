@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.microdata.attacks.records import UNIT, Attribute, Tuples, nearest
-from privrelease.audit.microdata.attacks.singling_out import Condition, isolated
+from privrelease.audit.attacks.records import UNIT, Attribute, Tuples, nearest
+from privrelease.audit.attacks.singling_out import Condition, isolated
 from privrelease.audit.microdata.generalised.covers import coverer
 from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.classes.equivalence_classes import ClassTable

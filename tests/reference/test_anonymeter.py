@@ -18,12 +18,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.attacks.inference import InferenceAttack
-from privrelease.audit.microdata.attacks.linkability import linked
-from privrelease.audit.microdata.attacks.rates import Rate, residual_risk, wilson, wilson_centre
-from privrelease.audit.microdata.attacks.records import Attribute
-from privrelease.audit.microdata.attacks.sampling import Draws
-from privrelease.audit.microdata.attacks.singling_out import isolated, multivariate, univariate
+from privrelease.audit.attacks.inference import InferenceAttack
+from privrelease.audit.attacks.linkability import linked
+from privrelease.audit.attacks.rates import Rate, residual_risk, wilson, wilson_centre
+from privrelease.audit.attacks.records import Attribute
+from privrelease.audit.attacks.sampling import Draws
+from privrelease.audit.attacks.singling_out import isolated, multivariate, univariate
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = Path(__file__).with_name("anonymeter.json")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from privrelease import api
-from privrelease.audit.microdata.attacks import attempts
+from privrelease.audit.attacks import attempts
 
 ROWS = 2_000
 LEVELS = (1, 0, 1, 1, 3, 2, 2, 0, 1)

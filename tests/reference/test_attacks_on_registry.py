@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privrelease import api
-from privrelease.audit.microdata.attacks import attempts
+from privrelease.audit.attacks import attempts
 from privrelease.examples.registry import registry
 
 ROWS = 1_200

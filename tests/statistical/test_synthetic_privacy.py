@@ -15,6 +15,7 @@ import pytest
 from privrelease.dp.budget import Budget
 from privrelease.dp.envelope import Envelope
 from privrelease.dp.envelope_records import Reserved
+from privrelease.dp.noisy_bounds import noisy_bounds
 from privrelease.dp.queries import Setting
 from privrelease.dp.randomness import TestRandomness
 from privrelease.dp.sensitivity import Contribution, Neighbours
@@ -219,3 +220,83 @@ def test_a_value_of_one_person_is_bought_with_no_more_than_its_delta(monkeypatch
 
     bounded = delta_bound(published(["big"] * 30 + ["rare"]), published(["big"] * 30), runs, 0.0)
     assert (bounded <= float(failure.value)) is holds
+
+
+# --------------------------------------------------------------------------------------------------------------- bought bounds
+
+
+class Steps:
+    """Exact counts of one column by the edges that were asked for."""
+
+    def __init__(self, values):
+        self.values, self.edges = np.array(values, np.int64), {}
+
+    def ask(self, query, edges):
+        self.edges[query] = np.array(edges, np.int64)
+
+    def rows(self, query):
+        edges = self.edges[query.name]
+        bins = np.clip(np.searchsorted(edges, self.values, side="right") - 1, 0, len(edges) - 2)
+        return np.bincount(bins, minlength=len(edges) - 1).astype(np.int64)
+
+
+class NearSpan(Steps):
+    """The second histogram lies over the span of the data, and not over the one that was bought."""
+
+    def ask(self, query, edges):
+        if query.startswith("bounds 2"):
+            low, high, bins = int(self.values.min()), int(self.values.max()), len(edges) - 1
+            edges = low + np.arange(bins + 1) * -(-(high - low + 1) // bins)
+        super().ask(query, edges)
+
+
+#: The person who makes the difference, among others of the span, or far away from all.
+NEAR, AMONG, FAR = [*range(1, 31)] * 3, 15, 900
+
+
+def high_bins(envelope, column):
+    """In each histogram the noisy count of the bin of the person's value is at least the exact one with the person: likelier by exp(half the price) each."""
+    found = True
+    for edges, one in zip(column.edges.values(), envelope.answers, strict=True):
+        at, *others = np.clip(np.searchsorted(edges, [AMONG, *NEAR], side="right") - 1, 0, len(edges) - 2)
+        found &= bool(one.answer[at] >= 1 + np.count_nonzero(np.array(others) == at))
+    return found
+
+
+def span_of_all(envelope, column):
+    del envelope
+    return int(column.edges["bounds 2 of x"][-1]) > FAR
+
+
+def bought(rows, runs, seed, event, counts=Steps, price=EPSILON):
+    source, found = TestRandomness(seed), 0
+    for _ in range(runs):
+        column = counts(rows)
+        held = Reserved.of(Budget(Epsilon(2 * EPSILON)))
+        envelope = Envelope(held, Setting(Contribution(1)), column, lambda held: None, source)
+        noisy_bounds(envelope, "x", Epsilon(price), (-1024, 1024), column.ask)
+        found += event(envelope, column)
+    return found
+
+
+def bound_of_bounds(runs, person, event, **given):
+    tables = [person, *NEAR], NEAR
+    return epsilon_bound(*(bought(rows, runs, 7 + at, event, **given) for at, rows in enumerate(tables)), runs)
+
+
+@pytest.mark.parametrize("runs", [SHORT // 3, pytest.param(LONG, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("person", "event"), [(AMONG, high_bins), (FAR, span_of_all)], ids=["among", "far"])
+def test_bounds_tell_no_more_than_their_price(runs, person, event):
+    found = bound_of_bounds(runs, person, event)
+    assert found <= float(EPSILON)
+    if runs == LONG and event is high_bins:
+        assert found > float(EPSILON) / 2, "the event shows the noise of both histograms"
+
+
+def test_a_second_histogram_over_the_span_of_the_data_is_found():
+    assert bound_of_bounds(SHORT // 6, FAR, span_of_all, counts=NearSpan) > float(EPSILON)
+
+
+@pytest.mark.slow
+def test_a_price_that_is_taken_for_each_of_two_histograms_is_found():
+    assert bound_of_bounds(LONG, AMONG, high_bins, price=2 * EPSILON) > float(EPSILON)

@@ -104,6 +104,8 @@ class AttacksFacts(Document):
     """False: under differential privacy no figure of the source decides."""
     control: str | None
     """The control file, as the policy writes it."""
+    held_out: Figure | None = Field(default=None, exclude_if=lambda figure: figure is None)
+    """Rows of persons who were kept out of the model and are the control; internal, left out where there are none."""
     auxiliary: str | None
     attacks: tuple[AttackFacts, ...]
     closest: ClosestFacts | None = None

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document
 
@@ -52,6 +54,8 @@ class SyntheticColumnFacts(Document):
     made: str | None = None
     unique: bool = False
     discovered: bool = False
+    bounded: bool = Field(default=False, exclude_if=lambda bounded: not bounded)
+    """Its bounds were bought from the data."""
 
 
 class ModelTable(Document):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.check import check_findings, fails
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.decision import decide
@@ -14,7 +15,6 @@ from privrelease.audit.checks.facts import context_facts, left_out, legal_facts
 from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, FindingRecord
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, GROUND_CHECKS
 from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.households import household_findings

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.generalised.cover import Cover
+    from privrelease.audit.attacks.cover import Cover
     from privrelease.engine.protocol.audit import MeasuringEngine, ValuePairs, ValueRows
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import ReleasedColumn

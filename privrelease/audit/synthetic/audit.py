@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.check import check_findings, run_checks
 from privrelease.audit.checks.aggregate_checks import remaining
 from privrelease.audit.checks.codes import NO_MANIFEST
@@ -16,10 +17,13 @@ from privrelease.audit.checks.facts import column_facts, context_facts, identity
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, DataFacts, Figure, OutputFacts, Visibility
+from privrelease.audit.synthetic.attacks import attack
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS
 from privrelease.audit.synthetic.evidence import SyntheticEvidence, read_file
 from privrelease.audit.synthetic.facts import privacy_section, synthesis_section
+from privrelease.audit.synthetic.informing import INFORMING_CHECKS, informing_checks
 from privrelease.audit.synthetic.previous_releases import beside_synthetic
+from privrelease.audit.synthetic.source import beside_source
 from privrelease.plan.model import ReleasedColumn
 from privrelease.relational.treatments import REMOVED, Synthetic
 from privrelease.release.digests import sha256_of
@@ -70,11 +74,13 @@ def audit_synthetic(
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {column.name: column.type for column in plan.columns}
     on_file = figure_checks(plan.checks, types, target.files, engine)
-    on_source = source_checks(plan, engine)
+    beside = beside_source(evidence)
+    attacks, on_attacks = attack(evidence, beside)
+    on_source = (*source_checks(plan, engine), *informing_checks(plan, beside), *on_attacks)
     checks = (*checks, *on_file)
     findings = (
         *check_findings(plan.location, checks, SYNTHETIC_CHECKS),
-        *check_findings(plan.location, on_source, informs=True),
+        *check_findings(plan.location, on_source, (*INFORMING_CHECKS, *ATTACK_CHECKS), informs=True),
     )
     decision = decide((), None, checks, findings, legal)
     audit = AuditResult(
@@ -90,7 +96,8 @@ def audit_synthetic(
         checks=(*checks, *on_source),
         findings=findings,
         statistics=privacy_section(evidence, policy, versions.get("privrelease")),
-        synthetic=synthesis_section(evidence),
+        synthetic=synthesis_section(evidence, beside),
+        attacks=attacks,
     )
     if earlier is None:
         return audit

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from privrelease.audit.check import AGAIN, EDITED, FAULT, Check, fault
 from privrelease.audit.checks.aggregate_checks import digest_mismatches
 from privrelease.audit.checks.charges import ledger_faults
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, step_of
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, step_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType, Role
 
@@ -75,7 +75,7 @@ def _domain(evidence: SyntheticEvidence) -> str | None:
 
 
 def _inside(cells: CellsOf, values: Iterable[Any]) -> bool:
-    if isinstance(cells, DiscoveredCells):
+    if isinstance(cells, DiscoveredCells | DiscoveredRange):
         return not list(values)  # of a file of unknown origin no one can tell
     if isinstance(cells, BinnedCells):
         return all(_on_grid(cells, value) for value in values)
@@ -242,6 +242,7 @@ def _claimed(evidence: SyntheticEvidence) -> str | None:
 
 def _sensitivities(evidence: SyntheticEvidence) -> str | None:
     """A measurement of rows moves by what one person holds, whatever the run says."""
+    from privrelease.dp.envelope import marginal_name
     from privrelease.dp.sensitivity import of_group_counts, of_group_persons
 
     setting = evidence.plan.setting
@@ -255,9 +256,14 @@ def _sensitivities(evidence: SyntheticEvidence) -> str | None:
             return f"a draw of {draw.query[:80]} states another sensitivity than one person has"
         if draw.figure == "choice" and draw.sensitivity.l1 < least["cells"].l1 / draw.grid:
             return "a choice states a smaller sensitivity than one person has"
-    asked = {one.column for one in evidence.plan.discoveries}
-    keys = sum(draw.figure == "keys" for draw in evidence.draws or ())
-    return None if keys == len(asked) else "the manifest lists other discoveries than the plan asks for"
+    draws, discoveries = evidence.draws or (), evidence.plan.discoveries
+    keys = sum(draw.figure == "keys" for draw in draws)
+    bounds = {
+        f"bounds {number} of {marginal_name([one.column])}" for number in (1, 2) for one in discoveries if one.failure is None
+    }
+    found = [draw.query for draw in draws if draw.query.startswith(("bounds 1 of ", "bounds 2 of "))]
+    same = keys == sum(one.failure is not None for one in discoveries) and sorted(found) == sorted(bounds)
+    return None if same else "the manifest lists other discoveries than the plan asks for"
 
 
 def _charged(evidence: SyntheticEvidence) -> str | None:

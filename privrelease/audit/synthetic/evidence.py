@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import PrivreleaseError
-from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 from privrelease.relational.schema import ColumnFormat, ColumnType, FileFormat, SinkKind, SourceKind, TableSource
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.synthetic.plan import SyntheticPlan
-    from privrelease.relational.coded_columns import BinnedCells, ListedCells
+    from privrelease.relational.coded_columns import CellsOf
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import Manifest
-    from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
+    from privrelease.release.privacy import PrivacyClaim, SyntheticClaim, SyntheticColumn
 
 __all__ = ["MARK", "ReadFile", "SyntheticEvidence", "SyntheticTarget", "read_file"]
 
@@ -45,6 +45,8 @@ class SyntheticTarget:
     """Parts of the run that are no longer as they were decided upon, in words."""
     ledger_fault: str | None = None
     """Why the ledger that should have been charged cannot be believed."""
+    source_digests: tuple[str, ...] = ()
+    """Keyed digests of the source's files; they choose who is attacked."""
     divided_by: bytes | None = field(default=None, repr=False)
     """The secret by which persons were held out; None: the source is not compared with."""
 
@@ -140,10 +142,17 @@ class SyntheticEvidence:
         except ValueError:
             return None
 
-    def cells(self) -> tuple[ListedCells | BinnedCells | DiscoveredCells, ...]:
-        """Return the cells of the modelled columns; values that were bought as the manifest lists them."""
-        bought = {} if self.claim is None else {one.name: one.values for one in self.claim.columns if one.values is not None}
-        return tuple(
-            one.found(bought[one.column]) if isinstance(one, DiscoveredCells) and one.column in bought else one
-            for one in self.plan.modelled
-        )
+    def cells(self) -> tuple[CellsOf, ...]:
+        """Return the cells of the modelled columns; values and bounds that were bought as the manifest lists them."""
+        listed = {} if self.claim is None else {one.name: one for one in self.claim.columns}
+        return tuple(_as_listed(one, listed.get(one.column)) for one in self.plan.modelled)
+
+
+def _as_listed(cells: CellsOf, column: SyntheticColumn | None) -> CellsOf:
+    if isinstance(cells, DiscoveredCells) and column is not None and column.values is not None:
+        return cells.found(column.values)
+    if isinstance(cells, DiscoveredRange) and column is not None and column.bounds is not None:
+        low, high = column.bounds
+        if cells.outer[0] <= low <= high <= cells.outer[1]:
+            return cells.found(low, high)
+    return cells

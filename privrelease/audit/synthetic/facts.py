@@ -17,15 +17,15 @@ from privrelease.audit.document.synthetic import (
     SyntheticColumnFacts,
     SyntheticFacts,
 )
-from privrelease.audit.synthetic.source import beside_source
 from privrelease.dp.accountants.events import Together
 from privrelease.dp.accountants.pure import PureAccountant
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from privrelease.audit.synthetic.evidence import SyntheticEvidence
+    from privrelease.audit.synthetic.source import BesideSource
     from privrelease.dp.envelope_records import EnvelopeDraw
     from privrelease.plan.model import Plan
     from privrelease.relational.coded_columns import CellsOf
@@ -65,8 +65,8 @@ def privacy_section(evidence: SyntheticEvidence, policy: Plan, version: str | No
     )
 
 
-def synthesis_section(evidence: SyntheticEvidence) -> SyntheticFacts:
-    """Return section 12. What the model says of itself is taken from the manifest, and is noisy or public."""
+def synthesis_section(evidence: SyntheticEvidence, beside: BesideSource | None) -> SyntheticFacts:
+    """Return section 12. ``beside``: the rows next to the source, None where it was not read. What the model says of itself is taken from the manifest, and is noisy or public."""
     plan, claim = evidence.plan, evidence.claim
     draws = evidence.draws or ()
     pure = plan.reserved.accountant == "pure"
@@ -90,7 +90,7 @@ def synthesis_section(evidence: SyntheticEvidence) -> SyntheticFacts:
         tables=()
         if claim is None
         else tuple(ModelTable(name=one.name, header=one.header, rows=one.rows) for one in claim.tables),
-        source=beside_source(evidence),
+        source=None if beside is None else beside.facts(),
     )
 
 
@@ -112,20 +112,24 @@ def _flat(settings: dict[str, object], name: str = "") -> Iterator[tuple[str, st
 def _columns(evidence: SyntheticEvidence) -> Iterator[SyntheticColumnFacts]:
     made = {one.name: one for one in evidence.plan.made}
     cells = {one.column: one for one in evidence.cells()}
-    bought = {one.column for one in evidence.plan.discoveries}
+    bought = {one.column: one.failure is None for one in evidence.plan.discoveries}
     for column in evidence.plan.columns:
         name = column.name
         if name in made:
             yield SyntheticColumnFacts(name=name, made=made[name].written, unique=made[name].unique)
         else:
             one = cells[name]
-            yield SyntheticColumnFacts(name=name, cells=one.size, domain=_domain(one), discovered=name in bought)
+            bounded = bought.get(name, False)
+            found = name in bought and not bounded
+            yield SyntheticColumnFacts(name=name, cells=one.size, domain=_domain(one), discovered=found, bounded=bounded)
 
 
 def _domain(cells: CellsOf) -> str:
     labels = cells.labels[:-1]
     if isinstance(cells, DiscoveredCells):
         return f"at most {len(labels)} values"
+    if isinstance(cells, DiscoveredRange):
+        return f"at most {len(labels)} bins"
     if isinstance(cells, BinnedCells):
         return labels[0] if len(labels) == 1 else f"{labels[0]}, …, {labels[-1]}" if len(labels) > 2 else ", ".join(labels)
     more = ", …" if len(labels) > _SHOWN_VALUES else ""

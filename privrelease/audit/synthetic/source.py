@@ -17,7 +17,7 @@ from privrelease.audit.document.model import Figure
 from privrelease.audit.document.synthetic import MarginalError, SourceFacts
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.aggregates import Bounding
-from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from privrelease.audit.synthetic.evidence import SyntheticEvidence
     from privrelease.engine.protocol.base import Staged
 
-__all__ = ["CountedRows", "beside_source", "compared", "marginal_error", "present"]
+__all__ = ["BesideSource", "CountedRows", "beside_source", "compared", "marginal_error"]
 
 #: A marginal of more cells is left out of the mean.
 _MOST_CELLS: Final = 1 << 22
@@ -47,12 +47,49 @@ class CountedRows:
         return int(self.rows.sum())
 
 
-def beside_source(evidence: SyntheticEvidence) -> SourceFacts | None:
-    """Compare the first readable file with the source; None where one of them cannot be read, or the key of the holdout is not known."""
+@dataclass(frozen=True, eq=False, slots=True)
+class BesideSource:
+    """The rows of the first readable file, and those of the source: fitted ones, and held-out ones (None: no one was held out).
+
+    ``names``, ``sizes``: the modelled columns and the cells of each; ``staged``: the rows of the source in the engine.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    synthetic: CountedRows
+    fitted: CountedRows
+    held: CountedRows | None
+    staged: tuple[Staged, Staged | None]
+
+    def facts(self) -> SourceFacts:
+        """Return the figures of section 12."""
+        return compared(self.sizes, self.synthetic, self.fitted, self.held)
+
+    def error_of(self, columns: Sequence[str]) -> tuple[float | None, float | None]:
+        """Return the total variation distance of the joint of some columns from that of the fitted rows, by cell: of synthetic and of held-out rows.
+
+        None where there is no row, or the joint has too many cells.
+        """
+        places = tuple(sorted(self.names.index(name) for name in columns))
+        if prod(self.sizes[place] for place in places) > _MOST_CELLS:
+            return None, None
+        parts = (self.synthetic, self.held)
+        found = [None if part is None else _distance(part, self.fitted, places, self.sizes) for part in parts]
+        return found[0], found[1]
+
+    def alone(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return how many rows are present, of how many whose cells no other row of the source has: fitted ones, held-out ones."""
+        held = CountedRows(self.fitted.codes[:0], self.fitted.rows[:0]) if self.held is None else self.held
+        first, second = _found(self.synthetic, [self.fitted, held])
+        return first.alone, second.alone
+
+
+def beside_source(evidence: SyntheticEvidence) -> BesideSource | None:
+    """Read the first readable file next to the source; None where one of them cannot be read, or the key of the holdout is not known."""
     plan, target, file = evidence.plan, evidence.target, evidence.first
     if target.divided_by is None or file is None or evidence.claim is None:
         return None
-    cells = [one for one in evidence.cells() if not isinstance(one, DiscoveredCells)]
+    cells = [one for one in evidence.cells() if not isinstance(one, DiscoveredCells | DiscoveredRange)]
     if len(cells) < len(plan.modelled):
         return None
     keys = [one.key for one in cells]
@@ -60,7 +97,7 @@ def beside_source(evidence: SyntheticEvidence) -> SourceFacts | None:
     try:
         synthetic = _counted(evidence, file, named)
         fitted = evidence.engine.stage(plan.source)
-        held = None
+        held, aside = None, None
         if plan.holdout is not None:
             unit = None if plan.unit is None else plan.unit.column
             fitted, aside = evidence.engine.divided(fitted, unit, plan.holdout, target.divided_by)
@@ -68,7 +105,8 @@ def beside_source(evidence: SyntheticEvidence) -> SourceFacts | None:
         seen = _counted(evidence, fitted, keys)
     except PrivreleaseError:
         return None  # whatever reads the source stops no release
-    return compared(tuple(one.size for one in cells), synthetic, seen, held)
+    names, sizes = tuple(one.column for one in cells), tuple(one.size for one in cells)
+    return BesideSource(names, sizes, synthetic, seen, held, (fitted, aside))
 
 
 def _counted(evidence: SyntheticEvidence, staged: Staged, keys: Sequence[object]) -> CountedRows:
@@ -83,17 +121,7 @@ def compared(sizes: tuple[int, ...], synthetic: CountedRows, fitted: CountedRows
     that the share of held-out rows is its control: both are alike where the model keeps nothing of single rows (the hitting rate of Choi et al.
     2017, with a control as in Giomi et al. 2023). ``alone``: of rows whose cells no other row of the source has.
     """
-    parts = [synthetic, fitted] if held is None else [synthetic, fitted, held]
-    numbers = _numbered(parts)
-    shares = []
-    kinds = len(np.unique(np.concatenate(numbers))) if any(map(len, numbers)) else 0
-    everybody = np.zeros(kinds, np.int64)
-    for number, part in zip(numbers[1:], parts[1:], strict=True):
-        everybody += np.bincount(number, weights=part.rows, minlength=kinds).astype(np.int64)
-    for number, part in zip(numbers[1:], parts[1:], strict=True):
-        there = np.isin(number, numbers[0])
-        lonely = everybody[number] == 1
-        shares.append((present(there, part.rows), present(there[lonely], part.rows[lonely])))
+    shares = _found(synthetic, [fitted] if held is None else [fitted, held])
     columns = len(sizes)
     errors = tuple(
         MarginalError(
@@ -107,18 +135,40 @@ def compared(sizes: tuple[int, ...], synthetic: CountedRows, fitted: CountedRows
     return SourceFacts(
         fitted=Figure.of(fitted.total, "count"),
         held_out=None if held is None else Figure.of(held.total, "count"),
-        fitted_present=Figure.of(shares[0][0], "share"),
-        held_out_present=None if held is None else Figure.of(shares[1][0], "share"),
-        fitted_alone_present=Figure.of(shares[0][1], "share"),
-        held_out_alone_present=None if held is None else Figure.of(shares[1][1], "share"),
+        fitted_present=Figure.of(_share(shares[0].every), "share"),
+        held_out_present=None if held is None else Figure.of(_share(shares[1].every), "share"),
+        fitted_alone_present=Figure.of(_share(shares[0].alone), "share"),
+        held_out_alone_present=None if held is None else Figure.of(_share(shares[1].alone), "share"),
         marginal_errors=errors,
     )
 
 
-def present(there: NDArray[np.bool_], rows: NDArray[np.int64]) -> Fraction | None:
-    """Return the share of rows that are there; None of no rows."""
-    total = int(rows.sum())
-    return Fraction(int(rows[there].sum()), total) if total else None
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """Numbers of present rows and of rows of a part: of all, and of those whose cells no other row of the source has."""
+
+    every: tuple[int, int]
+    alone: tuple[int, int]
+
+
+def _found(synthetic: CountedRows, parts: Sequence[CountedRows]) -> list[_Present]:
+    """Look the rows of every part of the source up among the synthetic ones."""
+    drawn, *numbers = _numbered([synthetic, *parts])
+    kinds = max((int(one.max(initial=-1)) for one in (drawn, *numbers)), default=-1) + 1
+    everybody = np.zeros(kinds, np.int64)
+    for number, part in zip(numbers, parts, strict=True):
+        everybody += np.bincount(number, weights=part.rows, minlength=kinds).astype(np.int64)
+    found = []
+    for number, part in zip(numbers, parts, strict=True):
+        there, lonely = np.isin(number, drawn), everybody[number] == 1
+        every = (int(part.rows[there].sum()), part.total)
+        found.append(_Present(every, (int(part.rows[there & lonely].sum()), int(part.rows[lonely].sum()))))
+    return found
+
+
+def _share(found: tuple[int, int]) -> Fraction | None:
+    """Return the share of rows that are present; None of no rows."""
+    return Fraction(*found) if found[1] else None
 
 
 def _numbered(parts: Sequence[CountedRows]) -> list[NDArray[np.int64]]:
@@ -131,14 +181,21 @@ def _numbered(parts: Sequence[CountedRows]) -> list[NDArray[np.int64]]:
 
 def marginal_error(sizes: tuple[int, ...], first: CountedRows, second: CountedRows, ways: int) -> float | None:
     """Return the mean over all marginals of so many columns of the total variation distance, from 0 (alike) to 1 (disjoint); None of no rows."""
+    found = [
+        _distance(first, second, places, sizes)
+        for places in combinations(range(len(sizes)), ways)
+        if prod(sizes[place] for place in places) <= _MOST_CELLS
+    ]
+    known = [one for one in found if one is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _distance(first: CountedRows, second: CountedRows, places: tuple[int, ...], sizes: tuple[int, ...]) -> float | None:
+    """Return the total variation distance of the joint of some columns; None of no rows."""
     if not first.total or not second.total:
         return None
-    found = []
-    for places in combinations(range(len(sizes)), ways):
-        shape = tuple(sizes[place] for place in places)
-        if prod(shape) <= _MOST_CELLS:
-            found.append(float(np.abs(_shares(first, places, shape) - _shares(second, places, shape)).sum()) / 2)
-    return sum(found) / len(found) if found else None
+    shape = tuple(sizes[place] for place in places)
+    return float(np.abs(_shares(first, places, shape) - _shares(second, places, shape)).sum()) / 2
 
 
 def _shares(part: CountedRows, places: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -92,14 +92,19 @@ class CodedCounts(EngineCounts):
     every marginal is a sum over them.
 
     ``asked``: marginals over declared cells, those of a column the same in all of them. ``discovered``: the values of columns that were bought,
-    by name, filled in before anything with them is asked.
+    by name, or their bins between bounds that were, filled in before anything with them is asked. ``apart``: counts of one column that find its
+    bounds, by name; each is filled in before it is asked, and read by itself.
     """
 
-    discovered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    discovered: dict[str, tuple[str, ...] | BinKey] = field(default_factory=dict)
+    apart: dict[str, Aggregate] = field(default_factory=dict)
     _coded: list[tuple[tuple[str, ...], tuple[int, ...], CodedRows]] = field(default_factory=list, repr=False)
 
     def rows(self, query: Marginal) -> NDArray[np.int64]:
         """Return the number of rows by cell."""
+        if query.name in self.apart:
+            (only,) = self.engine.aggregates(self.staged, self.bounding, (self.apart[query.name],))
+            return only.figures[0].astype(np.int64)
         asked = self._aggregate(query.name, private=False)
         if query.name in self._known:
             return self._known[query.name]
@@ -128,10 +133,11 @@ class CodedCounts(EngineCounts):
         return tuple(sorted(found)), tuple(key.size for key in keys), coded
 
     def _known_key(self, key: ColumnKey | BinKey) -> ColumnKey | BinKey:
-        """The key with the values that were discovered for it."""
+        """The key with the values, or the bins, that were discovered for it."""
         if isinstance(key, BinKey) or not key.discovered:
             return key
-        return replace(key, values=self.discovered[key.column], discovered=False)
+        found = self.discovered[key.column]
+        return found if isinstance(found, BinKey) else replace(key, values=found, discovered=False)
 
 
 # ------------------------------------------------------------------------------------------------------------------ lending

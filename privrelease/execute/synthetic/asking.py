@@ -35,12 +35,13 @@ def asking_of(plan: SyntheticPlan, key_id: str | None) -> Asking:
     cells = {one.column: one for one in plan.modelled}
     marginals = dict.fromkeys(tuple(sorted(columns)) for columns in method.asks(plan.domain.names, plan.settings))
     asked = [Aggregate((Measure("rows"),), tuple(cells[name].key for name in columns)) for columns in marginals]
-    asked += [_values(one.column) for one in plan.discoveries]
+    asked += [_values(one.column) for one in plan.discoveries if one.failure is not None]
     settings = {name: value for name, value in plan.settings.items() if name != "after"}
     settings["impossible"] = sorted((filter_form(one) for one in plan.impossible), key=repr)
     settings["holdout"] = None if plan.holdout is None else [str(plan.holdout), key_id]
     settings["discover"] = {
-        one.column: [str(one.rho), str(one.failure), cells[one.column].size - 1] for one in plan.discoveries
+        one.column: [str(one.loss), "bounds" if one.failure is None else str(one.failure), cells[one.column].size - 1]
+        for one in plan.discoveries
     }
     return Asking(
         Method(method.name, method.version, settings),

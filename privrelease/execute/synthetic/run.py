@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from privrelease.dp.noisy_bounds import noisy_bounds
 from privrelease.errors import InputError, InternalError
 from privrelease.execute.common.envelopes import CodedCounts, open_envelope
 from privrelease.execute.common.inputs import digest_inputs
@@ -21,8 +22,8 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.synthetic.asking import asking_of, claim_of, discovery_name
 from privrelease.policy.language.synthetic import MOST_ROWS
 from privrelease.policy.synthetic.domain import coded_domain
-from privrelease.relational.aggregates import Bounding
-from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, Measure
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange
 from privrelease.relational.schema import ColumnType, SinkKind
 from privrelease.relational.treatments import Synthetic
 from privrelease.release.digests import digest_key
@@ -36,6 +37,7 @@ from privrelease.release.privacy import (
     SyntheticTable,
 )
 from privrelease.synthesis.methods import method_named
+from privrelease.units import Rho
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from privrelease.ledger.protocol import Ledger, Reservation
     from privrelease.plan.model import Plan
     from privrelease.plan.synthetic.plan import SyntheticPlan
-    from privrelease.relational.coded_columns import BinnedCells, ListedCells
+    from privrelease.relational.coded_columns import CellsOf, ListedCells
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.digests import DigestKey
     from privrelease.release.runs import RunFolder
@@ -185,9 +187,7 @@ def _rows(plan: SyntheticPlan, model: Model) -> int:
 def _fit(plan: SyntheticPlan, lent: OpenEnvelope, counts: CodedCounts, progress: Progress) -> _Fitted:
     """Buy what is discovered, then let the method ask."""
     envelope = lent.envelope
-    cells = tuple(
-        one.found(_bought(plan, one, envelope, counts)) if isinstance(one, DiscoveredCells) else one for one in plan.modelled
-    )
+    cells = tuple(_known(plan, one, envelope, counts) for one in plan.modelled)
     domain = coded_domain(cells, plan.impossible) if plan.discoveries else plan.domain
     progress("fit", None)
     model = method_named(plan.method).fit(envelope, domain, plan.settings, progress)
@@ -202,10 +202,32 @@ def _fit(plan: SyntheticPlan, lent: OpenEnvelope, counts: CodedCounts, progress:
     )
 
 
+def _known(plan: SyntheticPlan, cells: CellsOf, envelope: Envelope, counts: CodedCounts) -> ListedCells | BinnedCells:
+    """Return the cells of a column, once what is read of it is bought."""
+    if isinstance(cells, DiscoveredCells):
+        return cells.found(_bought(plan, cells, envelope, counts))
+    return _between(plan, cells, envelope, counts) if isinstance(cells, DiscoveredRange) else cells
+
+
+def _between(plan: SyntheticPlan, cells: DiscoveredRange, envelope: Envelope, counts: CodedCounts) -> BinnedCells:
+    """The bins between the noisy bounds."""
+    price = next(one for one in plan.discoveries if one.column == cells.column)
+
+    def ask(query: str, edges: Sequence[int]) -> None:
+        key = BinKey(cells.column, tuple(edge * cells.grid for edge in edges), cells.grid)
+        counts.apart[query] = Aggregate((Measure("rows"),), (key,))
+
+    found = cells.found(*noisy_bounds(envelope, cells.column, price.loss, cells.outer, ask))
+    counts.discovered[cells.column] = found.key
+    return found
+
+
 def _bought(plan: SyntheticPlan, cells: DiscoveredCells, envelope: Envelope, counts: CodedCounts) -> tuple[str, ...]:
     """The values that enough persons share: those with the largest noisy counts, where there are too many."""
     price = next(one for one in plan.discoveries if one.column == cells.column)
-    found = envelope.discover(discovery_name(cells.column), price.rho, price.failure)
+    assert price.failure is not None
+    assert isinstance(price.loss, Rho)
+    found = envelope.discover(discovery_name(cells.column), price.loss, price.failure)
     ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[: cells.at_most]
     values = tuple(sorted(key[0] for key, _ in ranked))
     counts.discovered[cells.column] = values
@@ -267,7 +289,7 @@ def _privacy(plan: SyntheticPlan, fitted: _Fitted, anchor: LedgerAnchor) -> Priv
         id=MODELLED,
         figure="synthetic",
         by=fitted.domain.names,
-        keys="private" if plan.discoveries else "declared",
+        keys="private" if any(one.failure is not None for one in plan.discoveries) else "declared",
         epsilon=str(plan.budget.epsilon),
         delta=str(plan.budget.delta),
         served_again=fitted.again,
@@ -311,14 +333,21 @@ def _tables(facts: ModelFacts) -> tuple[SyntheticTable, ...]:
 def _columns(plan: SyntheticPlan, fitted: _Fitted) -> Sequence[SyntheticColumn]:
     made = {one.name: one for one in plan.made}
     cells = {one.column: one for one in fitted.cells}
-    bought = {one.column for one in plan.discoveries}
+    bought = {one.column: type(one) for one in plan.modelled}
     return [
         SyntheticColumn(name=one.name, made=made[one.name].written, unique=made[one.name].unique)
         if one.name in made
         else SyntheticColumn(
             name=one.name,
             cells=cells[one.name].size,
-            values=cells[one.name].labels[:-1] if one.name in bought else None,
+            values=cells[one.name].labels[:-1] if bought.get(one.name) is DiscoveredCells else None,
+            bounds=_bounds(cells[one.name]) if bought.get(one.name) is DiscoveredRange else None,
         )
         for one in plan.columns
     ]
+
+
+def _bounds(cells: ListedCells | BinnedCells) -> tuple[int, int]:
+    """The lowest and the highest step of bins between bounds that were bought."""
+    assert isinstance(cells, BinnedCells)
+    return cells.starts[0], cells.end

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.findings import pluralise
+from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
-from privrelease.relational.coded_columns import DiscoveredCells
+from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 from privrelease.units import Epsilon
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class SyntheticExplanation:
     outputs: tuple[str, ...]
     notes: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    attacks: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, object]:
         """Return it as dictionaries, tuples, texts and numbers, for JSON."""
@@ -76,6 +78,7 @@ class SyntheticExplanation:
         if self.holdout is not None:
             lines.append(f"  holdout {self.holdout}")
         lines += [f"  note    {one}" for one in self.notes]
+        lines += [f"  attack  {one}" for one in self.attacks]
         lines += [f"  check   {one}" for one in self.checks]
         return (*lines, *(f"  output  {one}" for one in self.outputs))
 
@@ -110,12 +113,18 @@ def explain_synthetic(plan: SyntheticPlan) -> SyntheticExplanation:
             one = made[column.name]
             unique = ", each once" if one.unique else ""
             columns.append(f"{column.name}: made up ({one.pattern.capacity} texts{unique})")
+        elif isinstance(cells[column.name], DiscoveredRange):
+            columns.append(
+                f"{column.name}: at most {cells[column.name].size - 1} bins between bounds read from the data, and missing"
+            )
         elif isinstance(cells[column.name], DiscoveredCells):
             columns.append(f"{column.name}: at most {cells[column.name].size - 1} values, read from the data, and missing")
         else:
             columns.append(f"{column.name}: {pluralise(cells[column.name].size - 1, 'cell')} and missing")
     discovered = [
-        StepExplanation(f"values of {one.column}", 1, f"{loss_words(one.rho)}, delta {one.failure}", None, None)
+        StepExplanation(f"bounds of {one.column}", 2, loss_words(type(one.loss)(one.loss.value / 2)), None, None)
+        if one.failure is None
+        else StepExplanation(f"values of {one.column}", 1, f"{loss_words(one.loss)}, delta {one.failure}", None, None)
         for one in plan.discoveries
     ]
     budget = f"epsilon {plan.budget.epsilon}" + (f", delta {plan.budget.delta}" if plan.budget.delta.value else "")
@@ -142,6 +151,7 @@ def explain_synthetic(plan: SyntheticPlan) -> SyntheticExplanation:
         outputs=tuple(sink.label for sink in plan.sinks),
         notes=plan.forecast.notes,
         checks=tuple(map(check_words, plan.checks)),
+        attacks=() if plan.attacks is None else tuple(f"{one}; never decides" for one in attack_words(plan.attacks)),
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from privrelease.dp.envelope_records import Reserved
     from privrelease.dp.queries import Setting
     from privrelease.findings import Location
+    from privrelease.plan.attacks import AttacksPlan
     from privrelease.plan.model import CheckPlan
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.synthetic import SyntheticRelease
@@ -64,6 +65,7 @@ class SyntheticPlan:
     fresh: bool = False
     checks: tuple[CheckPlan, ...] = ()
     checked: TableSource | None = None
+    attacks: AttacksPlan | None = None
     location: Location | None = None
 
     kind: ClassVar[str] = "synthetic"
@@ -74,8 +76,8 @@ class SyntheticPlan:
 
     @property
     def sources(self) -> tuple[TableSource, ...]:
-        """Every source that the release reads."""
-        return (self.source,)
+        """Every source that the release and its audit read: its own, and the files of attacks."""
+        return (self.source, *(() if self.attacks is None else self.attacks.sources))
 
     @property
     def population(self) -> str:
@@ -92,6 +94,7 @@ def synthetic_plan(
     location: Location | None,
     checks: tuple[CheckPlan, ...],
     checked: TableSource | None,
+    attacks: AttacksPlan | None = None,
 ) -> SyntheticPlan:
     """Return the plan of a release. ``source``: with every column; ``read``: as the release reads it."""
     from privrelease.policy.kind_synthetic import SYNTHETIC
@@ -127,5 +130,6 @@ def synthetic_plan(
         fresh=release.fresh,
         checks=checks,
         checked=checked,
+        attacks=attacks,
         location=location,
     )

@@ -88,10 +88,10 @@ class MembershipSpec(LimitsSpec):
 
 
 class AttacksSpec(Frozen):
-    """Attacks on the releases of kind microdata."""
+    """Attacks on releases of rows."""
 
     releases: Annotated[Annotated[tuple[Text, ...], Field(min_length=1)] | None, Judged(figures.attacked)] = None
-    """The releases that are attacked; all of kind microdata where not given."""
+    """The releases that are attacked; all of kind microdata where not given. One of kind synthetic is attacked only where it is named."""
     control: Annotated[PathText | None, Stricter.NAMED, Judged(elsewhere)] = None
     """A file of persons of the same population who are not in the data, read like the dataset: what succeeds on them is no fault of the release."""
     sample: Annotated[SampleSize, Stricter.HIGHER] = 1000

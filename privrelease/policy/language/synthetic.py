@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, limit
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
-from privrelease.policy.language.number_values import Count, Exact
+from privrelease.policy.language.number_values import Count, Exact, Positive, exact_number
 from privrelease.policy.language.releases import OutputSpec, outputs
-from privrelease.policy.language.statistics import BinsSpec, BudgetSpec
+from privrelease.policy.language.statistics import BudgetSpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.synthetic_grids import (
     GridKeys,
     NetworkKeys,
@@ -54,23 +57,48 @@ class MakeSpec(Frozen):
 
 
 class DiscoverSpec(Frozen):
-    """The price of the values of a column that are read from the data: those that enough persons share."""
+    """The price of what is read from the data of a column: texts that enough persons share, or the bounds of numbers and dates."""
 
     epsilon: Annotated[Exact, Stricter.LOWER]
-    """Taken from the release's budget: as much of rho as a pure mechanism of this epsilon has, epsilon^2/2."""
-    delta: Annotated[Exact, Stricter.LOWER]
-    """The probability that a value of one person alone is published; taken from the budget's delta."""
-    at_most: Annotated[Count, Judged(always("breaking"))] = 100
-    """The most values that are kept: those with the largest noisy counts."""
+    """Taken from the release's budget: as much of rho as a pure mechanism of this epsilon has, epsilon^2/2; of a budget without delta this epsilon."""
+    delta: Annotated[Exact | None, Stricter.LOWER] = None
+    """Of texts: the probability that a value of one person alone is published; taken from the budget's delta. Bounds have none."""
+    at_most: Annotated[Count | None, Judged(always("breaking"))] = None
+    """The most values that are kept, those with the largest noisy counts (100), or the most bins between the bounds (20)."""
 
 
-class CellBins(BinsSpec):
+def _edge(value: object) -> object:
+    """A number, or a day or moment as it is written in a domain."""
+    if isinstance(value, date):
+        return value.isoformat()
+    text = str(value)
+    return text if _MOMENT.fullmatch(text) else exact_number(value)
+
+
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?")
+Edge = Annotated[
+    Decimal | str,
+    BeforeValidator(_edge),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": f"^{_MOMENT.pattern}$"}]}),
+]
+
+
+class CellBins(Frozen):
     """Bins of a column: of one width, or between edges."""
 
-    edges: Annotated[Annotated[tuple[Exact, ...], Field(min_length=2, max_length=1001)] | None, Judged(always("breaking"))] = (
+    width: Positive | None = None
+    """Width of every bin; bins lie between its multiples."""
+    edges: Annotated[Annotated[tuple[Edge, ...], Field(min_length=2, max_length=1001)] | None, Judged(always("breaking"))] = (
         None
     )
-    """The edges, ascending, from the lowest value or below to the highest or above."""
+    """The edges, ascending, from the lowest value or below to the highest or above; of dates days such as 2020-01-01."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> CellBins:
+        if (self.width is None) == (self.edges is None):
+            message = "needs either `width` or `edges`"
+            raise problem(message, code="P204")
+        return self
 
 
 class HistogramKeys(Frozen):
@@ -83,8 +111,6 @@ class HistogramKeys(Frozen):
 def _rows(value: object) -> object:
     if isinstance(value, str) and str(value) == "noisy":
         return "noisy"
-    from privrelease.policy.language.number_values import exact_number
-
     number = exact_number(value)
     if number != int(number) or number < 1:
         message = f"must be a whole number of at least 1, or noisy, got {shown(value)}"
@@ -105,8 +131,6 @@ Rows = Annotated[
 
 
 def _holdout(value: object) -> object:
-    from privrelease.policy.language.number_values import exact_number
-
     number = exact_number(value)
     if not 0 < number < 1:
         message = f"must be above 0 and below 1, got {shown(value)}"
@@ -141,7 +165,7 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, GridKeys, NetworkKeys, Froze
     )
     """Columns whose texts are made up after a pattern, such as identifiers; they are never modelled."""
     discover: Annotated[dict[DeclaredColumn, DiscoverSpec], Judged(figures.asked)] = Field(default_factory=dict)
-    """Columns whose values are read from the data, for a part of the budget."""
+    """Columns whose values or bounds are read from the data, for a part of the budget."""
     impossible: Annotated[tuple[Text, ...], Judged(always("breaking"))] = ()
     """Combinations that no row can have, as filters over the columns; public rules, never found in the data."""
     holdout: Annotated[Holdout | None, Stricter.HIGHER, Judged(limit(higher="stricter"))] = None

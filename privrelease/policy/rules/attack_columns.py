@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.release_kind import kind_of
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.kinds import Kinds, Release
     from privrelease.policy.language.models import Policy
+    from privrelease.policy.release_kind import ReleaseKind
 
-__all__ = ["Attackable", "attackable", "attacked"]
+__all__ = ["Attackable", "attackable", "attacked", "can_be_attacked", "holds_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +42,35 @@ class Attackable:
 
 def attackable(release: Release, dataset: Dataset, kinds: Kinds = KINDS) -> Attackable:
     """Return the columns of a release of rows that can be compared with the data; none of any other."""
-    rows = kind_of(release, kinds).rows
-    if rows is None:
-        return Attackable((), ())
-    out = rows(release, dataset)
+    kind = kind_of(release, kinds)
+    if kind.rows is not None:
+        out = kind.rows(release, dataset)
+        offered = tuple(name for name in out.columns if name not in out.changed - out.contained)
+    else:
+        offered = () if kind.comparable is None else kind.comparable(release, dataset)
     unit = None if dataset.person is None else dataset.person.column
-    columns = tuple(
-        name
-        for name in out.columns
-        if name != unit and name not in out.changed - out.contained and dataset.columns[name].role is not Role.DIRECT
-    )
+    columns = tuple(name for name in offered if name != unit and dataset.columns[name].role is not Role.DIRECT)
     return Attackable(columns, tuple(name for name in columns if dataset.columns[name].role is Role.QUASI))
 
 
 def attacked(policy: Policy, kinds: Kinds = KINDS) -> tuple[tuple[int, Release], ...]:
-    """Return number and release of what the policy's attacks are about."""
+    """Return number and release of what the policy's attacks are about: all rows about persons where none is named."""
     spec = policy.attacks
     if spec is None:
         return ()
-    return tuple(
-        (number, release)
-        for number, release in enumerate(policy.releases)
-        if kind_of(release, kinds).rows is not None and (spec.releases is None or release.id in spec.releases)
-    )
+    found = []
+    for number, release in enumerate(policy.releases):
+        kind = kind_of(release, kinds)
+        if kind.rows is not None if spec.releases is None else release.id in spec.releases and can_be_attacked(kind):
+            found.append((number, release))
+    return tuple(found)
+
+
+def can_be_attacked(kind: ReleaseKind[Any]) -> bool:
+    """Return True if a release of the kind has rows that can be compared with the source."""
+    return kind.rows is not None or kind.comparable is not None
+
+
+def holds_out(release: Release) -> bool:
+    """Return True if persons are kept out of the release, so that it needs no control file."""
+    return getattr(release, "holdout", None) is not None

@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.language.attacks import ATTACKS, SinglingOutSpec
-from privrelease.policy.rules.attack_columns import attackable, attacked
+from privrelease.policy.rules.attack_columns import attackable, attacked, can_be_attacked, holds_out
 from privrelease.policy.rules.rule_context import duplicates
 from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.policy.validation.paths import PathFault
@@ -41,7 +41,7 @@ def attack_rules(reading: RuleContext) -> Iterator[Finding]:
         yield reading.error("P460", "attacks names no attack", "attacks", key=True, hint=f"write one of: {', '.join(ATTACKS)}")
     yield from _releases(reading, spec)
     yield from _files(reading, spec)
-    if spec.membership is not None and spec.control is None and not reading.left_out("attacks", "control"):
+    if spec.membership is not None and spec.control is None and _lacks_control(reading):
         message = "membership needs persons who are not in the data: control is missing"
         yield reading.error(
             "P460", message, "attacks", "membership", key=True, hint="write `control: holdout.csv` under attacks"
@@ -54,6 +54,14 @@ def attack_rules(reading: RuleContext) -> Iterator[Finding]:
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is not None and ("datasets", release.from_) not in reading.broken:
             yield from _release(reading, spec, release, dataset)
+
+
+def _lacks_control(reading: RuleContext) -> bool:
+    """Return True if a release is attacked of which no one is held out."""
+    if reading.left_out("attacks", "control") or reading.left_out("attacks", "releases"):
+        return False
+    there = attacked(reading.policy, reading.kinds)
+    return not there or not all(holds_out(release) for _, release in there)
 
 
 def _meaningful(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
@@ -111,13 +119,17 @@ def _releases(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:
             if not reading.left_out("releases", name):
                 hint = did_you_mean(name, kinds) or f"there is: {', '.join(kinds)}"
                 yield reading.error("P304", f"release {shown(name)} does not exist", "attacks", "releases", number, hint=hint)
-        elif reading.kind(kinds[name]).rows is None:
+        elif not can_be_attacked(reading.kind(kinds[name])):
             message = f"release {name} is of kind {kinds[name].kind}: attacks are tried on rows about persons"
-            yield reading.error("P460", message, "attacks", "releases", number, hint="name releases of kind microdata")
+            yield reading.error(
+                "P460", message, "attacks", "releases", number, hint="name releases of kind microdata or synthetic"
+            )
     known = not reading.left_out("releases") and not reading.left_out("attacks", "releases")
     if spec.releases is None and known and not attacked(reading.policy, reading.kinds):
         message = "no release is of kind microdata: attacks are tried on rows about persons"
-        yield reading.error("P460", message, "attacks", key=True, hint="remove attacks")
+        synthetic = [release.id for release in reading.policy.releases if can_be_attacked(reading.kind(release))]
+        hint = f"write `releases: [{synthetic[0]}]` under attacks, or remove attacks" if synthetic else "remove attacks"
+        yield reading.error("P460", message, "attacks", key=True, hint=hint)
 
 
 def _files(reading: RuleContext, spec: AttacksSpec) -> Iterator[Finding]:

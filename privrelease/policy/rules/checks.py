@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Finding
     from privrelease.policy.language.checks import Check, CheckKind
     from privrelease.policy.language.datasets import Dataset
+    from privrelease.policy.language.kinds import Release
     from privrelease.policy.rules.rule_context import Leaving, RuleContext
 
 __all__ = ["check_rules"]
@@ -97,6 +98,9 @@ def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) ->
         return
     own = reading.kind(release)
     dataset = reading.policy.datasets.get(release.from_)
+    if kind.name in own.measures:
+        yield from _informing(reading, number, check, release)
+        return
     if own.rows is None:
         message = f"{kind.name} measures rows about persons, and release {release.id} is of kind {release.kind}"
         yield reading.error("P418", message, "checks", number, "release", hint="name a release of kind microdata")
@@ -115,6 +119,22 @@ def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) ->
     elif threat is not None and kind.threat and check.threat not in protected:
         message = f"release {release.id} does not protect against {check.threat}"
         yield reading.error("P418", message, "checks", number, "threat", hint="add it to `protect`, or name a protected threat")
+
+
+def _informing(reading: RuleContext, number: int, check: Check, release: Release) -> Iterator[Finding]:
+    """Check what is measured of rows that are nobody's: columns with values of the source, and a result that decides nothing."""
+    own, dataset = reading.kind(release), reading.policy.datasets.get(release.from_)
+    if check.severity != "warn":
+        message = f"{check.id} compares a release under differential privacy with its source: what it finds must not decide"
+        hint = "write `severity: warn`: it is reported in the internal edition only"
+        yield reading.error("P452", message, "checks", number, "expect", hint=hint)
+    if dataset is None or own.comparable is None:
+        return
+    there = own.comparable(release, dataset)
+    for place, name in enumerate(check.columns or ()):
+        if name in dataset.columns and name not in there:
+            message = f"{shown(name)} has no value of the source in release {check.release}"
+            yield reading.error("P418", message, "checks", number, "columns", place, hint="name a modelled column")
 
 
 def _order(reading: RuleContext, number: int, check: Check, kind: CheckKind) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -11,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.statistics.query_errors import Fault, fail
 from privrelease.policy.text.messages import shown
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, step_of, value_of
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, step_of, value_of
 from privrelease.relational.patterns import PatternFault, parse_pattern
 from privrelease.relational.schema import ColumnType, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from decimal import Decimal
 
     from privrelease.policy.language.datasets import ColumnSpec
-    from privrelease.policy.language.statistics import BinsSpec
-    from privrelease.policy.language.synthetic import SyntheticRelease
+    from privrelease.policy.language.synthetic import CellBins, DiscoverSpec, SyntheticRelease
     from privrelease.relational.coded_columns import CellsOf
     from privrelease.relational.patterns import Pattern
 
@@ -30,6 +31,9 @@ _RANGED: Final = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DA
 _TEXTS: Final = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
 #: The first year that a date format can say.
 _FIRST_YEAR: Final = 1000
+#: Most values that are read from the data, and most bins between bounds that are, where the policy does not say.
+_MOST_FOUND: Final = 100
+_MOST_BINS: Final = 20
 #: Most cells of one column.
 _MOST_VALUES: Final = 1_000_000
 
@@ -68,10 +72,10 @@ def cells_of(release: SyntheticRelease, number: int, column: str, spec: ColumnSp
         fail("P721", message, "columns", number, hint=f"remove it, or make its texts up (`make: {{{column}: {{pattern: …}}}}`)")
     bins = release.bins.get(column)
     if column in release.discover:
-        if spec.type not in _TEXTS or spec.domain is not None or bins is not None:
-            message = f"{name} is not a text without a domain: its values are not read from the data"
-            fail("P715", message, "discover", column, hint="remove it here", key=True)
-        return DiscoveredCells(column, spec.type, release.discover[column].at_most)
+        if spec.type not in _TEXTS | _RANGED or spec.domain is not None or bins is not None:
+            message = f"{name} is declared already: neither its values nor its bounds are read from the data"
+            fail("P715", message, "discover", column, hint="remove it here, or its domain and bins there", key=True)
+        return _discovered(column, spec, release.discover[column])
     if spec.type in _RANGED and spec.domain is not None and spec.domain.range is not None:
         return _binned(column, spec, bins)
     if bins is not None:
@@ -90,6 +94,30 @@ def cells_of(release: SyntheticRelease, number: int, column: str, spec: ColumnSp
     return ListedCells(column, spec.type, tuple(sorted(set(values))))
 
 
+def _discovered(column: str, spec: ColumnSpec, price: DiscoverSpec) -> CellsOf:
+    """Cells of what is bought: texts that enough persons share, for a delta too, or bins between noisy bounds, which need none."""
+    name = shown(column)
+    if (spec.type in _TEXTS) != (price.delta is not None):
+        if price.delta is None:
+            message, hint = f"the values of {name} are not read without a delta", "write e.g. `delta: 1e-7`"
+        else:
+            message, hint = f"the bounds of {name} take no delta", "remove `delta`"
+        fail("P723", message, "discover", column, hint=hint)
+    if spec.type in _TEXTS:
+        return DiscoveredCells(column, spec.type, price.at_most or _MOST_FOUND)
+    return DiscoveredRange(column, spec.type, _grid(name, spec), price.at_most or _MOST_BINS)
+
+
+def _grid(name: str, spec: ColumnSpec) -> Fraction:
+    """The step on which values lie; 1 of dates, which have days or seconds."""
+    if spec.type is ColumnType.NUMBER and spec.grid is None:
+        hint = f"write e.g. `grid: 0.1` for {name}: the step on which its values lie"
+        fail("P705", f"{name} has no grid: there are no values to draw from", "columns", hint=hint)
+    if spec.type is ColumnType.INTEGER and spec.grid is not None and Fraction(spec.grid).denominator != 1:
+        fail("P701", f"the grid of {name} is not whole, and its values are", "columns", hint=f"write e.g. `grid: 1` for {name}")
+    return Fraction(1) if spec.grid is None or spec.type not in {ColumnType.NUMBER, ColumnType.INTEGER} else Fraction(spec.grid)
+
+
 def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
     if spec.type is ColumnType.BOOLEAN:
         return ("false", "true")
@@ -100,14 +128,8 @@ def _values(spec: ColumnSpec) -> tuple[str, ...] | None:
     return spec.domain.values if spec.type in _TEXTS else None
 
 
-def _binned(column: str, spec: ColumnSpec, bins: BinsSpec | None) -> BinnedCells:
-    name = shown(column)
-    if spec.type is ColumnType.NUMBER and spec.grid is None:
-        hint = f"write e.g. `grid: 0.1` for {name}: the step on which its values lie"
-        fail("P705", f"{name} has no grid: there are no values to draw from", "columns", hint=hint)
-    if spec.type is ColumnType.INTEGER and spec.grid is not None and Fraction(spec.grid).denominator != 1:
-        fail("P701", f"the grid of {name} is not whole, and its values are", "columns", hint=f"write e.g. `grid: 1` for {name}")
-    grid = Fraction(1) if spec.grid is None or spec.type not in {ColumnType.NUMBER, ColumnType.INTEGER} else Fraction(spec.grid)
+def _binned(column: str, spec: ColumnSpec, bins: CellBins | None) -> BinnedCells:
+    name, grid = shown(column), _grid(shown(column), spec)
     assert spec.domain is not None
     assert spec.domain.range is not None
     try:
@@ -143,7 +165,7 @@ def _check_written(name: str, spec: ColumnSpec, ends: tuple[int, int]) -> None:
             )
 
 
-def _starts(column: str, spec: ColumnSpec, bins: BinsSpec | None, grid: Fraction, ends: tuple[int, int]) -> tuple[int, ...]:
+def _starts(column: str, spec: ColumnSpec, bins: CellBins | None, grid: Fraction, ends: tuple[int, int]) -> tuple[int, ...]:
     """First steps of the bins: between multiples of a width, or from edge to edge; each holds a value of the range, and all hold all of it."""
     name, (first, last) = shown(column), ends
     timed = spec.type in {ColumnType.DATE, ColumnType.DATETIME}
@@ -161,9 +183,7 @@ def _starts(column: str, spec: ColumnSpec, bins: BinsSpec | None, grid: Fraction
         wide = int(width)
         return (first, *range((first // wide + 1) * wide, last + 1, wide))
     assert bins.edges is not None
-    if timed:
-        fail("P701", f"{name} has dates, whose bins have a width in days", "bins", column, hint="write `width: 30`")
-    edges = [Fraction(edge) / grid for edge in bins.edges]
+    edges = [_edge_step(name, column, spec, edge, grid) for edge in bins.edges]
     if any(left >= right for left, right in pairwise(edges)):
         fail("P701", f"the edges of {name} do not ascend", "bins", column, "edges", hint="write edges: [0, 10, 20]")
     if edges[0] > first or edges[-1] < last:
@@ -179,6 +199,19 @@ def _starts(column: str, spec: ColumnSpec, bins: BinsSpec | None, grid: Fraction
             "P701", message, "bins", column, "edges", hint="remove edges that are outside of the range or closer than its grid"
         )
     return tuple(found)
+
+
+def _edge_step(name: str, column: str, spec: ColumnSpec, edge: Decimal | str, grid: Fraction) -> Fraction:
+    """An edge in steps: of dates a day or moment, of numbers a number."""
+    timed = spec.type in {ColumnType.DATE, ColumnType.DATETIME}
+    step = None
+    if timed == isinstance(edge, str):
+        with suppress(ValueError):
+            step = step_of(str(edge), spec.type, grid)
+    if step is None:
+        what, example = ("dates", "[2019-01-01, 2021-01-01]") if timed else ("numbers", "[0, 10, 20]")
+        fail("P701", f"the edges of {name} are {what}", "bins", column, "edges", hint=f"write edges: {example}")
+    return step
 
 
 def date_like(number: int, column: str, spec: ColumnSpec) -> Iterator[Fault]:

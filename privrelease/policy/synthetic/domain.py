@@ -8,7 +8,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.dp.envelope import MOST_CELLS
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, ListedCells, value_of
+from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, value_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType
 from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
@@ -37,7 +37,7 @@ class ZeroFault(ValueError):  # noqa: N818  a fault of a text, as FilterFault is
 def coded_domain(columns: Sequence[CellsOf], impossible: Sequence[Filter] = ()) -> CodedDomain:
     """Return the domain of columns, whatever their order, and of rules over them. Raises ZeroFault."""
     ordered = sorted(columns, key=lambda one: one.column)
-    coded = tuple(CodedColumn(one.column, one.labels, isinstance(one, BinnedCells)) for one in ordered)
+    coded = tuple(CodedColumn(one.column, one.labels, isinstance(one, BinnedCells | DiscoveredRange)) for one in ordered)
     zeros = tuple(_zero(number, rule, ordered) for number, rule in enumerate(impossible))
     return CodedDomain(coded, zeros)
 
@@ -48,6 +48,13 @@ def check_rules(columns: Sequence[CellsOf], impossible: Sequence[Filter]) -> Non
     Of a column whose values are not known, stand-ins are tried between which no comparison of a rule can change: each text that a rule
     names, the one right after it, and the empty one. A cell is left for certain where one is left without any discovered value.
     """
+    for one in columns:
+        if isinstance(one, DiscoveredRange):
+            number = next((at for at, rule in enumerate(impossible) if any(True for _ in _literals(rule, one.column))), None)
+            if number is not None:
+                message = f"compares {one.column}, whose bins are not known before its bounds are bought"
+                raise ZeroFault(number, message, "declare its range, or write a rule on whether it is missing (IS NULL)")
+    columns = [one.found(*one.outer) if isinstance(one, DiscoveredRange) else one for one in columns]
     coded_domain([_stand_ins(one, impossible) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
     domain = coded_domain([one.found(()) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
     for places in _related([set(zero.columns) for zero in domain.zeros]):

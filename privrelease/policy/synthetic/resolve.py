@@ -41,11 +41,11 @@ __all__ = ["Discovery", "Synthesis", "resolve"]
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The price of the values of a column: ``rho`` of the envelope, and ``failure`` of its delta."""
+    """The price of what is read of a column: ``loss`` of the envelope; of values ``failure`` of its delta, None of bounds."""
 
     column: str
-    rho: Rho
-    failure: Delta
+    loss: Rho | Epsilon
+    failure: Delta | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,14 +115,13 @@ def _whole(
         message = f"the joint of {len(columns)} columns has {cells} cells, and method {spec.name} holds at most {MOST_CELLS}"
         fail("P717", message, "columns", hint=f"use coarser bins or fewer columns{f', or method {others}' if others else ''}")
     try:
-        domain = coded_domain(columns, impossible)
         check_rules(columns, impossible)
+        domain = coded_domain(columns, impossible)
     except ZeroFault as fault:
         fail("P716", f"the rule {fault.message}", "impossible", fault.rule, hint=fault.hint)
     setting = Setting(Contribution(1), Neighbours(release.neighbours))
-    spent = sum((one.rho.value for one in discoveries), Fraction(0))
-    loss = reserved.epsilon if reserved.epsilon.value else Rho(reserved.rho.value - spent)
-    held = Held(loss, setting)
+    loss = reserved.loss
+    held = Held(type(loss)(loss.value - _spent(discoveries)), setting)
     settings = spec.settings(release)
     return Synthesis(
         tuple(sorted(columns, key=lambda one: one.column)),
@@ -137,6 +136,11 @@ def _whole(
         settings,
         method.forecast(domain, settings, held),
     )
+
+
+def _spent(discoveries: tuple[Discovery, ...]) -> Fraction:
+    """The cost of everything that is read from the data, in the measure of the envelope."""
+    return sum((one.loss.value for one in discoveries), Fraction(0))
 
 
 def _unit_faults(name: str, dataset: Dataset) -> Iterator[Fault]:
@@ -224,16 +228,20 @@ def _budget(
     if any(not fault.warn for fault in faults):
         return None, None, (), faults
     discoveries = tuple(
-        Discovery(column, Rho(Fraction(one.epsilon) ** 2 / 2), Delta(one.delta))
+        Discovery(
+            column,
+            Rho(Fraction(one.epsilon) ** 2 / 2) if whole.delta.value else Epsilon(one.epsilon),
+            None if one.delta is None else Delta(one.delta),
+        )
         for column, one in sorted(release.discover.items())
     )
-    failure = sum((one.failure.value for one in discoveries), Fraction(0))
-    if discoveries and failure >= whole.delta.value:
+    failure = sum((one.failure.value for one in discoveries if one.failure is not None), Fraction(0))
+    if failure and failure >= whole.delta.value:
         message = "the deltas of `discover` use up the whole delta"
         return None, None, (), [*faults, Fault("P720", message, ("discover",), "lower them, or raise the budget's")]
     reserved = Reserved.of(whole, Delta(failure))
-    if discoveries and sum((one.rho.value for one in discoveries), Fraction(0)) >= reserved.rho.value:
-        message = "reading values from the data uses up the whole budget"
+    if discoveries and _spent(discoveries) >= reserved.loss.value:
+        message = "reading values and bounds from the data uses up the whole budget"
         faults.append(Fault("P720", message, ("discover",), "lower their epsilon, or raise the budget's"))
     return whole, reserved, discoveries, faults
 
@@ -245,12 +253,12 @@ def _numbers(release: SyntheticRelease) -> Iterator[Fault]:
         yield Fault("DP101", "epsilon must be above 0", ("budget", "epsilon"), "write what the release may spend")
     if budget.delta is not None and not 0 <= budget.delta < 1:
         yield Fault("DP104", "delta must be at least 0 and below 1", ("budget", "delta"), "write a delta such as 1e-6")
-    if not budget.delta and (spec.needs_delta or release.discover):
+    if not budget.delta and (spec.needs_delta or any(one.delta is not None for one in release.discover.values())):
         who = f"method {spec.name}" if spec.needs_delta else "reading values from the data"
         hint = "write e.g. `delta: 1e-6`, well below 1 / the number of persons"
         yield Fault("P720", f"{who} needs a delta", ("budget",), hint)
     for column, one in release.discover.items():
         for key, value in (("epsilon", one.epsilon), ("delta", one.delta)):
-            if value <= 0 or (key == "delta" and value >= 1):
+            if value is not None and (value <= 0 or (key == "delta" and value >= 1)):
                 message = f"{key} must be above 0" + (" and below 1" if key == "delta" else "")
                 yield Fault("P720", message, ("discover", column, key), "write what the values may cost")

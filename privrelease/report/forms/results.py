@@ -145,7 +145,7 @@ def results_of_policy(findings: Iterable[Finding]) -> tuple[Result, ...]:
 
 
 def cases_of(audit: AuditResult, edition: Edition) -> tuple[Case, ...]:
-    """Return every limit of every threat and every check of an audit, as far as the edition admits them."""
+    """Return every limit of every threat and every check that decides, as far as the edition admits them; as the decision counts them."""
     kept = for_edition(audit, edition)
     release = kept.identity.release
     cases = []
@@ -153,7 +153,9 @@ def cases_of(audit: AuditResult, edition: Edition) -> tuple[Case, ...]:
         for verdict in threat.verdicts:
             name, title = f"{threat.name}.{verdict.measure}", _measure_of(verdict, threat)
             cases.append(Case(release, name, title, "pass" if verdict.holds else "fail", _beside(verdict)))
-    cases += [Case(release, check.id, check.title, _outcome(check), check.message) for check in kept.checks]
+    cases += [
+        Case(release, check.id, check.title, _outcome(check), check.message) for check in kept.checks if not check.private
+    ]
     return tuple(cases)
 
 

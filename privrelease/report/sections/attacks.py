@@ -90,14 +90,14 @@ def build(context: Context) -> AttacksBody | Absent:
     if facts is None:
         return Absent(texts.of_kind("attacks.absent", context.audit.kind))
     return AttacksBody(
-        said=_sentences(facts, context.edition, coarser_columns(context.audit)),
+        said=_sentences(facts, context.edition, coarser_columns(context.audit), texts),
         rows=tuple(_row(one, texts) for one in facts.attacks),
         chart=_chart(facts, texts),
         closest=() if facts.closest is None else _closest(facts.closest, texts),
     )
 
 
-def _sentences(facts: AttacksFacts, edition: Edition, coarser: Sequence[str]) -> tuple[Sentence, ...]:
+def _sentences(facts: AttacksFacts, edition: Edition, coarser: Sequence[str], texts: Catalogue) -> tuple[Sentence, ...]:
     confidence = numbers.percent(Fraction(facts.confidence))
     said: list[Sentence] = [
         ("attacks.intro", {"sample": numbers.count(facts.sample), "confidence": confidence}),
@@ -105,6 +105,8 @@ def _sentences(facts: AttacksFacts, edition: Edition, coarser: Sequence[str]) ->
     ]
     if edition is Edition.RECIPIENT:
         said.append(("attacks.rounded", {}))
+    elif facts.held_out is not None:
+        said.append(("attacks.held_out_said", {"rows": shown(facts.held_out, texts).text}))
     elif facts.control is None:
         said.append(("attacks.no_control", {}))
     else:

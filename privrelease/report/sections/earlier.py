@@ -76,7 +76,7 @@ def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
     if one.note:
         how.append(one.note)
     figures = [] if one.linked is None else [(texts.text("earlier.linked"), shown(one.linked, texts))]
-    for name, figure in one.figures.items():
+    for name, figure in sorted(one.figures.items()):
         what, _, threat = name.partition(".")
         label = texts.text(f"earlier.{what}", name=threat) if threat else texts.text(f"earlier.{what}")
         figures.append((label, shown(figure, texts)))

@@ -146,7 +146,7 @@ def _written(value: str | int) -> str:
 def _cells(one: SyntheticColumnFacts, texts: Catalogue) -> str:
     if one.made is not None:
         return texts.plain(f"synthesis.domain.{'unique' if one.unique else 'made'}", pattern=one.made)
-    said = "discovered" if one.discovered else "cells"
+    said = "bounded" if one.bounded else "discovered" if one.discovered else "cells"
     return texts.plain(f"synthesis.domain.{said}", cells=numbers.count(one.cells or 0), domain=one.domain or "")
 
 

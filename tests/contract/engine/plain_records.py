@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privrelease.audit.microdata.attacks.sampling import Draws
+from privrelease.audit.attacks.sampling import Draws
 from privrelease.engine.protocol.attacks import CodedColumn, DistinctRecords, SharedPersons
 from tests.contract.engine.plain_audit import key
 

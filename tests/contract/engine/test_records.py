@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privrelease.audit.microdata.attacks.sampling import Draws
+from privrelease.audit.attacks.sampling import Draws
 from privrelease.engine.protocol.attacks import Drawn
 from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.relational.schema import Column, ColumnType, Role, SinkKind

@@ -18,7 +18,7 @@ from privrelease.texts.catalogue import english
 REPORTS = Path(__file__).parents[3] / "reports"
 
 
-@pytest.fixture(scope="module", params=["microdata", "statistics", "elderly"])
+@pytest.fixture(scope="module", params=["microdata", "statistics", "elderly", "synthetic"])
 def any_audit(request):
     return read(request.param)
 
@@ -51,7 +51,7 @@ def test_an_audit_does_not_differ_from_itself_also_when_read_again(any_audit):
 
 
 def test_every_difference_has_a_label_and_is_the_same_when_it_was_stored(any_audit):
-    for other in ("microdata", "statistics", "elderly"):
+    for other in ("microdata", "statistics", "elderly", "synthetic"):
         found = compare_with_previous(any_audit, read(other))
         assert SinceFacts.model_validate_json(found.model_dump_json()) == found
         assert all(row.label for row in change_rows(found.changes, english()))

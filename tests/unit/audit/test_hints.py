@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from privrelease.audit.all_checks import ALL_CHECKS
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.check import (
     NOT_MADE_HINT,
     POLICY_CHECK,
@@ -19,7 +20,6 @@ from privrelease.audit.check import (
 )
 from privrelease.audit.checks.codes import OTHER_FINDINGS
 from privrelease.audit.document.model import CheckResult, Outcome
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
 
 CHANGED = next(check for check in MICRODATA_CHECKS if check.code == "A209")

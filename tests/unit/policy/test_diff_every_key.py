@@ -79,6 +79,7 @@ OF_ONE_VALUE = {"releases.[]<SyntheticRelease>.budget.accounting": "zcdp with a 
 
 #: What is never done to a key by itself: it comes and goes with another, whose rows say what that means; and why.
 NEEDED = {
+    "releases.[]<SyntheticRelease>.discover.*.delta": "texts need one, and numbers and dates take none (P723)",
     **dict.fromkeys(("apiVersion", "kind"), "there is one"),
     **dict.fromkeys(
         (

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from privrelease.audit.microdata.attacks.rates import wilson
+from privrelease.audit.attacks.rates import wilson
 from privrelease.policy.rules.attacks import attempts_needed, smallest_upper_end
 
 CASE = "x05-attack-on-a-number-that-was-suppressed"

@@ -28,6 +28,7 @@ datasets:
       glucose: {role: sensitive, type: number, domain: [50, 400], grid: 0.1}
       rough: {role: sensitive, type: number, domain: [0, 1]}
       born: {role: quasi, type: date, domain: [2000-01-01, 2009-12-31]}
+      weight: {role: quasi, type: number, grid: 0.1}
       day: {role: quasi, type: integer, domain: [20190101, 20231231]}
       area: {role: quasi, type: string}
       note: {role: sensitive, type: string}
@@ -61,6 +62,19 @@ def test_a_sound_release_is_valid(folder: Folder) -> None:
     assert folder.check(policy()) == []
 
 
+def test_edges_of_dates_and_bounds_that_are_bought_are_valid_with_or_without_a_delta(folder: Folder) -> None:
+    bins = "{age: {width: 10}, born: {edges: [2000-01-01, 2005-07-01, 2010-01-01]}}"
+    columns = "[age, sex, born, weight, code]"
+    given = {
+        "columns": columns,
+        "bins": bins,
+        "discover": "{weight: {epsilon: 0.1, at_most: 5}}",
+        "impossible": '["weight IS NULL"]',
+    }
+    assert folder.check(policy(**given)) == []
+    assert folder.check(policy(**given, budget="{epsilon: 1}")) == []
+
+
 BAD = [
     ({"columns": "[age, sex, area, code, note]"}, "P700", "note has no domain", "columns"),
     ({"columns": "[code]", "bins": None, "discover": None, "impossible": None}, "P700", "no column is modelled", "columns"),
@@ -90,9 +104,63 @@ BAD = [
     (
         {"discover": "{sex: {epsilon: 0.1, delta: 1e-7}}", "columns": "[age, sex, code]"},
         "P715",
-        "not a text without",
+        "is declared already",
         "discover",
     ),
+    (
+        {"columns": "[age, sex, code]", "discover": "{age: {epsilon: 0.1}}", "bins": None},
+        "P715",
+        "is declared already",
+        "discover",
+    ),
+    (
+        {"columns": "[weight, code]", "impossible": None, "discover": "{weight: {epsilon: 0.1, delta: 1e-7}}", "bins": None},
+        "P723",
+        "take no delta",
+        "discover",
+    ),
+    ({"discover": "{area: {epsilon: 0.1}}"}, "P723", "are not read without a delta", "discover"),
+    (
+        {
+            "columns": "[weight, code]",
+            "impossible": None,
+            "discover": "{weight: {epsilon: 0.1}}",
+            "bins": "{weight: {width: 5}}",
+        },
+        "P715",
+        "is declared already",
+        "discover",
+    ),
+    (
+        {
+            "columns": "[weight, sex, code]",
+            "discover": "{weight: {epsilon: 0.1}}",
+            "bins": None,
+            "impossible": '["weight > 3 AND sex IS NULL"]',
+        },
+        "P716",
+        "compares weight, whose bins are not known",
+        "impossible",
+    ),
+    (
+        {"columns": "[weight, code]", "impossible": None, "discover": "{weight: {epsilon: 2}}", "bins": None},
+        "P720",
+        "uses up the whole budget",
+        "discover",
+    ),
+    (
+        {"columns": "[age, sex, area, code, born]", "bins": "{born: {edges: [2000-01-01, 2005-06-31, 2009-12-31]}}"},
+        "P701",
+        "are dates",
+        "bins",
+    ),
+    (
+        {"columns": "[age, sex, area, code, born]", "bins": "{born: {edges: [2000-01-02, 2009-12-31]}}"},
+        "P701",
+        "leave a gap",
+        "bins",
+    ),
+    ({"bins": "{age: {edges: [2000-01-01, 2009-12-31]}}"}, "P701", "are numbers", "bins"),
     ({"make": '{code: {pattern: "x"}, area: {pattern: "y"}}'}, "P715", "area is made up, and has discover", "discover"),
     ({"impossible": "[\"sex = 'M' AND age > 80\"]"}, "P716", "holds for a part of a bin", "impossible"),
     ({"impossible": '["born IS NULL"]'}, "P716", "born, which is not modelled", "impossible"),
@@ -175,3 +243,34 @@ def test_dates_of_a_format_begin_where_they_can_be_read(folder: Folder) -> None:
     assert [one.split(" ", 2)[1] for one in findings] == ["P701"]
     assert "begins before the year 1000" in findings[0]
     assert folder.check(policy(head.replace(", format: {date: '%Y-%m-%d'}", ""), **asked)) == []
+
+
+ATTACKS = "attacks: {{releases: [s], membership: {{}}{}}}\n"
+INFORMING = [
+    (ATTACKS.format(", inference: {target: sex, knows: [age]}"), []),
+    (ATTACKS.format(", inference: {target: sex, knows: [code]}"), ["P461 code does not leave as it is in release s"]),
+    ("checks: [{id: c, release: s, expect: marginal_error, columns: [age, sex], max: 0.1, severity: warn}]\n", []),
+    ("checks: [{id: c, release: s, expect: marginal_error, columns: [age, sex], max: 0.1}]\n", ["P452 c compares a release"]),
+    (
+        "checks: [{id: c, release: s, expect: marginal_error, columns: [code], max: 0.1, severity: warn}]\n",
+        ["P418 code has no value of the source in release s"],
+    ),
+    ("checks: [{id: c, release: s, expect: rows, max: 1, severity: warn}]\n", ["P418 rows measures rows about persons"]),
+]
+
+
+@pytest.mark.parametrize(("more", "said"), INFORMING)
+def test_what_reads_the_source_of_synthetic_rows_names_modelled_columns_and_warns(folder: Folder, more, said) -> None:
+    findings = folder.check(policy() + more)
+    assert len(findings) == len(said), findings
+    assert all(words in finding for words, finding in zip(said, findings, strict=True))
+
+
+def test_membership_needs_a_control_where_no_one_is_held_out_and_synthetic_rows_are_attacked_only_where_they_are_named(
+    folder: Folder,
+) -> None:
+    (found,) = folder.check(policy(holdout=None) + ATTACKS.format(""))
+    assert "P460 membership needs persons who are not in the data" in found
+    (found,) = folder.check(policy() + "attacks: {singling_out: {}}\n")
+    assert "no release is of kind microdata" in found
+    assert "write `releases: [s]` under attacks" in found

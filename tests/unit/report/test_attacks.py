@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privrelease.audit.attacks.assessment import closest_facts, facts_of
+from privrelease.audit.attacks.attempts import AttackAttempt, Distances
+from privrelease.audit.attacks.rates import Rate
 from privrelease.audit.document.attacks import AttacksFacts
 from privrelease.audit.document.visibility import Audience
-from privrelease.audit.microdata.attacks.assessment import closest_facts, facts_of
-from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.plan.microdata.attacks import AttackLimits
+from privrelease.plan.attacks import AttackLimits
 from privrelease.report.forms.json_report import render_json
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition

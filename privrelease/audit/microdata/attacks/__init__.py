@@ -1,3 +1,1 @@
-"""Attacks on a file that is about to be published: one file each, on coded columns, every rate with denominator and
-interval.
-"""
+"""Attacks on released microdata: the ground that they are tried on, and what they need of a run."""

@@ -4,29 +4,19 @@ pass.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from privrelease.audit.check import run_checks
-from privrelease.audit.document.attacks import AttacksFacts
+from privrelease.audit.attacks.attempts import planned, tried
+from privrelease.audit.attacks.reported import reported
 from privrelease.audit.document.visibility import Audience, minimum_of
-from privrelease.audit.microdata.attacks.assessment import (
-    ATTACK_CHECKS,
-    GROUND_CHECKS,
-    Attacked,
-    check_of,
-    closest_facts,
-    facts_of,
-    shows_too_little,
-)
-from privrelease.audit.microdata.attacks.attempts import distances, planned, tried
-from privrelease.audit.microdata.attacks.setup import ground
+from privrelease.audit.microdata.attacks.ground import ground
 from privrelease.audit.microdata.recoding import VERIFIERS
 
 if TYPE_CHECKING:
+    from privrelease.audit.attacks.attempts import AttackAttempt
+    from privrelease.audit.attacks.setup import AttackSetup
+    from privrelease.audit.document.attacks import AttacksFacts
     from privrelease.audit.document.model import CheckResult
-    from privrelease.audit.microdata.attacks.attempts import AttackAttempt
-    from privrelease.audit.microdata.attacks.setup import AttackSetup
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.engine.protocol.audit import AuditEngine
@@ -51,28 +41,6 @@ def attack(
         found = ground(evidence, plan, engine, verifiers)
         made = tuple(tried(found))
     audience = Audience(minimum_of(evidence.plan.threats))
-    facts = tuple(facts_of(one, plan.confidence, audience, decides=plan.decides) for one in made)
-    apart = distances(found) if found is not None and plan.closest_record else None
-    link = plan.linkability
-    section = AttacksFacts(
-        sample=plan.sample,
-        confidence=str(plan.confidence),
-        decides=plan.decides,
-        control=None if plan.control is None else plan.control.label,
-        auxiliary=None if link is None or link.auxiliary is None else link.auxiliary.label,
-        attacks=facts,
-        closest=None if apart is None else closest_facts(apart),
-    )
-    checks = [] if found is None or not plan.decides else [*run_checks(GROUND_CHECKS, found)]
-    seen: Counter[str] = Counter()
-    for one, said in zip(made, facts, strict=True):
-        seen[one.attack] += 1
-        excused = evidence.target.run is None and (absent or (one.missing is not None and found is not None))
-        few = shows_too_little(one, said, plan.confidence)
-        check = check_of(Attacked(said, one, excused, plan.decides, few), _CHECK_OF[one.attack], seen[one.attack])
-        if check is not None:
-            checks.append(check)
-    return section, tuple(checks)
-
-
-_CHECK_OF = {check.id.removeprefix("AUDIT-ATTACK-").lower().replace("-", "_"): check for check in ATTACK_CHECKS}
+    control = None if plan.control is None else plan.control.label
+    external = evidence.target.run is None
+    return reported(plan, found, made, audience, control=control, external=external, absent=absent)

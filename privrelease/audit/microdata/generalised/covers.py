@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privrelease.audit.attacks.cover import Cover, Leaves
 from privrelease.audit.microdata.generalised import dates, intervals, names
-from privrelease.audit.microdata.generalised.cover import Cover, Leaves
 from privrelease.audit.microdata.generalised.judge import at_level, under
 from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, Tree
 

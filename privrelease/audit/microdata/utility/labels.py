@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.attacks.cover import Cover
     from privrelease.audit.microdata.evidence import Evidence
-    from privrelease.audit.microdata.generalised.cover import Cover
     from privrelease.audit.microdata.recoding import Counted, Pairs, Verifiers
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.attacks.records import Attribute
+from privrelease.audit.attacks.records import Attribute
 from privrelease.plan.model import MicrodataPlan, ReleasedColumn
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.attacks import sampling
-from privrelease.audit.microdata.attacks.closest_record import closest
-from privrelease.audit.microdata.attacks.inference import InferenceAttack
-from privrelease.audit.microdata.attacks.linkability import linked
-from privrelease.audit.microdata.attacks.membership import halves, member_rates, threshold
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
-from privrelease.audit.microdata.attacks.sampling import Draws, drawn_rows, one_row_each
-from privrelease.audit.microdata.attacks.singling_out import (
+from privrelease.audit.attacks import sampling
+from privrelease.audit.attacks.closest_record import closest
+from privrelease.audit.attacks.inference import InferenceAttack
+from privrelease.audit.attacks.linkability import linked
+from privrelease.audit.attacks.membership import halves, member_rates, threshold
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.record_linkage import guess_rate, links
+from privrelease.audit.attacks.sampling import Draws, drawn_rows, one_row_each
+from privrelease.audit.attacks.singling_out import (
     Condition,
     isolated,
     multivariate,
@@ -111,7 +111,7 @@ def test_a_control_of_the_same_size_is_not_scaled(made):
 def test_rare_predicates_succeed_more_often_among_more_persons():
     # predicates of weight 1/2000 each: among m persons n w (1 - w)^(n - 1) of them isolate
     rng = np.random.default_rng(11)
-    from privrelease.audit.microdata.attacks.records import Attribute
+    from privrelease.audit.attacks.records import Attribute
 
     codes = rng.integers(1, 2001, 1000)
     predicates = [(Condition(0, "=", code),) for code in range(1, 2001)]

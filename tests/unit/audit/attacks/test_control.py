@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privrelease.audit.microdata.attacks.control import LIKELY, _moments, compared, too_even
+from privrelease.audit.attacks.control import LIKELY, _moments, compared, too_even
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 

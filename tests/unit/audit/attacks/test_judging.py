@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privrelease.audit.attacks.assessment import ATTACK_CHECKS, Attacked, check_of, closest_facts, facts_of
+from privrelease.audit.attacks.attempts import AttackAttempt, Distances
+from privrelease.audit.attacks.rates import Rate
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.document.attacks import AttacksFacts, for_recipients
 from privrelease.audit.document.model import LegalFacts, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience
-from privrelease.audit.microdata.attacks.assessment import ATTACK_CHECKS, Attacked, check_of, closest_facts, facts_of
-from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
-from privrelease.audit.microdata.attacks.rates import Rate
 from privrelease.audit.microdata.audit import findings_of
-from privrelease.plan.microdata.attacks import AttackLimits
+from privrelease.plan.attacks import AttackLimits
 
 NINETY_FIVE = Fraction("0.95")
 CHECK = ATTACK_CHECKS[0]

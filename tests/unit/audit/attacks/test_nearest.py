@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.microdata.attacks.records import UNIT, Attribute, Tuples, nearest
+from privrelease.audit.attacks.records import UNIT, Attribute, Tuples, nearest
 
 NUMBERS = np.array([np.nan, 3.0, 4.0, 10.0])
 
@@ -65,7 +65,7 @@ def test_blocks_of_targets_give_what_one_block_gives(monkeypatch, made):
     rng = np.random.default_rng(7)
     ours, theirs = made(a=[rng.integers(0, 9, 40).tolist(), rng.integers(0, 9, 60).tolist()], b=[["x"] * 40, ["y"] * 60])
     whole = nearest(ours, Tuples.among(theirs))
-    monkeypatch.setattr("privrelease.audit.microdata.attacks.records._BLOCK", 25)
+    monkeypatch.setattr("privrelease.audit.attacks.records._BLOCK", 25)
     parts = nearest(ours, Tuples.among(theirs))
     assert all(np.array_equal(getattr(whole, name), getattr(parts, name)) for name in ("distance", "target", "record"))
 

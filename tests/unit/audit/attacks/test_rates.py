@@ -7,7 +7,7 @@ from math import comb, isclose
 
 import pytest
 
-from privrelease.audit.microdata.attacks.rates import Interval, Rate, advantage, residual_risk, wilson, wilson_centre
+from privrelease.audit.attacks.rates import Interval, Rate, advantage, residual_risk, wilson, wilson_centre
 
 NINETY_FIVE = Fraction("0.95")
 

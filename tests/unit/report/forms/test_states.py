@@ -44,7 +44,9 @@ def audited(path, changed):
     if changed:
         kinds = list(islice(cycle(KINDS), len(KINDS) * 2))
         checks = tuple(
-            checks[place % len(checks)].model_copy(update={"id": f"X-{place}", "observed": None, "waived": False, **kind})
+            checks[place % len(checks)].model_copy(
+                update={"id": f"X-{place}", "observed": None, "waived": False, "private": False, **kind}
+            )
             for place, kind in enumerate(kinds)
         )
     decision = decide(audit.threats, audit.union, checks, (), audit.legal)
@@ -57,7 +59,7 @@ RELEASES = [(path, changed) for path in MADE for changed in (False, True)]
 def states(audit, edition):
     kept = for_edition(audit, edition)
     held = ["holds" if verdict.holds else "does_not_hold" for threat in kept.threats for verdict in threat.verdicts]
-    found = Counter([*held, *(check.outcome.state for check in kept.checks)])
+    found = Counter([*held, *(check.outcome.state for check in kept.checks if not check.private)])
     return tuple(found[state] for state in ("holds", "does_not_hold", "not_assessed", "not_asked"))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privrelease.policy.rules.attack_columns import attackable
+from privrelease.policy.rules.attack_columns import attackable, attacked, holds_out
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privrelease.findings import Location
     from privrelease.policy.language.attacks import LimitsSpec
     from privrelease.policy.language.releases import MicrodataRelease
+    from privrelease.policy.language.synthetic import SyntheticRelease
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.validation.paths import SourcePlace
     from privrelease.relational.schema import TableSource
@@ -80,7 +81,8 @@ class KnowingPlan:
 class AttacksPlan:
     """Attacks on one release. ``control``: persons who are not in the data, with the released columns and the unit.
 
-    ``decides``: whether limits decide publication; under differential privacy they only warn (DESIGN semantics 12).
+    ``decides``: whether limits decide publication; under differential privacy they only warn (DESIGN semantics 12). Where persons are held out
+    of the release, they are the control, and there is no file of others.
     """
 
     sample: int
@@ -102,10 +104,15 @@ class AttacksPlan:
         return tuple(source for source in (self.control, auxiliary) if source is not None)
 
 
-def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableSource) -> AttacksPlan | None:
-    """Return the attacks on a release of a policy without faults; None where there are none."""
+def attacks_plan(
+    loaded: LoadedPolicy, release: MicrodataRelease | SyntheticRelease, source: TableSource, *, decides: bool = True
+) -> AttacksPlan | None:
+    """Return the attacks on a release of a policy without faults; None where there are none.
+
+    ``decides`` False: the rows are protected by noise. Nobody's own record is looked for in them, since no row is a person's.
+    """
     spec = loaded.policy.attacks
-    if spec is None or (spec.releases is not None and release.id not in spec.releases):
+    if spec is None or all(one.id != release.id for _, one in attacked(loaded.policy)):
         return None
     dataset = loaded.policy.datasets[release.from_]
     there = attackable(release, dataset)
@@ -131,7 +138,7 @@ def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableS
         sample=spec.sample,
         confidence=Fraction(spec.confidence),
         columns=there.columns,
-        control=file(spec.control, there.columns, "control"),
+        control=None if holds_out(release) else file(spec.control, there.columns, "control"),
         closest_record=spec.closest_record,
         singling_out=None if single is None else SinglingOutPlan(limits("singling_out", single), there.columns, single.combine),
         linkability=None
@@ -143,8 +150,11 @@ def attacks_plan(loaded: LoadedPolicy, release: MicrodataRelease, source: TableS
             InferencePlan(limits("inference", guess), target, there.known(guess.knows, target), Fraction(guess.tolerance))
             for target in guess.target
         ),
-        record_linkage=None if find is None else KnowingPlan(limits("record_linkage", find), there.known(find.knows)),
+        record_linkage=None
+        if find is None or not decides
+        else KnowingPlan(limits("record_linkage", find), there.known(find.knows)),
         membership=None if member is None else KnowingPlan(limits("membership", member), member.knows or there.columns),
+        decides=decides,
     )
 
 

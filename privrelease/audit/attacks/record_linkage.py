@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.records import Tuples, nearest
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.records import Tuples, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.attacks.records import Attribute
+    from privrelease.audit.attacks.records import Attribute
 
 __all__ = ["guess_rate", "links"]
 
@@ -39,7 +39,7 @@ def links(
     ``persons``: (m,) of the targets; ``owners``: the persons of some of the ``released``, by their places; ``ranks``: (n,) a permutation, the
     lot among equally near records.
 
-    >>> from privrelease.audit.microdata.attacks.records import Attribute
+    >>> from privrelease.audit.attacks.records import Attribute
     >>> age = np.array([np.nan, 20, 30, 60])
     >>> rows = [Attribute("age", np.array([1, 1, 3], np.uint8), age)]
     >>> links(rows, np.array([7, 8, 9]), rows, np.array([7, 8, 9]).__getitem__, np.array([0, 1, 2]))  # 7 and 8 look alike

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.closest_record import distance
-from privrelease.audit.microdata.attacks.inference import InferenceAttack
-from privrelease.audit.microdata.attacks.linkability import Halves
-from privrelease.audit.microdata.attacks.membership import GUESSING, member_rates
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.record_linkage import guess_rate, links
-from privrelease.audit.microdata.attacks.records import Attribute, Tuples, nearest
-from privrelease.audit.microdata.attacks.sampling import drawn_rows
-from privrelease.audit.microdata.attacks.singling_out import (
+from privrelease.audit.attacks.closest_record import distance
+from privrelease.audit.attacks.inference import InferenceAttack
+from privrelease.audit.attacks.linkability import Halves
+from privrelease.audit.attacks.membership import GUESSING, member_rates
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.record_linkage import guess_rate, links
+from privrelease.audit.attacks.records import Attribute, Tuples, nearest
+from privrelease.audit.attacks.sampling import drawn_rows
+from privrelease.audit.attacks.singling_out import (
     isolated,
     isolating,
     multivariate_of,
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.attacks.sampling import Draws
+    from privrelease.audit.attacks.setup import AttackSetup, Table
+    from privrelease.audit.attacks.singling_out import Predicate
     from privrelease.audit.document.attacks import AttackName
-    from privrelease.audit.microdata.attacks.sampling import Draws
-    from privrelease.audit.microdata.attacks.setup import AttackSetup, Table
-    from privrelease.audit.microdata.attacks.singling_out import Predicate
     from privrelease.engine.protocol.attacks import SharedPersons
-    from privrelease.plan.microdata.attacks import AttackLimits, AttacksPlan, InferencePlan
+    from privrelease.plan.attacks import AttackLimits, AttacksPlan, InferencePlan
 
 __all__ = ["TRIED", "AttackAttempt", "Distances", "distances", "planned", "tried"]
 

@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.enumeration import enumerable, sampled_of_all
-from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.audit.attacks.enumeration import enumerable, sampled_of_all
+from privrelease.audit.attacks.rates import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.attacks.records import Attribute
-    from privrelease.audit.microdata.attacks.sampling import Draws
+    from privrelease.audit.attacks.records import Attribute
+    from privrelease.audit.attacks.sampling import Draws
 
 __all__ = [
     "Condition",
@@ -107,7 +107,7 @@ def isolated(
 
     ``counts``: (n,) rows of each record given, None: one. ``persons``: (2, n) the lowest and the highest number of the persons of its rows.
 
-    >>> from privrelease.audit.microdata.attacks.records import Attribute
+    >>> from privrelease.audit.attacks.records import Attribute
     >>> ages = [Attribute("age", np.array([1, 2, 2], np.uint8))]
     >>> isolated([(Condition(0, "=", 1),), (Condition(0, ">=", 2),)], ages)
     Rate(successes=1, attempts=2, known=None)
@@ -143,8 +143,8 @@ def univariate(
 ) -> tuple[Predicate, ...]:
     """Return at most ``most`` predicates on one column that match one record of the file, as drawn. ``counts``: see :func:`isolated`.
 
-    >>> from privrelease.audit.microdata.attacks.records import Attribute
-    >>> from privrelease.audit.microdata.attacks.sampling import Draws
+    >>> from privrelease.audit.attacks.records import Attribute
+    >>> from privrelease.audit.attacks.sampling import Draws
     >>> sorted(univariate([Attribute("age", np.array([1, 2, 2]), np.array([np.nan, 30, 40]))], Draws(1), 9))
     [(Condition(column=0, operator='<=', code=1),), (Condition(column=0, operator='=', code=1),)]
     """

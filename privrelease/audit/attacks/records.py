@@ -8,7 +8,7 @@ A contradicting number costs one unit and at most one part in (columns + 1) more
 matters for persons who have no record (suppressed rows, persons of the control).
 
 Labels. Where the release holds labels, a known value is compared with them by containment: a label that it is under costs nothing, any other
-contradicts it, and numbers and names of a hierarchy are then ordered by how far they are from it (:class:`.generalised.cover.Cover`). To compare
+contradicts it, and numbers and names of a hierarchy are then ordered by how far they are from it (:class:`.cover.Cover`). To compare
 texts would be an attack that fails on every such file, and looks like safety.
 
 Missing cells. Missing equals missing. A missing cell of the *released* record may hold anything, because suppression takes values away and
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.generalised.cover import Cover
+    from privrelease.audit.attacks.cover import Cover
 
 __all__ = ["UNIT", "Attribute", "Nearest", "Tuples", "nearest"]
 

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from privrelease.audit.attacks.control import LEAST_CONTROL
+from privrelease.audit.attacks.rates import Interval, Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warned
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
-from privrelease.audit.microdata.attacks.control import LEAST_CONTROL
-from privrelease.audit.microdata.attacks.rates import Interval, Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.findings import pluralise
 
 if TYPE_CHECKING:
+    from privrelease.audit.attacks.attempts import AttackAttempt, Distances
+    from privrelease.audit.attacks.rates import Rate
+    from privrelease.audit.attacks.setup import AttackSetup
     from privrelease.audit.document.model import CheckResult
     from privrelease.audit.document.visibility import Audience
-    from privrelease.audit.microdata.attacks.attempts import AttackAttempt, Distances
-    from privrelease.audit.microdata.attacks.rates import Rate
-    from privrelease.audit.microdata.attacks.setup import AttackSetup
 
 __all__ = ["ATTACK_CHECKS", "GROUND_CHECKS", "Attacked", "check_of", "closest_facts", "facts_of", "shows_too_little"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.records import Attribute, Tuples, nearest
+from privrelease.audit.attacks.records import Attribute, Tuples, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

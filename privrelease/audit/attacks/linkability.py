@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.records import Tuples, nearest
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.records import Tuples, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.attacks.records import Attribute
+    from privrelease.audit.attacks.records import Attribute
 
 __all__ = ["Halves", "linked"]
 
@@ -46,7 +46,7 @@ def linked(
 ) -> Rate:
     """Return how many targets are linked by a released file that holds the columns of both halves, in their order.
 
-    >>> from privrelease.audit.microdata.attacks.records import Attribute
+    >>> from privrelease.audit.attacks.records import Attribute
     >>> codes = [np.array([1, 2, 2], np.uint8), np.array([1, 1, 2], np.uint8)]
     >>> rows = [Attribute(name, column) for name, column in zip("ab", codes)]
     >>> linked(rows[:1], rows[1:], rows, np.array([0, 1, 2]))  # the second one's halves lead to rows 1 and 0

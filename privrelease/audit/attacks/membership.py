@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.rates import Rate
+from privrelease.audit.attacks.rates import Rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

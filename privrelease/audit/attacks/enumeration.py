@@ -1,7 +1,7 @@
 """Predicates on several columns that match one record of a file, all of them: by grouping, not by trying.
 
 A predicate is made of one record: names equal, numbers at least or at most the record's, away from the median
-(:mod:`privrelease.audit.microdata.attacks.singling_out`). Whoever meets the condition on a number is on the record's side of the median. So
+(:mod:`privrelease.audit.attacks.singling_out`). Whoever meets the condition on a number is on the record's side of the median. So
 records that agree on the names and on the sides are a group, and within it the question is of dominance: a record's predicate matches it alone where
 no other record of the group is at least as far out in every number. Without numbers, where the group is one row; with one, where the
 record is the farthest; with two, by one sweep; with more, each is compared with those before it in lexicographic order, which alone can dominate it.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.attacks.records import Attribute
-    from privrelease.audit.microdata.attacks.sampling import Draws
+    from privrelease.audit.attacks.records import Attribute
+    from privrelease.audit.attacks.sampling import Draws
 
 __all__ = ["MOST_SETS", "Enumerated", "enumerable", "sampled_of_all"]
 

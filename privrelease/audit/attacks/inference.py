@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.attacks.rates import Rate
-from privrelease.audit.microdata.attacks.records import Tuples, nearest
+from privrelease.audit.attacks.rates import Rate
+from privrelease.audit.attacks.records import Tuples, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.microdata.attacks.records import Attribute
+    from privrelease.audit.attacks.records import Attribute
 
 __all__ = ["InferenceAttack"]
 
@@ -30,7 +30,7 @@ __all__ = ["InferenceAttack"]
 class InferenceAttack:
     """A released file to guess ``secret`` from; records without a value of it say nothing and are left out.
 
-    >>> from privrelease.audit.microdata.attacks.records import Attribute
+    >>> from privrelease.audit.attacks.records import Attribute
     >>> known, secret = Attribute("age", np.array([1, 1, 1, 2], np.uint8)), Attribute("ill", np.array([1, 1, 2, 2], np.uint8))
     >>> guesser = InferenceAttack([known], secret, 0.0)
     >>> guesser.rate([known], secret), guesser.blind(secret)  # the third of four holds what its like do not

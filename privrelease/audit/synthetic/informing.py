@@ -1,0 +1,97 @@
+"""Checks of synthetic rows that read the source without noise: copies of single rows, and errors of marginals that a policy asks for.
+
+They are internal, warn at most and never decide (DESIGN, semantics 12). The held-out persons are the reference of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from privrelease.audit.attacks.rates import Rate, advantage
+from privrelease.audit.check import POLICY_CHECK, Check, CheckOutcome, passed, result_of, run_checks, unevaluated, warned
+from privrelease.audit.checks.findings import per_cent
+from privrelease.audit.document.model import Figure, Outcome, Visibility
+
+if TYPE_CHECKING:
+    from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.synthetic.source import BesideSource
+    from privrelease.plan.model import CheckPlan
+    from privrelease.plan.synthetic.plan import SyntheticPlan
+
+__all__ = ["INFORMING_CHECKS", "informing_checks"]
+
+#: A model that keeps nothing of single rows is suspected in one run of 200.
+_CONFIDENCE: Final = Fraction("0.99")
+_NOT_READ: Final = "the source was not read"
+
+
+def _copies(beside: BesideSource) -> CheckOutcome:
+    """Compare how often a row that is alone in the source is present: rows that the model saw, and rows that it did not.
+
+    Warns where the difference of the two shares is above 0 with confidence 0.99 (Newcombe 1998).
+    """
+    ours, theirs = (Rate(*counts) for counts in beside.alone())
+    gain = advantage(ours, theirs, _CONFIDENCE)
+    if gain.value is None or gain.interval is None:
+        return unevaluated("there is no row to look for whose cells no other row of the source has")
+    assert ours.value is not None
+    assert theirs.value is not None
+    shares = f"of rows whose cells no other row has, {per_cent(ours.value)} of the fitted and {per_cent(theirs.value)} of the held-out are present"
+    if gain.interval.low > 0:
+        return warned(f"{shares}: more than a model that keeps nothing of single rows would explain")
+    return replace(passed(shares), visibility=Visibility.INTERNAL)
+
+
+#: In the order in which they are reported; nobody can be compared with where no one is held out.
+INFORMING_CHECKS: Final[tuple[Check[BesideSource], ...]] = (
+    Check(
+        "A270",
+        "AUDIT-SYN-COPIES",
+        "Rows that the model saw are present no more often than rows that it did not see",
+        "find what the model keeps of single rows before it is used again; do not draw again until this passes, which would select the noise",
+        _copies,
+        asked=lambda beside: beside.held is not None,
+        severity="warn",
+        private=True,
+    ),
+)
+
+
+def informing_checks(plan: SyntheticPlan, beside: BesideSource | None) -> tuple[CheckResult, ...]:
+    """Make the checks that compare with the source. ``beside``: None where it was not read."""
+    own = () if beside is None else run_checks(INFORMING_CHECKS, beside)
+    return (*own, *(_measured(check, beside) for check in plan.checks if check.expectation is None))
+
+
+def _measured(check: CheckPlan, beside: BesideSource | None) -> CheckResult:
+    """Measure the error of a marginal that the policy names, in the cells of the model."""
+    columns = dict(check.options).get("columns")
+    assert isinstance(columns, tuple)
+    made = replace(
+        POLICY_CHECK,
+        id=check.id,
+        title=f"{check.expect} ({', '.join(columns)})",
+        severity="warn",
+        private=True,
+        location=check.location,
+    )
+    return result_of(made, _error(check, columns, beside))
+
+
+def _error(check: CheckPlan, columns: tuple[str, ...], beside: BesideSource | None) -> CheckOutcome:
+    if beside is None:
+        return unevaluated(_NOT_READ)
+    ours, theirs = beside.error_of(columns)
+    if ours is None or check.maximum is None:
+        return unevaluated("there is no row to compare, or the columns have too many cells together")
+    error = Fraction(f"{ours:.12g}")
+    held = (
+        ""
+        if theirs is None
+        else f"; the held-out persons differ from the fitted ones by {per_cent(Fraction(f'{theirs:.12g}'))}"
+    )
+    said = f"total variation from the fitted rows, by cell, is {per_cent(error)}; the policy asks for at most {per_cent(check.maximum)}{held}"
+    outcome = Outcome.PASS if error <= check.maximum else Outcome.WARN
+    return CheckOutcome(outcome, said, Figure.of(error, "share"), Figure.of(check.maximum, "share"), Visibility.INTERNAL)
