@@ -12,6 +12,10 @@ from tests.fork_server import ForkServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Tests run beside each other: more threads of linear algebra than cores wait for one another, and spend CPU on it. Before numpy is loaded.
+for _library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
 # Machines are shared: how fast examples are made or run is measured in benchmarks/, never judged by a test.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("shared machine")

@@ -1,8 +1,8 @@
 """A process that has loaded the command line, and forks a new one for each command: as a process of its own, without the second that loading takes.
 
 It is run as a script by :class:`ForkServer`. Before a fork it has opened nothing, started no thread, and called no command, so that each
-command meets the state of a fresh process, but for the seed of hashes, which all forks share: a test that compares two runs by their bytes
-starts real processes.
+command meets the state of a fresh process, but for two things that all forks share: the seed of hashes (a test that compares two runs by their
+bytes starts real processes), and what depends on the program alone and is made when it is first asked for: models, texts and templates.
 """
 
 from __future__ import annotations
@@ -26,6 +26,23 @@ from typing import Any
 #: Libraries that few commands load, and the modules that are written in their terms.
 LATE = ("great_expectations", "weasyprint")
 WITH_LATE = ("great_expectations_source", "privacy_expectations")
+#: Libraries, and parts of them, that the package imports where it needs them.
+NEEDED = (
+    "dateutil.relativedelta",
+    "duckdb",
+    "encodings.unicode_escape",
+    "encodings.utf_8_sig",
+    "jinja2",
+    "numpy.ma",
+    "pyarrow.compute",
+    "pyarrow.parquet",
+    "pydantic.type_adapter",
+    "ruamel.yaml",
+    "sqlalchemy",
+    "sqlglot",
+    "sqlglot.dialects.duckdb",
+    "yaml",
+)
 #: Keeps libraries from starting threads when they are imported.
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 
@@ -37,12 +54,32 @@ def load() -> None:
     for module in pkgutil.walk_packages(privrelease.__path__, "privrelease."):
         if not module.name.startswith("privrelease.examples") and not module.name.endswith(WITH_LATE):
             importlib.import_module(module.name)
-    for name in ("duckdb", "pyarrow.parquet", "sqlalchemy", "sqlglot", "jinja2", "yaml"):
+    for name in NEEDED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    make_once()
     late = [name for name in LATE if name in sys.modules]
     if late or threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise SystemExit(f"loading started threads or loaded {late}: forks would not be as fresh processes")
+
+
+def make_once() -> None:
+    """Make what depends on nothing but the program, which half of a small command's time would go into: models, texts, templates."""
+    from pydantic import BaseModel
+
+    from privrelease.report.pages import html
+    from privrelease.texts.catalogue import LANGUAGES, catalogue_of
+
+    models: list[type[BaseModel]] = [BaseModel]
+    for model in models:
+        models += [one for one in model.__subclasses__() if one not in models]
+        if model.__module__.startswith("privrelease."):
+            model.model_rebuild()
+    for language in LANGUAGES:
+        catalogue_of(language)
+    templates = html._environment()
+    for name in templates.list_templates(extensions=["j2"]):
+        templates.get_template(name)
 
 
 def call(asked: dict[str, Any], streams: list[int]) -> int:

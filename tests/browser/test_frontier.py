@@ -36,9 +36,6 @@ def test_axe_finds_no_violation_and_nothing_runs_off_the_page(opened, tmp_path, 
     path = tmp_path / "frontier.html"
     path.write_text(render_frontier(made(), ("registry", "1.0.0")), encoding="utf-8")
     with opened(path, scheme=scheme) as seen:
-        for width in (1440, 768, 320):
-            seen.page.set_viewport_size({"width": width, "height": 900})
-            assert seen.violations() == [], width
-            assert seen.overflow() <= 0, width
+        seen.judge_at_every_width(scheme)
         assert seen.requests == [path.as_uri()]
         assert seen.noise == []

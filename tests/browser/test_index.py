@@ -29,10 +29,7 @@ def written(request, tmp_path_factory):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_index_has_no_violation_and_fits_every_width(opened, written, scheme):
     with opened(written, scheme=scheme) as seen:
-        for width in (1440, 768, 320):
-            seen.page.set_viewport_size({"width": width, "height": 900})
-            assert seen.violations(colours_only=scheme == "dark") == [], width
-            assert seen.overflow() <= 0, width
+        seen.judge_at_every_width(scheme)
         assert seen.requests == [written.as_uri()]
         assert seen.noise == []
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from tests import in_process
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.fork_server import ForkServer
 
 HEAD = """apiVersion: privrelease/v1
 kind: ReleasePolicy
@@ -37,14 +37,14 @@ class Ran:
 
 @dataclass
 class Case:
-    """A folder with a case's input files and a policy, on which the real command line runs in a process of its own.
+    """A folder with a case's input files and a policy, on which the real command line runs.
 
-    ``fork``: starts that process, see ``tests/fork_server.py``; None: the interpreter is started anew each time.
+    ``anew``: in an interpreter started anew each time, else inside the process of the tests.
     """
 
     folder: Path
     expected: Path
-    fork: ForkServer | None
+    anew: bool
     environment: dict[str, str] = field(default_factory=dict)
 
     def policy(self, text: str, name: str = "policy.yaml") -> Path:
@@ -54,18 +54,7 @@ class Case:
 
     def __call__(self, *arguments: str | Path) -> Ran:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PRIVRELEASE_")} | self.environment
-        if self.fork is not None:
-            done = self.fork([*map(str, arguments)], self.folder, environment)
-            assert "Traceback" not in done.stderr + done.stdout
-            return Ran(done.returncode, done.stdout, done.stderr)
-        done = subprocess.run(
-            [sys.executable, "-m", "privrelease.cli.main", *map(str, arguments)],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = (_started_anew if self.anew else in_process.call)([*map(str, arguments)], self.folder, environment)
         assert "Traceback" not in done.stderr + done.stdout
         return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -87,8 +76,13 @@ class Case:
         )
 
 
+def _started_anew(arguments: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "privrelease.cli.main", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture
-def case(request, shared, tmp_path, fork) -> Case:
+def case(request, shared, tmp_path) -> Case:
     """The case that the test file names in its module variable CASE or the test in a marker `case`; with a marker `anew`, each of its commands
     is an interpreter started anew, with a seed of hashes of its own.
     """
@@ -101,4 +95,4 @@ def case(request, shared, tmp_path, fork) -> Case:
         if path.name not in {"case.yaml", "expected.yaml", "policy.yaml"}:
             shutil.copy(path, folder / path.name)
             (folder / path.name).chmod(0o644)
-    return Case(folder, source / "expected.yaml", None if request.node.get_closest_marker("anew") else fork)
+    return Case(folder, source / "expected.yaml", request.node.get_closest_marker("anew") is not None)
