@@ -130,10 +130,8 @@ def _first_causes(tree: Node, problems: Sequence[Any], kinds: Kinds) -> list[Any
     for item in problems:
         path = tuple(item["loc"])
         node = walk(tree, as_written(tree, path))
-        written = (
-            len(node.items if isinstance(node, Sequence_) else node.entries) if isinstance(node, Mapping | Sequence_) else 0
-        )
-        if item["type"] == "too_short" and written >= item["ctx"]["min_length"]:
+        wrong = isinstance(node, Mapping | Sequence_) and node.size > item.get("ctx", {}).get("min_length", 1)
+        if item["type"] == "too_short" and wrong:
             continue
         if item["type"] == "missing" and path in misspelt:
             continue
