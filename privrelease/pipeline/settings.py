@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from privrelease.engine.protocol.base import EngineSettings
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["Settings", "chosen", "commit_of", "versions"]
 
 _GIT_SECONDS = 5
+
+
+def _unlogged(line: str) -> None:
+    del line
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Settings:
     temp: Path | None = None
     test_noise: int | None = None
     """A seed that makes noise repeatable; what comes of it is marked and can never be published."""
+    log: Callable[[str], None] = field(default=_unlogged, compare=False, repr=False)
+    """Takes a line of progress where reading a policy's files takes long."""
 
     def load(self, policy: Path, kinds: Sequence[Kind[Any]] = (), *, content: bytes | None = None) -> tuple[LoadedPolicy, Plan]:
         """Load a policy and plan it. ``kinds``: of releases (none: those of this package). ``content``: of the file, which then need not exist.
@@ -47,7 +53,7 @@ class Settings:
         from privrelease.policy.loader import load_policy
 
         known = tuple(kind.spec() for kind in kinds) or KINDS
-        loaded = load_policy(policy, env=self.environment, data_root=self.data_root, content=content, kinds=known)
+        loaded = load_policy(policy, env=self.environment, data_root=self.data_root, content=content, kinds=known, log=self.log)
         return loaded, build_plan(
             loaded, commit=commit_of(loaded.path), builders=tuple((kind.name, kind.build) for kind in kinds)
         )

@@ -19,13 +19,13 @@ from privrelease.policy.text.messages import did_you_mean, shown
 from privrelease.policy.text.nodes import Mapping, Node, Scalar, Sequence_, merged, place_of
 from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml, reordered
 from privrelease.policy.validation.names import check_names
-from privrelease.policy.validation.paths import PathFault, Roots
+from privrelease.policy.validation.paths import PathFault, Roots, silent
 from privrelease.policy.validation.references import check_references
 from privrelease.policy.validation.structure import check_structure
 from privrelease.policy.validation.unsupported import without_unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
@@ -74,13 +74,14 @@ def load_policy(
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
     kinds: Kinds = KINDS,
+    log: Callable[[str], None] = silent,
 ) -> LoadedPolicy:
     """Return the policy in file ``path``, with environment ``env`` laid over it.
 
-    ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. Raises
-    PolicyError with every error found.
+    ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. ``log``:
+    takes a line of progress where reading takes long. Raises PolicyError with every error found.
     """
-    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content, kinds=kinds)
+    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content, kinds=kinds, log=log)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if loaded is None or errors:
         raise PolicyError(errors or findings)
@@ -94,11 +95,12 @@ def check_policy(
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
     kinds: Kinds = KINDS,
+    log: Callable[[str], None] = silent,
 ) -> tuple[LoadedPolicy | None, tuple[Finding, ...]]:
     """Return the policy (None where there is an error) and all findings, warnings too, sorted by place."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and change what relative paths mean
     root = None if data_root is None else Path(os.path.abspath(data_root))  # noqa: PTH100
-    roots = Roots(absolute.parent, root)
+    roots = Roots(absolute.parent, root, log)
     files = _Files(roots, {} if content is None else {absolute: content})
     tree = files.read(absolute, os.fspath(path))
     findings = list(files.findings)

@@ -300,6 +300,21 @@ def test_the_last_dates_of_the_calendar_and_the_first_have_labels_that_stand(uni
         )
 
 
+def test_numbers_that_stay_are_written_in_plain_digits():
+    small = pa.array(
+        [Decimal("1E-7"), Decimal("0E-7"), Decimal("-0.0000010"), Decimal("0.5"), Decimal(7)], pa.decimal128(18, 7)
+    )
+    declared = Coded(None, Decimal(2), "label", Decimal("1E-7"))
+    made = ends(declared, small)
+    assert made.to_pylist() == ["0.0000001", "0", "-0.000001", "0.5", "2+"]
+    agree(declared, small, made)
+    doubles = pa.array([1e-7, -1e22, -0.0, 0.5, 3.0])
+    declared = Coded(None, Decimal(2))
+    made = ends(declared, doubles)
+    assert made.to_pylist() == ["0.0000001", "-10000000000000000000000", "0", "0.5", "2+"]
+    agree(declared, doubles, made)
+
+
 LARGEST = 2**63 - 1
 
 

@@ -24,7 +24,7 @@ def show(policy: Path, environment: str | None, data_root: Path | None, console:
     from privrelease.policy.loader import load_policy
     from privrelease.policy.output.dump import canonical, dump
 
-    loaded = load_policy(policy, env=environment, data_root=data_root)
+    loaded = load_policy(policy, env=environment, data_root=data_root, log=console.log)
     for finding in loaded.warnings:
         console.log(str(finding))
     if console.json:

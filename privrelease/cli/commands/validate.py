@@ -16,7 +16,7 @@ from privrelease.findings import Finding, Severity, pluralise
 from privrelease.policy.rules.required_legal_fields import missing_legal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from privrelease.cli.console import Console
@@ -81,7 +81,7 @@ def validate(
     """
     asked = _profile(profile)
     inputs = policy_inputs(named, console, only_policies=only_policies)
-    checked = [_with_data(_check(one, environment, data_root, asked, world), data, console) for one in inputs]
+    checked = [_with_data(_check(one, environment, data_root, asked, world, console.log), data, console) for one in inputs]
     several = are_many(named)
     if console.json:
         values = [one.value() for one in checked]
@@ -97,11 +97,16 @@ def validate(
 
 
 def _check(
-    given: PolicyInput, environment: str | None, data_root: Path | None, profile: Profile | None, world: World | None
+    given: PolicyInput,
+    environment: str | None,
+    data_root: Path | None,
+    profile: Profile | None,
+    world: World | None,
+    log: Callable[[str], None],
 ) -> _Checked:
     from privrelease.policy.loader import check_policy
 
-    loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content)
+    loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content, log=log)
     if loaded is not None:
         findings = (*findings, *_outside(loaded))
     if loaded is not None and not any(finding.severity is Severity.ERROR for finding in findings):

@@ -59,7 +59,7 @@ def plan(
     return ended(
         lambda: work(
             policies,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp),
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log),
             release or (),
             data,
             console,
@@ -109,7 +109,7 @@ def frontier(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    settings = Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp)
+    settings = Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log)
     return ended(lambda: work(policy, settings, Asked(release, k, risk, threat, html, chart, force), console))
 
 
@@ -148,5 +148,5 @@ def simulate(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    settings = Settings(env, None, None, o.checked_memory("1GiB"), None, None)
+    settings = Settings(env, None, None, o.checked_memory("1GiB"), None, None, log=console.log)
     return ended(lambda: work(policy, settings, release or (), Asked(sweep, repetitions, rows, delta, html, force), console))

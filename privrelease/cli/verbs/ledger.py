@@ -46,7 +46,7 @@ def init(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), owner or (), console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), owner or (), console))
 
 
 @ledger_app.command()
@@ -67,7 +67,7 @@ def status(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), console))
 
 
 @ledger_app.command()
@@ -88,7 +88,7 @@ def history(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), console))
 
 
 @ledger_app.command()
@@ -113,7 +113,7 @@ def verify(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), manifest or (), console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), manifest or (), console))
 
 
 @ledger_app.command()
@@ -135,7 +135,7 @@ def export(
     from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), output, console, force=force))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), output, console, force=force))
 
 
 @ledger_app.command()
@@ -156,7 +156,7 @@ def forget(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), console))
 
 
 @ledger_app.command("raise")
@@ -190,4 +190,4 @@ def raise_(
 
     console = Console(form, -1 if quiet else 0)
     asked = Raised(population, dataset, epsilon, delta, key, key_env)
-    return ended(lambda: work(policy, Settings(env, data_root, state), asked, console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), asked, console))

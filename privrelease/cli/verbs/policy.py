@@ -173,7 +173,7 @@ def hierarchy(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp)
+    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp, log=console.log)
     return ended(lambda: work(policy, settings, Asked(column, dataset, data), console))
 
 

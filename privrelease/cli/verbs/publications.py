@@ -99,7 +99,7 @@ def approve(
     from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(None, data_root, state), run_id, role, (key, key_env), console))
+    return ended(lambda: work(policy, Settings(None, data_root, state, log=console.log), run_id, role, (key, key_env), console))
 
 
 def publish(
@@ -118,7 +118,7 @@ def publish(
     from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(None, data_root, state), run_id, console))
+    return ended(lambda: work(policy, Settings(None, data_root, state, log=console.log), run_id, console))
 
 
 def withdraw(
@@ -141,7 +141,7 @@ def withdraw(
     from privrelease.pipeline.settings import Settings
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(policy, Settings(env, data_root, state), release, reason, console))
+    return ended(lambda: work(policy, Settings(env, data_root, state, log=console.log), release, reason, console))
 
 
 def list_(

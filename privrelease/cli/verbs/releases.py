@@ -55,7 +55,7 @@ def run(
     return ended(
         lambda: work(
             policy,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, test_noise),
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, test_noise, log=console.log),
             release or (),
             fail_on,
             console,
@@ -109,7 +109,11 @@ def audit(
     asked = Audited(release, tuple(file), source, audit_file, report_file, force, tuple(against or ()))
     return ended(
         lambda: work(
-            policy, Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp), asked, fail_on, console
+            policy,
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log),
+            asked,
+            fail_on,
+            console,
         )
     )
 

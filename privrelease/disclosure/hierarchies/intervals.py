@@ -7,6 +7,7 @@ tells decimals of at most 15 digits apart; edges are rounded to doubles as the v
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ import numpy as np
 from privrelease.relational.hierarchies import number_text
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from numpy.typing import NDArray
 
     from privrelease.relational.hierarchies import Coded, Intervals, RoundedTo, Write
@@ -185,8 +184,12 @@ def coded(declared: Coded, values: Any) -> Any:  # noqa: ANN401  Arrow has no ty
         top = numbers.values if declared.top is None else np.minimum(numbers.values, numbers.at(declared.top))
         return numbers.array(top, (numbers.near | above & np.isfinite(numbers.values)) & ~below)
     texts = pc.cast(numbers.array(numbers.values, numbers.near), pa.string())
+    apart = pc.match_substring_regex(texts, "[eE]")  # very small or large ones, which Arrow writes by their exponent
     if pa.types.is_decimal(numbers.kind) and numbers.kind.scale:
-        texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
+        texts = pc.if_else(apart, texts, pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), "."))
+    if apart.true_count:
+        plain = [number_text(Decimal(one)) for one in texts.filter(apart).to_pylist()]
+        texts = pc.replace_with_mask(texts, pc.fill_null(apart, fill_value=False), pa.array(plain))
     for end, where, name in ((declared.top, above, "{}+"), (declared.bottom, below, "<{}")):
         if end is not None:
             texts = pc.if_else(pa.array(where), pa.scalar(name.format(number_text(end))), texts)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from privrelease.policy.text.messages import CONTROL, TURNING
-from privrelease.policy.validation.paths import PathFault
+from privrelease.policy.validation.paths import PathFault, silent
 from privrelease.relational.hierarchies import SmallAreas, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from privrelease.policy.validation.paths import Roots
 
@@ -24,6 +26,12 @@ __all__ = ["Fault", "line_list", "listed_tree", "parents_tree", "small_areas"]
 _LONGEST: Final = 64 * 2**20
 _HIDDEN: Final = re.compile(f"{CONTROL.pattern}|{TURNING.pattern}")
 _Lines = list[tuple[int, list[str]]]
+_R = TypeVar("_R", Tree, SmallAreas)
+
+#: Bytes from which reading a file takes about a second, so that it is told.
+_LONG: Final = 8 * 2**20
+#: Files of which what was read is kept.
+_KEPT: Final = 32
 
 
 #: Lines that one message names.
@@ -61,8 +69,30 @@ class _Unreadable(Exception):  # noqa: N818  becomes a fault where it is caught
         self.fault = fault
 
 
-def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, heading: bool) -> _Lines:
-    """Return the lines of a file that are not empty, with their numbers."""
+class _Text:
+    """The content of a file as a key: two of one content are one, and what is read of it is kept in its place."""
+
+    def __init__(self, content: bytes, log: Callable[[str], None]) -> None:
+        self._content, self._log = content, log
+        self._digest = hashlib.sha256(content).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Text) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def taken(self, written: str) -> str:
+        """Return the text, and let go of it; tell of one that takes long to read."""
+        content, self._content, log, self._log = self._content, b"", self._log, silent
+        if len(content) > _LONG:
+            log(f"reading {written} ({len(content) / 2**20:.0f} MiB)")
+        text = content.decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _text(written: str, roots: Roots, key: tuple[str, ...]) -> _Text:
+    """Return what a file holds now."""
     try:
         path = roots.inside(written, roots.folder)
         if path.exists() and not path.is_file():  # reading from a pipe would wait for its writer
@@ -72,12 +102,41 @@ def _lines(written: str, roots: Roots, key: tuple[str, ...], delimiter: str, *, 
         if path.stat().st_size > _LONGEST:
             message = f"{written} is longer than a hierarchy of {_LONGEST // 2**20} MiB"
             raise _Unreadable(Fault("P571", message, key, "list values in fewer bytes, or use a closed form such as `widths`"))
-        found = _split(path.read_text(encoding="utf-8-sig"), delimiter)
+        return _Text(path.read_bytes(), roots.log)
     except PathFault as fault:
         raise _Unreadable(Fault(fault.code, fault.message, key, fault.hint)) from None
-    except (OSError, UnicodeDecodeError, csv.Error, TypeError):
-        message = f"{written} cannot be read as a hierarchy"
-        raise _Unreadable(Fault("P571", message, key, "write a CSV file in UTF-8 next to the policy")) from None
+    except OSError:
+        raise _unreadable(written, key) from None
+
+
+def _unreadable(written: str, key: tuple[str, ...]) -> _Unreadable:
+    return _Unreadable(
+        Fault("P571", f"{written} cannot be read as a hierarchy", key, "write a CSV file in UTF-8 next to the policy")
+    )
+
+
+def _read(
+    make: Callable[..., tuple[_R | None, list[Fault]]], written: str, roots: Roots, key: tuple[str, ...], *how: object
+) -> tuple[_R | None, list[Fault]]:
+    """Return what a file holds, or all that is wrong with it. The same content is looked at once, however often a policy asks."""
+    try:
+        found, faults = _made(make, _text(written, roots, key), written, key, *how)
+    except _Unreadable as error:
+        return None, [error.fault]
+    return found, list(faults)
+
+
+@lru_cache(maxsize=_KEPT)
+def _made(make: Callable[..., Any], text: _Text, written: str, key: tuple[str, ...], *how: object) -> Any:  # noqa: ANN401
+    return make(text, written, key, *how)
+
+
+def _lines(text: _Text, written: str, key: tuple[str, ...], delimiter: str, *, heading: bool) -> _Lines:
+    """Return the lines of a file that are not empty, with their numbers."""
+    try:
+        found = _split(text.taken(written), delimiter)
+    except (UnicodeDecodeError, csv.Error, TypeError):
+        raise _unreadable(written, key) from None
     found = [one for one in found[int(heading) :] if one[1]]
     hidden = {cell for cell in set(chain.from_iterable(cells[1:] for _, cells in found)) if _HIDDEN.search(cell)}
     odd = [line for line, cells in found if not hidden.isdisjoint(cells[1:])] if hidden else []
@@ -101,10 +160,11 @@ def _split(text: str, delimiter: str) -> _Lines:
 
 def listed_tree(written: str, roots: Roots, delimiter: str, *, heading: bool) -> tuple[Tree | None, list[Fault]]:
     """Return the tree of a file with a value and its labels in each line, or all that is wrong with it."""
-    try:
-        lines = _lines(written, roots, ("csv",), delimiter, heading=heading)
-    except _Unreadable as error:
-        return None, [error.fault]
+    return _read(_listed, written, roots, ("csv",), delimiter, heading)
+
+
+def _listed(text: _Text, written: str, key: tuple[str, ...], delimiter: str, heading: bool) -> tuple[Tree | None, list[Fault]]:
+    lines = _lines(text, written, key, delimiter, heading=heading)
     depth = len(lines[0][1])
     if _sound([cells for _, cells in lines], depth):
         leaves, *levels = zip(*(cells for _, cells in lines), strict=True)
@@ -206,10 +266,13 @@ def parents_tree(
     written: str, roots: Roots, delimiter: str, key: tuple[str, ...], *, heading: bool
 ) -> tuple[Tree | None, list[Fault]]:
     """Return the tree of a file with a child and its parent in each line, or all that is wrong with it."""
-    try:
-        lines = _lines(written, roots, key, delimiter, heading=heading)
-    except _Unreadable as error:
-        return None, [error.fault]
+    return _read(_of_parents, written, roots, key, delimiter, heading)
+
+
+def _of_parents(
+    text: _Text, written: str, key: tuple[str, ...], delimiter: str, heading: bool
+) -> tuple[Tree | None, list[Fault]]:
+    lines = _lines(text, written, key, delimiter, heading=heading)
     tree = _sound_parents([cells for _, cells in lines])
     if tree is not None:
         return tree, []
@@ -292,11 +355,13 @@ def small_areas(
     written: str, roots: Roots, above: int, label: str, lengths: Sequence[int], fill: str
 ) -> tuple[SmallAreas | None, list[Fault]]:
     """Return which areas of a file are small, or all that is wrong with it."""
-    key = ("small", "file")
-    try:
-        lines = _lines(written, roots, key, ",", heading=True)
-    except _Unreadable as error:
-        return None, [error.fault]
+    return _read(_areas, written, roots, ("small", "file"), above, label, tuple(lengths), fill)
+
+
+def _areas(
+    text: _Text, written: str, key: tuple[str, ...], above: int, label: str, lengths: tuple[int, ...], fill: str
+) -> tuple[SmallAreas | None, list[Fault]]:
+    lines = _lines(text, written, key, ",", heading=True)
     length, faults = lengths[0], []
     odd = [line for line, cells in lines if len(cells) < 2 or not (cells[1].isascii() and cells[1].isdecimal())]
     if odd:

@@ -9,7 +9,7 @@ from pydantic import Field
 from privrelease.policy.changes import hierarchy_changes as coarser
 from privrelease.policy.language.keys import Judged
 from privrelease.policy.language.number_values import Combined, Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
-from privrelease.policy.language.values import CHOICE, Flag, Frozen, PathText, Text
+from privrelease.policy.language.values import CHOICE, Flag, Frozen, LabelText, PathText, Text
 
 __all__ = ["HierarchySpec", "SmallSpec", "ThenSpec"]
 
@@ -23,7 +23,7 @@ class SmallSpec(Frozen):
     """A CSV file with a heading: the area, as long as the first prefix, and its persons."""
     above: Annotated[Count, Judged(coarser.more)]
     """An area keeps its label where it has more persons than this."""
-    label: Annotated[Text, Judged(coarser.renamed)]
+    label: Annotated[LabelText, Judged(coarser.renamed)]
     """The text that is written for the others."""
 
 
@@ -59,7 +59,7 @@ class HierarchySpec(Frozen):
     """Units of the calendar, one a level, from the finest; a week (ISO 8601) is the last."""
     prefix: Annotated[Annotated[tuple[Combined, ...], _Levels] | None, Judged(coarser.elsewhere)] = None
     """Characters that are kept from the start, one number a level, descending."""
-    fill: Annotated[Text | None, Judged(coarser.renamed)] = None
+    fill: Annotated[LabelText | None, Judged(coarser.renamed)] = None
     """The text that is written after the kept characters."""
     small: Annotated[SmallSpec | None, Judged(coarser.more_of_them)] = None
     """Areas with few persons, by their first characters."""

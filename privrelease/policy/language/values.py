@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
-from privrelease.policy.text.messages import CONTROL, no_choice, problem, shown
+from privrelease.policy.text.messages import CONTROL, TURNING, no_choice, problem, shown
 from privrelease.policy.text.nodes import Plain
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "Flag",
     "Frozen",
     "Identifier",
+    "LabelText",
     "PathText",
     "Period",
     "Text",
@@ -109,6 +110,18 @@ def _filled(value: object) -> object:
 
 #: A text with something in it.
 Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S"})]
+
+
+def _shown_whole(value: object) -> object:
+    text = _filled(value)
+    if isinstance(text, str) and (CONTROL.search(text) or TURNING.search(text)):
+        message = "holds a control character, or a sign that turns the direction of text"
+        raise problem(message, hint="remove it: readers would not see it")
+    return text
+
+
+#: A part of labels: a text of which readers see every sign.
+LabelText = Annotated[str, BeforeValidator(_shown_whole), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S"})]
 
 
 def _column_name(value: object) -> object:

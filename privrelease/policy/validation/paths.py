@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.relational.schema import SinkKind, SourceKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from privrelease.policy.language.datasets import Dataset
     from privrelease.policy.language.releases import OutputSpec
 
-__all__ = ["STATE_FOLDER", "PathFault", "Roots", "SourcePlace", "companions", "odd_name"]
+__all__ = ["STATE_FOLDER", "PathFault", "Roots", "SourcePlace", "companions", "odd_name", "silent"]
 
 #: The folder of parked releases, keys of digests and the like, beside the policy.
 STATE_FOLDER = ".privrelease"
@@ -94,12 +96,18 @@ class SourcePlace:
     table: str | None = None
 
 
+def silent(line: str) -> None:
+    """Take no note of a line of progress."""
+    del line
+
+
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The policy's folder and the data root, both absolute."""
+    """The policy's folder and the data root, both absolute. ``log``: takes a line of progress where reading a file takes long."""
 
     folder: Path
     data_root: Path | None = None
+    log: Callable[[str], None] = field(default=silent, compare=False, repr=False)
 
     @property
     def allowed(self) -> tuple[Path, ...]:

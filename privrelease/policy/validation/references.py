@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from privrelease.findings import Finding
 from privrelease.policy.declared import fields_of, marked
-from privrelease.policy.language.keys import OWN_COLUMNS, Ref
+from privrelease.policy.language.keys import ONE_ALONE, OWN_COLUMNS, Ref
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.language.models import policy_model
 from privrelease.policy.language.threats import Threat
@@ -112,11 +112,12 @@ class _References:
         """Follow the names in a part of the tree; ``dataset``: the one that columns are named of."""
         for bare, marks in marked(annotation):
             origin, args = get_origin(bare), get_args(bare)
-            if isinstance(node, Scalar):
+            alone = isinstance(node, Scalar) and ONE_ALONE in marks  # one name stands for a list of one
+            if isinstance(node, Scalar) and not alone:
                 for ref in (mark for mark in marks if isinstance(mark, Ref)):
                     yield from self._name(ref, node, dataset)
-            elif isinstance(node, Sequence_) and origin is tuple:
-                for item in node.items:
+            elif origin is tuple and (alone or isinstance(node, Sequence_)):
+                for item in _items(node) or (node,):
                     yield from self._below(item, args[0], dataset)
             elif isinstance(node, Mapping) and origin is dict:
                 yield from self._entries(node, args, dataset)

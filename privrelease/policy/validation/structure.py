@@ -130,7 +130,8 @@ def _first_causes(tree: Node, problems: Sequence[Any], kinds: Kinds) -> list[Any
     for item in problems:
         path = tuple(item["loc"])
         node = walk(tree, as_written(tree, path))
-        if item["type"] == "too_short" and isinstance(node, Mapping | Sequence_) and (node.size > 1):
+        wrong = isinstance(node, Mapping | Sequence_) and node.size > item.get("ctx", {}).get("min_length", 1)
+        if item["type"] == "too_short" and wrong:
             continue
         if item["type"] == "missing" and path in misspelt:
             continue
@@ -197,7 +198,9 @@ def _words(
                 _step_hint(value, steps) or f"steps: {', '.join(steps)}",
             )
         case "too_short":
-            code, message = "P203", f"{name} must not be empty"
+            least = ctx.get("min_length", 1)
+            code, message = "P203", f"{name} needs at least {least} items" if least > 1 else f"{name} must not be empty"
+            hint = "add what is lacking" if least > 1 else None
         case "too_long":
             code, message = "P203", f"{name} must have at most {ctx.get('max_length')} items"
         case _:

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+import privrelease.policy.hierarchies.files as files
 from tests.unit.cli.conftest import POLICY, POLICY_HEAD
 
 DATA = "id,area,job,pay\n" + "".join(f"{n},zaunkoenig-{n % 7},pip-{n % 3},{n * 11}\n" for n in range(40))
@@ -106,3 +107,15 @@ def test_a_value_without_a_label_stops_it(hand):
     said = hand("hierarchy", "policy.yaml", "--column", "area", "--data")
     assert said.code == 3
     assert "D256 column area: 1 value is not covered by its transform step (rows 7, 14, 21, 28, 35)" in said.err
+
+
+@pytest.mark.parametrize("command", [("hierarchy", "policy.yaml", "--column", "area"), ("validate", "policy.yaml")])
+def test_a_long_file_is_said_to_be_read_once_on_stderr(hand, monkeypatch, command):
+    monkeypatch.setattr(files, "_LONG", len(TREE) - 1)
+    for more, lines in (((), 1), (("--quiet",), 0)):
+        files._made.cache_clear()
+        said = hand(*command, *more)
+        assert (said.code, said.err.count("reading tree.csv (0 MiB)\n"), "reading" in said.out) == (0, lines, False)
+    monkeypatch.setattr(files, "_LONG", len(TREE))
+    files._made.cache_clear()
+    assert "reading" not in hand(*command).err

@@ -20,6 +20,7 @@ def by_line(monkeypatch, folder, text):
     (folder / "up.csv").write_text(text, encoding="utf-8")
 
     def read():
+        files._made.cache_clear()
         return files.parents_tree("up.csv", Roots(folder), ";", ("parents",), heading=False)
 
     short = read()
@@ -89,3 +90,21 @@ def test_a_cell_longer_than_the_csv_module_takes_is_refused_by_both_ways(narrow)
     for text in ("a;" + "b" * (narrow + 1), '"a";' + "b" * (narrow + 1)):
         with pytest.raises(csv.Error):
             files._split(text, ";")
+
+
+def test_a_file_is_looked_at_once_for_each_content_it_has(tmp_path, monkeypatch):
+    looked = []
+    monkeypatch.setattr(files, "_sound", lambda rows, depth, of=files._sound: looked.append(len(rows)) or of(rows, depth))
+    roots = Roots(tmp_path)
+    files._made.cache_clear()
+
+    def read(text):
+        (tmp_path / "up.csv").write_text(text, encoding="utf-8")
+        return files.listed_tree("up.csv", roots, ";", heading=False)
+
+    first, again, other = read("a;x\nb;x\n"), read("a;x\nb;x\n"), read("a;x\nb;y\nc;y\n")
+    assert looked == [2, 3]
+    assert first == again
+    assert (first[0].levels, other[0].levels) == ((("x", "x"),), (("x", "y", "y"),))
+    first[1].append("what a caller adds stays with it")
+    assert read("a;x\nb;x\n")[1] == []

@@ -61,6 +61,7 @@ MOST_COLUMNS = 50
 _NUMERIC = (ColumnType.INTEGER, ColumnType.NUMBER)
 _NO_SPREAD = "the column has no spread, or no cell left"
 _NAMES = "its labels are names"
+_UNREAD = "a label represents no number"
 _NO_ROWS = "released rows cannot be led back to the source"
 
 
@@ -103,9 +104,14 @@ def _label_shift(counts: LabelCounts, minimum: int) -> LabelShift:
     by: Literal["released", "middle"] = "middle" if texts else "released"
     if true is None or written is None:  # a list of names over numbers
         return LabelShift(column=counts.column, by=by, mean=about.figure(None, why=_NAMES))
-    there = counts.before[1:] > 0
+    there, shown = counts.before[1:] > 0, counts.after[1:] > 0
+    if not np.isfinite(written[1:][shown]).all():
+        return LabelShift(column=counts.column, by=by, mean=about.figure(None, why=_UNREAD))
+    # every measure is a ratio, as in _shift
+    scale = float(np.abs(np.concatenate((true[1:][there], written[1:][shown]))).max(initial=0.0)) or 1.0
+    true, written = true / scale, written / scale
     before = _by_value(true[1:][there], counts.before[1:][there])
-    after = _by_value(written[1:][counts.after[1:] > 0], counts.after[1:][counts.after[1:] > 0])
+    after = _by_value(written[1:][shown], counts.after[1:][shown])
     shift = LabelShift(column=counts.column, by=by, mean=about.figure(mean_shift(before, after), why=_NO_SPREAD))
     unit = deviation(before)
     if texts or unit is None or counts.pairs is None:

@@ -83,6 +83,18 @@ def test_the_mean_of_intervals_is_that_of_their_middles_and_an_open_end_stands_f
     assert found.il1s is None
 
 
+def test_of_a_label_that_is_no_interval_there_is_no_mean():
+    found = _label_shift(counted(TENS, {21: 2, 25: 6}, {"[20, 30)": 7, "young": 1}, None), 1)
+    assert (found.mean.exact.value, found.mean.exact.note) == (None, "a label represents no number")
+
+
+def test_a_mean_of_the_largest_doubles_is_measured():
+    wide = Generalised(Intervals((Decimal(10),), top=Decimal(30)), 1)
+    found = _label_shift(counted(wide, {25.0: 1, 1e300: 1}, {"[20, 30)": 1, "30+": 1}, None), 1)
+    # 25 and 10^300 have a standard deviation of 10^300 / √2 (n - 1 = 1), and a mean of 10^300 / 2 that becomes 27.5
+    assert found.mean.exact.value == pytest.approx(-(2**0.5) / 2)
+
+
 def test_where_numbers_are_released_their_changes_are_measured():
     low = Generalised(Intervals((Decimal(10),), step=Decimal(1)), 1, "low")
     pairs = np.array([[1, 2, 3], [1, 1, 2], [2, 6, 4]])  # 21 and 25 as 20, 34 as 30
