@@ -144,7 +144,7 @@ class Adult:
 
     def persons(self, query: str) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
         """Refuse: no value is discovered."""
-        raise NotImplementedError(query)
+        raise LookupError(query)
 
 
 def of_width(size: int, rng: np.random.Generator) -> slice:

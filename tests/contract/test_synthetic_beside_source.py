@@ -160,3 +160,54 @@ class Plan:
 
 def test_every_informing_check_is_private_and_warns():
     assert {(check.private, check.severity) for check in INFORMING_CHECKS} == {(True, "warn")}
+
+
+# ------------------------------------------------------------------------------------------------------ a model that keeps everything
+
+EXACT = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: kept
+version: 1.0.0
+title: Made-up
+datasets:
+  people:
+    source: people.csv
+    unit: rows
+    population: people
+    columns:
+      a: {role: quasi, type: integer, domain: [0, 19]}
+      b: {role: quasi, type: integer, domain: [0, 19]}
+      c: {role: sensitive, type: integer, domain: [0, 9]}
+releases:
+  - {id: syn, kind: synthetic, from: people, method: histogram, columns: [a, b, c], rows: 3000, holdout: 0.4, budget: {epsilon: 100}, output: out/syn.csv}
+checks:
+  - {id: joint, release: syn, expect: marginal_error, columns: [a, b, c], max: 0.9, severity: warn}
+attacks:
+  releases: [syn]
+  sample: 1000
+  inference: {target: c, knows: [a, b], max_advantage: 0.2}
+  membership: {max_advantage: 0.2}
+ledger: {url: "sqlite:///ledger.db", cap: {epsilon: 1000, delta: 1e-5}}
+"""
+
+
+def test_rows_of_an_epsilon_that_hides_nothing_are_found_by_attacks_and_copies_and_still_decide_nothing(tmp_path):
+    cells = np.random.default_rng(5).permutation(4000)[:1200]  # each row alone in its cells
+    rows = "\n".join(f"{cell // 200},{cell // 10 % 20},{cell % 10}" for cell in cells.tolist())
+    (tmp_path / "people.csv").write_text(f"a,b,c\n{rows}\n", encoding="utf-8")
+    policy = tmp_path / "p.yaml"
+    policy.write_text(EXACT, encoding="utf-8")
+    start(policy)
+    (one,) = api.run(policy).releases
+    assert one.became == "published", (one.error, one.audit and one.audit.findings)
+    found = {check.id: check for check in one.audit.checks}
+    assert found["AUDIT-SYN-COPIES"].outcome is Outcome.WARN
+    assert one.audit.synthetic.source.fitted_alone_present.value > 0.9
+    assert one.audit.synthetic.source.held_out_alone_present.value == 0
+    guess, member = one.audit.attacks.attacks
+    assert member.outcome is guess.outcome is Outcome.WARN, "above their limits, and only a warning"
+    assert member.advantage.low.value > 0.5
+    assert guess.advantage.low.value > 0.2
+    assert found["joint"].observed.value < 0.3
+    assert "held-out persons differ from the fitted ones by 100 %" in found["joint"].message
+    assert one.audit.decision.outcome is Outcome.PASS
