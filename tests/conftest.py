@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,18 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 # Machines are shared: how fast examples are made or run is measured in benchmarks/, never judged by a test.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("shared machine")
+
+
+# What is collected stays until the end: looking through it for cycles, again and again, would take a quarter of the collection, and a second each
+# time a test does it.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage leave alone what was collected, and look through what tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 #: Lanes that are not run by themselves: the marker of a lane, and how to run it.

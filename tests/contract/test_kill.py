@@ -1,6 +1,7 @@
 """Kill -9 at any moment of a run: the previous release or the new one, whole, and the next run clears up.
 
-One process imports everything and forks a real run for each kill, so that a kill costs half a second and not three.
+One process imports everything, makes what every run would make again, and forks a real run for each kill, so that a kill costs half a second
+and not three.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,14 +21,17 @@ import pytest
 
 from privrelease.release.runs import RunState
 from privrelease.release.store import ReleaseStore
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests import fork_server
 
 RUNNER = """
 import json, os, signal, sys, time
 from fractions import Fraction
 from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+import fork_server
+
+fork_server.load()
 
 import numpy as np
 
@@ -97,9 +102,9 @@ def warm():
 
 
 warm()
-folder = Path(sys.argv[1])
 for line in sys.stdin:
     spec = json.loads(line)
+    folder = Path(spec["folder"])
     begin = time.monotonic()
     back, front = os.pipe()
     child = os.fork()
@@ -155,8 +160,9 @@ releases:
 class Registry:
     """A project folder whose runs are forked and killed; `versions` are the bytes that a whole run makes of each source."""
 
-    def __init__(self, folder: Path, rows: int) -> None:
+    def __init__(self, folder: Path, rows: int, process: subprocess.Popen[str]) -> None:
         self.folder = folder
+        self.process = process
         folder.mkdir()
         self.out = folder / "out"
         self.versions: dict[str, dict[str, bytes]] = {}
@@ -167,13 +173,6 @@ class Registry:
         for number, name in enumerate(("a.parquet", "b.parquet")):
             pq.write_table(people(number, rows), folder / name)
             (folder / f"{name}.yaml").write_text(POLICY.replace("SOURCE", name))
-        command = [sys.executable, "-W", "ignore", "-c", RUNNER, str(folder)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
 
     def by_command(self) -> None:
         """Let runs be those of the command line, with audit and report, and not of the library."""
@@ -184,7 +183,7 @@ class Registry:
     def run(self, source: str, **spec) -> dict:
         if self.commanded:
             spec["command"] = ["run", f"{source}.yaml"]
-        self.process.stdin.write(json.dumps({"source": source} | spec) + "\n")
+        self.process.stdin.write(json.dumps({"folder": str(self.folder), "source": source} | spec) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
@@ -250,11 +249,19 @@ def people(seed: int, n: int) -> pa.Table:
     )
 
 
+@pytest.fixture(scope="module")
+def runner():
+    """The process that forks the runs."""
+    command = [sys.executable, "-W", "ignore", "-c", RUNNER, str(Path(fork_server.__file__).parent)]
+    environment = {**os.environ, **fork_server.ALONE}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        yield process
+        process.stdin.close()
+
+
 @pytest.fixture
-def registry(tmp_path, request):
-    made = Registry(tmp_path / "registry", getattr(request, "param", 30_000))
-    yield made
-    made.close()
+def registry(tmp_path, request, runner):
+    return Registry(tmp_path / "registry", getattr(request, "param", 30_000), runner)
 
 
 def kill(registry: Registry, **spec) -> str:

@@ -9,7 +9,7 @@ from itertools import combinations, count
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privrelease.audit.document.model import Outcome
@@ -183,9 +183,21 @@ def exact(figure):
     return None if figure.exact is None else Fraction(figure.exact)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(), threats(), st.booleans(), st.booleans(), st.booleans())
-def test_audited_risk_is_what_counting_by_hand_says(engine, rows, threat, unit, linkable, suppress):
+#: Examples of a property here: some in the gate, the rest in the slow lane.
+few_and_many = pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
+
+
+@few_and_many
+def test_audited_risk_is_what_counting_by_hand_says(engine, examples):
+    @settings(max_examples=examples)
+    @given(tables(), threats(), st.booleans(), st.booleans(), st.booleans())
+    def check(rows, threat, unit, linkable, suppress):
+        judge_risk(engine, rows, threat, unit=unit, linkable=linkable, suppress=suppress)
+
+    check()
+
+
+def judge_risk(engine, rows, threat, *, unit, linkable, suppress):
     result = released_by(*engine, rows, threat, unit=unit, linkable=linkable, suppress=suppress)
     out, source = by_hand(rows, suppress=suppress), [(person, tuple(cells)) for person, cells, _, _ in rows]
     found = result.threats[0]
@@ -223,30 +235,38 @@ def holds(sizes, limits, found):
     return all(met)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(), threats(), st.integers(1, 3), st.integers(1, 4), st.booleans())
-def test_every_combination_is_what_counting_by_hand_says(engine, rows, threat, up_to, k, suppress):
-    threat = replace(threat, subsets=SubsetLimit(up_to, k))
-    found = released_by(*engine, rows, threat, unit=False, linkable=False, suppress=suppress).threats[0]
-    out = by_hand(rows, suppress=suppress)
-    for size, looked, smallest, below in found.subsets.by_size:
-        every = list(combinations(sorted(threat.columns), size))
-        chosen = [[row for row in known(out, columns) if not (suppress and not any(row[1]))] for columns in every]
-        sizes = [category_sizes(kept) for kept in chosen]
-        assert looked == len(every)
-        assert smallest == min((min(one) for one in sizes if one), default=0)
-        assert below == sum(bool(one) and min(one) < k for one in sizes)
+@few_and_many
+def test_every_combination_is_what_counting_by_hand_says(engine, examples):
+    @settings(max_examples=examples)
+    @given(tables(), threats(), st.integers(1, 3), st.integers(1, 4), st.booleans())
+    def check(rows, threat, up_to, k, suppress):
+        threat = replace(threat, subsets=SubsetLimit(up_to, k))
+        found = released_by(*engine, rows, threat, unit=False, linkable=False, suppress=suppress).threats[0]
+        out = by_hand(rows, suppress=suppress)
+        for size, looked, smallest, below in found.subsets.by_size:
+            every = list(combinations(sorted(threat.columns), size))
+            chosen = [[row for row in known(out, columns) if not (suppress and not any(row[1]))] for columns in every]
+            sizes = [category_sizes(kept) for kept in chosen]
+            assert looked == len(every)
+            assert smallest == min((min(one) for one in sizes if one), default=0)
+            assert below == sum(bool(one) and min(one) < k for one in sizes)
+
+    check()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(), threats(), st.booleans())
-def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed(engine, rows, threat, linkable):
-    result = released_by(*engine, rows, threat, unit=False, linkable=linkable, suppress=True)
-    for place, loss in enumerate(result.utility.columns):
-        assert loss.suppressed.value == sum(
-            cells[place] is not None and mask >> place & 1 and not gone for _, cells, mask, gone in rows
-        )
-        assert loss.in_dropped_rows.value == sum(cells[place] is not None and gone for _, cells, _, gone in rows)
-    outcomes = {check.id: check.outcome for check in result.checks}
-    for check in ("AUDIT-ROWMAP", "AUDIT-CHANGED", "AUDIT-INVENTED", "AUDIT-NULLED", "AUDIT-ORDER", "AUDIT-TYPES"):
-        assert outcomes[check] is Outcome.PASS
+@few_and_many
+def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed(engine, examples):
+    @settings(max_examples=examples)
+    @given(tables(), threats(), st.booleans())
+    def check(rows, threat, linkable):
+        result = released_by(*engine, rows, threat, unit=False, linkable=linkable, suppress=True)
+        for place, loss in enumerate(result.utility.columns):
+            assert loss.suppressed.value == sum(
+                cells[place] is not None and mask >> place & 1 and not gone for _, cells, mask, gone in rows
+            )
+            assert loss.in_dropped_rows.value == sum(cells[place] is not None and gone for _, cells, _, gone in rows)
+        outcomes = {check.id: check.outcome for check in result.checks}
+        for check in ("AUDIT-ROWMAP", "AUDIT-CHANGED", "AUDIT-INVENTED", "AUDIT-NULLED", "AUDIT-ORDER", "AUDIT-TYPES"):
+            assert outcomes[check] is Outcome.PASS
+
+    check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -42,8 +43,10 @@ LONGEST_LINE = 16 << 20
 
 
 def render(tree: Expr) -> str:
-    """Return the tree as DuckDB's SQL."""
-    return tree.sql(dialect="duckdb")
+    """Return the tree as DuckDB's SQL. The tree is not copied before, which would take as long again: of the nodes that this engine builds the
+    generator changes none.
+    """
+    return tree.sql(dialect="duckdb", copy=False)
 
 
 def column(name: str, of: str | None = None) -> Expr:
@@ -90,18 +93,24 @@ def count_all(*, where: Expr | None = None) -> Expr:
     return count if where is None else exp.Filter(this=count, expression=exp.Where(this=where))
 
 
+@lru_cache(maxsize=256)
+def _built_in(type_: str) -> exp.DataType:
+    """Return the node of a built-in type, of which there are few: each is parsed once."""
+    return exp.DataType.build(type_, dialect="duckdb")
+
+
 def cast(value: Expr, type_: str) -> Expr:
     """Return ``CAST(value AS type)`` for a built-in type.
 
     >>> render(cast(column("a"), "DECIMAL(18, 2)"))
     'CAST("a" AS DECIMAL(18, 2))'
     """
-    return exp.Cast(this=value, to=exp.DataType.build(type_, dialect="duckdb"))
+    return exp.Cast(this=value, to=_built_in(type_).copy())
 
 
 def try_cast(value: Expr, type_: str) -> Expr:
     """Return ``TRY_CAST(value AS type)`` for a built-in type: NULL where it does not convert."""
-    return exp.TryCast(this=value, to=exp.DataType.build(type_, dialect="duckdb"), safe=True)
+    return exp.TryCast(this=value, to=_built_in(type_).copy(), safe=True)
 
 
 def cast_enum(value: Expr, type_: str) -> Expr:
