@@ -67,7 +67,7 @@ class Table:
 
     def persons(self, query: str) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
         """Refuse: no value is discovered."""
-        raise NotImplementedError(query)
+        raise AssertionError(query)
 
     def variation(self, fit: Estimate) -> float:
         """Return the mean total variation of all pairs of a model."""

@@ -1,4 +1,4 @@
-"""How closely noisy marginals should be fitted: the noise is split, and the fit to one part is judged by the other.
+"""The end of a fit of noisy marginals: the noise is split, and the fit to one part is judged by the other.
 
 A model that comes too close fits noise: counts of cells without rows become positive. A model that stays too far lacks structure that was paid for.
 Which share of the expected misfit is best depends on the table: 0.1 and less where all cells hold many rows, 0.6 where most hold none

@@ -147,6 +147,18 @@ def test_no_rows_and_columns_of_one_value_do(domain, opened, refine, sizes):
         assert model.total >= 0
 
 
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("max_cells", [0, 1])
+def test_noisy_counts_that_are_all_0_give_one_cell_and_even_rows(domain, opened, refine, max_cells, monkeypatch):
+    one = domain(9, 6)
+    envelope = opened(one, np.zeros((9, 6)))
+    monkeypatch.setattr(envelope, "measure", lambda query, _: np.zeros(query.size, np.int64))
+    model = fitted(envelope, one, refine=refine, max_cells=max_cells)
+    assert (model.level.cells, model.total) == (1, 0)
+    assert np.ptp(model.weights) == 0
+    assert len(np.unique(model.draw(54, TestRandomness(1)), axis=0)) == 54
+
+
 def test_the_facts_name_the_parts_and_the_hierarchy(domain, opened):
     facts = fitted(opened(domain(9, 6, ordered="b"), BLOCKS, epsilon="8"), domain(9, 6, ordered="b")).facts()
     parts, hierarchy = facts.tables
