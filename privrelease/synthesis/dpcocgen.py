@@ -78,15 +78,21 @@ class GridModel:
             ("noisy_total", self.total),
         )
         parts = tuple(
-            (column.name, part, ", ".join(labels))
-            for column, several in zip(self.domain.columns, parts_of(self.domain, self.level, self.held), strict=True)
+            (column.name, part, int((inside[values] == part - 1).sum()), ", ".join(labels))
+            for column, several, inside, values in zip(
+                self.domain.columns,
+                parts_of(self.domain, self.level, self.held),
+                self.level.grid.parts,
+                self.held,
+                strict=True,
+            )
             for part, labels in enumerate(several, 1)
         )
         costs = tuple((level.cells, round(level.cost / UNIT)) for level in self.found.levels)
         return ModelFacts(
             figures,
             (
-                FactTable("grid_parts", ("column", "part", "values"), parts[:_MOST_ROWS]),
+                FactTable("grid_parts", ("column", "part", "many", "values"), parts[:_MOST_ROWS]),
                 FactTable("grid_hierarchy", ("cells", "cost"), costs[:_MOST_ROWS]),
             ),
         )
@@ -97,9 +103,10 @@ def parts_of(domain: CodedDomain, level: Level, held: Sequence[NDArray[np.int64]
     found = []
     for column, parts, values in zip(domain.columns, level.grid.parts, held, strict=True):
         inside = [values[parts[values] == part].tolist() for part in range(int(parts.max()) + 1)]
+        named = [tuple(column.labels[code] for code in one) for one in inside]
         if column.ordered:
-            inside = [one if len(one) < 3 else [one[0], one[-1]] for one in inside]
-        found.append(tuple(tuple(column.labels[code] for code in one) for one in inside))
+            named = [one if len(one) < 3 else (f"{one[0]} … {one[-1]}",) for one in named]
+        found.append(tuple(named))
     return tuple(found)
 
 

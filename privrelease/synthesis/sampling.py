@@ -65,8 +65,9 @@ def systematic(
     order = kept[np.lexsort((uniforms(kept.size, randomness), strata[kept]))]
     ends = np.cumsum(weights[order], dtype=np.float64)
     wanted = (np.arange(rows) + uniforms(1, randomness)) * (ends[-1] / max(1, rows))
-    found = np.searchsorted(ends, wanted, side="right")
-    return order[np.minimum(found, kept.size - 1)]  # a product may round up to the end
+    places = np.searchsorted(ends, wanted, side="right")
+    found: NDArray[np.int64] = order[np.minimum(places, kept.size - 1)]  # a product may round up to the end
+    return found
 
 
 def unravelled(cells: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int32]:

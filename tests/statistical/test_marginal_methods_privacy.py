@@ -32,6 +32,7 @@ from privrelease.synthesis.marginals import asking
 from privrelease.synthesis.marginals.aim import aim
 from privrelease.synthesis.marginals.asking import GRID, Door
 from privrelease.synthesis.marginals.domain import Domain
+from privrelease.synthesis.marginals.estimate import estimate
 from privrelease.units import Delta, Rho
 from tests.statistical.bounds import delta_bound
 
@@ -89,7 +90,7 @@ def query(clique, domain=DOMAIN):
 def _short_fits(monkeypatch):
     """What is fitted is public once it was measured: how well it is fitted changes no claim."""
     monkeypatch.setattr(aims, "_EVALUATIONS", 4)
-    monkeypatch.setattr(aims, "_LAST", 1)
+    monkeypatch.setattr(aims, "estimate_that_stops", lambda domain, noisy, **_: estimate(domain, noisy, most=1))
 
 
 def runs(event, rho, rounds, *, person, n, data=Counts):

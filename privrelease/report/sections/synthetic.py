@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from privrelease.report.charts.grids import grid_strips, hierarchy
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Fact, exact, shown
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         SyntheticFacts,
     )
     from privrelease.audit.figure_model import Figure
+    from privrelease.report.charts.grids import GridStrips, Hierarchy
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
@@ -50,7 +52,10 @@ class TableBody:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticBody:
-    """The model: facts, columns (name, cells), what was spent (draws, number, cost, share), what was measured, what the model says of itself."""
+    """The model: facts, columns (name, cells), what was spent (draws, number, cost, share), what was measured, what the model says of itself.
+
+    ``grid`` and ``hierarchy``: charts of a data grid, where the model is one.
+    """
 
     facts: tuple[Fact, ...]
     columns: tuple[tuple[str, str], ...]
@@ -60,6 +65,8 @@ class SyntheticBody:
     model: tuple[Fact, ...]
     tables: tuple[TableBody, ...]
     source: tuple[Fact, ...] = ()
+    grid: GridStrips | None = None
+    hierarchy: Hierarchy | None = None
 
 
 def build(context: Context) -> SyntheticBody | None:
@@ -88,6 +95,8 @@ def build(context: Context) -> SyntheticBody | None:
         model=tuple(Fact(_word(texts, "fact", name), (_written(value),)) for name, value in facts.figures),
         tables=tuple(_table(one, texts) for one in facts.tables),
         source=() if facts.source is None else tuple(_source(facts.source, texts)),
+        grid=_grid(facts, texts),
+        hierarchy=_hierarchy(facts, texts),
     )
 
 
@@ -168,3 +177,45 @@ def _table(one: ModelTable, texts: Catalogue) -> TableBody:
         tuple(_word(texts, "header", name) for name in one.header),
         tuple(tuple(map(_written, row)) for row in one.rows),
     )
+
+
+def _grid(facts: SyntheticFacts, texts: Catalogue) -> GridStrips | None:
+    """The parts of each column as strips; nothing where the model has no grid."""
+    rows = _rows(facts, "grid_parts", ("column", "part", "many", "values"))
+    if not rows:
+        return None
+    parts = [(str(column), int(part), int(many), str(values)) for column, part, many, values in rows]
+    several: dict[str, int] = {}
+    for column, *_ in parts:
+        several[column] = several.get(column, 0) + 1
+    said = "; ".join(
+        texts.plain("synthesis.grid_column", column=name, parts=numbers.count(many)) for name, many in several.items()
+    )
+    return grid_strips("syn-grid", texts.text("synthesis.grid_title"), texts.plain("synthesis.grid_desc", said=said), parts)
+
+
+def _hierarchy(facts: SyntheticFacts, texts: Catalogue) -> Hierarchy | None:
+    """Cost against cells; nothing where there is one level alone."""
+    rows = _rows(facts, "grid_hierarchy", ("cells", "cost"))
+    if len(rows) < 2:
+        return None
+
+    def said(cells: int, cost: int) -> str:
+        return texts.plain("synthesis.hierarchy_level", cells=numbers.count(cells), cost=numbers.count(cost))
+
+    levels = [(int(cells), int(cost)) for cells, cost in rows]
+    taken = dict(facts.figures).get("grid_cells")
+    ends = "; ".join(said(*one) for one in (levels[0], levels[-1]))
+    return hierarchy(
+        "syn-hierarchy",
+        texts.text("synthesis.hierarchy_title"),
+        texts.plain("synthesis.hierarchy_desc", said=ends),
+        [(*one, said(*one)) for one in levels],
+        taken=None if taken is None else int(taken),
+        axis=texts.text("synthesis.hierarchy_axis"),
+    )
+
+
+def _rows(facts: SyntheticFacts, name: str, header: tuple[str, ...]) -> tuple[tuple[str | int, ...], ...]:
+    """The rows of a table with this name and header; none where the model has no such table."""
+    return next((one.rows for one in facts.tables if (one.name, one.header) == (name, header)), ())

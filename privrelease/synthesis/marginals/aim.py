@@ -32,8 +32,9 @@ import numpy as np
 
 from privrelease.synthesis.marginals.asking import noise_steps, steps_of
 from privrelease.synthesis.marginals.domain import maximal
-from privrelease.synthesis.marginals.estimate import ENOUGH, estimate
+from privrelease.synthesis.marginals.estimate import estimate
 from privrelease.synthesis.marginals.junction_tree import junction_tree
+from privrelease.synthesis.marginals.stopping import estimate_that_stops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -110,8 +111,7 @@ def aim(
         door.measure((name,), measuring)
     fit = estimate(domain, door.noisy, zeros=zeros, most=_EVALUATIONS)
     size = _TreeSize(domain, tuple(zero.clique for zero in zeros))
-    last = False
-    while not last:
+    while True:
         left = door.left
         progress(float(1 - left / whole))
         last = left <= 2 * (measuring + choosing)
@@ -125,20 +125,14 @@ def aim(
         chosen = door.choose(offered, models, choosing, penalties, [weights[clique] for clique in offered])
         before = steps_of(fit.model.marginal(chosen))
         door.measure(chosen, door.left if last else measuring)
-        fit = estimate(
-            domain,
-            door.noisy,
-            zeros=zeros,
-            start=fit,
-            most=_LAST if last else _EVALUATIONS,
-            work=_LAST_WORK if last else _WORK,
-            enough=ENOUGH,
-            tolerance=_TOLERANCE,
-        )
+        if last:
+            break
+        fit = estimate(domain, door.noisy, zeros=zeros, start=fit, most=_EVALUATIONS, work=_WORK, tolerance=_TOLERANCE)
         if _settled(before, steps_of(fit.model.marginal(chosen)), noise_steps(measuring, domain.cells(chosen), setting)):
             measuring, choosing = 4 * measuring, 4 * choosing
+    found = estimate_that_stops(domain, door.noisy, zeros=zeros, most=_LAST, work=_LAST_WORK, tolerance=_TOLERANCE)
     progress(1.0)
-    return fit
+    return found
 
 
 def _settled(before: NDArray[np.int64], after: NDArray[np.int64], noise: int) -> bool:

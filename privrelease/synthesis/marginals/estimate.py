@@ -16,7 +16,7 @@ Stopping rule
     or after ``most`` evaluations. The gap that was reached is returned.
     With ``enough`` it ends earlier, where L is at most that share of half the number of measured cells, which is what the noise alone makes of L at
     the true distribution (the discrepancy principle, Morozov 1966; of maximum entropy Gull and Skilling 1984). Closer is fitting noise: counts of
-    cells without rows become positive. MST and AIM end at :data:`ENOUGH`.
+    cells without rows become positive. The share follows from the measurements (:mod:`privrelease.synthesis.marginals.stopping`).
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from privrelease.synthesis.marginals.junction_tree import JunctionTree
     from privrelease.synthesis.marginals.model import Beliefs, Zero
 
-__all__ = ["ENOUGH", "Estimate", "NoisyMarginal", "estimate", "noisy_total"]
+__all__ = ["Estimate", "NoisyMarginal", "estimate", "noisy_total"]
 
-#: The share of L at the true distribution at which MST and AIM end; the least L is about 0.4 of it for them (Adult, epsilon 0.1 to 2).
-ENOUGH: Final = 0.55
 #: Evaluations between two looks at the gap.
 _LOOK: Final = 20
 #: Evaluations of a fit that is limited by its work.

@@ -271,4 +271,4 @@ def _check_pairs(domain: Domain, cliques: Sequence[Clique], limit: int) -> None:
 #: A spanning tree of pairs.
 MST = SynthesisMethod("mst", 1, _mst_asks, _mst_forecast, _mst_fit)
 #: Marginals by rounds.
-AIM = SynthesisMethod("aim", 1, _aim_asks, _aim_forecast, _aim_fit)
+AIM = SynthesisMethod("aim", 2, _aim_asks, _aim_forecast, _aim_fit)

@@ -24,8 +24,9 @@ import numpy as np
 from privrelease.synthesis.marginals.asking import Door
 from privrelease.synthesis.marginals.domain import Domain
 from privrelease.synthesis.marginals.draw import assigned
-from privrelease.synthesis.marginals.estimate import ENOUGH, NoisyMarginal, estimate
+from privrelease.synthesis.marginals.estimate import NoisyMarginal, estimate
 from privrelease.synthesis.marginals.model import Zero
+from privrelease.synthesis.marginals.stopping import estimate_that_stops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -158,4 +159,4 @@ def mst(
         left = door.left
         inner.measure(pair, left / (len(tree) - number))
         progress(float(1 - door.left / whole))
-    return estimate(rough.coarse, inner.noisy, zeros=zeros, start=first, most=_EVALUATIONS, enough=ENOUGH), rough
+    return estimate_that_stops(rough.coarse, inner.noisy, zeros=zeros, most=_EVALUATIONS), rough

@@ -120,9 +120,9 @@ def test_values_that_no_row_can_have_take_no_part_in_the_co_clustering(domain, o
     assert [one.cost for one in model.found.levels] == [one.cost for one in alone.levels]
     for parts, inside, values in zip(model.level.grid.parts, alone.best.grid.parts, model.held, strict=True):
         assert (parts[values] == inside).all()
-    named = {label for _, _, labels in model.facts().tables[0].rows for label in labels.split(", ")}
+    named = {label for *_, labels in model.facts().tables[0].rows for label in labels.split(", ")}
     assert named.isdisjoint({"a0", "a4"})
-    assert ("b", 2, "b3, b4") in model.facts().tables[0].rows  # the missing cell is impossible
+    assert ("b", 2, 2, "b3, b4") in model.facts().tables[0].rows  # the missing cell is impossible
     assert not ruled.impossible(model.draw(500, TestRandomness(2))).any()
 
 
@@ -147,14 +147,26 @@ def test_no_rows_and_columns_of_one_value_do(domain, opened, refine, sizes):
         assert model.total >= 0
 
 
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("max_cells", [0, 1])
+def test_noisy_counts_that_are_all_0_give_one_cell_and_even_rows(domain, opened, refine, max_cells, monkeypatch):
+    one = domain(9, 6)
+    envelope = opened(one, np.zeros((9, 6)))
+    monkeypatch.setattr(envelope, "measure", lambda query, _: np.zeros(query.size, np.int64))
+    model = fitted(envelope, one, refine=refine, max_cells=max_cells)
+    assert (model.level.cells, model.total) == (1, 0)
+    assert np.ptp(model.weights) == 0
+    assert len(np.unique(model.draw(54, TestRandomness(1)), axis=0)) == 54
+
+
 def test_the_facts_name_the_parts_and_the_hierarchy(domain, opened):
     facts = fitted(opened(domain(9, 6, ordered="b"), BLOCKS, epsilon="8"), domain(9, 6, ordered="b")).facts()
     parts, hierarchy = facts.tables
     assert parts.rows == (
-        ("a", 1, "a0, a1, a2, a6, a7, missing"),
-        ("a", 2, "a3, a4, a5"),
-        ("b", 1, "b0, b2"),
-        ("b", 2, "b3, missing"),
+        ("a", 1, 6, "a0, a1, a2, a6, a7, missing"),
+        ("a", 2, 3, "a3, a4, a5"),
+        ("b", 1, 3, "b0 … b2"),
+        ("b", 2, 3, "b3 … missing"),
     )
     assert [cells for cells, _ in hierarchy.rows] == [4, 2, 1]
 
