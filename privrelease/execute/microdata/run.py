@@ -86,11 +86,14 @@ def run_microdata(
     protected = Protected(prepared.source, prepared.persons, prepared.rows, solve(plan, prepared, progress))
     frontier = stated(plan, prepared, progress)
     inputs.check_unchanged()
-    parts = parts_of(protected.solution, protected.rows)
+    parts, source = parts_of(protected.solution, protected.rows), protected.source
+    n_dropped = int(parts.records[parts.dropped].sum())
+    claims = _claims(plan, protected, n_dropped)
+    del prepared, protected  # the class table is long, and writing needs memory of its own
     progress("write", None)
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     written = engine.write(
-        protected.source,
+        source,
         OutputTable(
             columns=tuple(OutputColumn(column.name, column.type, keys.get(column.name)) for column in plan.columns),
             parts=parts,
@@ -99,11 +102,9 @@ def run_microdata(
             order=plan.order,
         ),
     )
-    n_dropped = int(parts.records[parts.dropped].sum())
-    if written.rows + n_dropped != protected.source.n_rows:
+    if written.rows + n_dropped != source.n_rows:
         raise InternalError(code="R184", message="the engine wrote another number of rows than it was given")
     progress("manifest", None)
-    claims = _claims(plan, protected, n_dropped)
     with os_errors("digesting the files of the release"):
         manifest = _manifest(plan, policy, run, written, engine.libraries)
         internal = InternalManifest(
@@ -116,8 +117,8 @@ def run_microdata(
         )
     store.park(run, manifest, internal)
     over = limit_exceeded(plan, claims.lost, claims.cells_total)
-    findings = (*protected.source.warnings, *(() if over is None else (over,)))
-    return ParkedRelease(run, manifest, internal, protected.source, findings)
+    findings = (*source.warnings, *(() if over is None else (over,)))
+    return ParkedRelease(run, manifest, internal, source, findings)
 
 
 def _claims(plan: MicrodataPlan, protected: Protected, n_dropped: int) -> Claims:

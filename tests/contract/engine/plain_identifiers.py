@@ -104,14 +104,12 @@ class Named:
     def __init__(self, cells, form):
         of = {cell: signs(cell, form) for cell in dict.fromkeys(cells) if cell is not None}
         key_of = {}
-        for cell, own in of.items():
+        for own in of.values():
             merged = {key_of[sign] for sign in own if sign in key_of}
-            number = min(merged, default=len(key_of) + len(of))
-            for sign, old in key_of.items():
-                if old in merged:
-                    key_of[sign] = number
-            key_of |= dict.fromkeys(own, number)
-            del cell
+            number = min(merged, default=len(key_of))
+            if len(merged) > 1:
+                key_of = {sign: number if old in merged else old for sign, old in key_of.items()}
+            key_of.update(dict.fromkeys(own, number))
         self.key_of = key_of
         self.rows = [None if cell is None or not of[cell] else key_of[min(of[cell], key=str)] for cell in cells]
         self.keys = set(self.rows) - {None}

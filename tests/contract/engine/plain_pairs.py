@@ -59,9 +59,15 @@ class PlainPairs:
         def agree(one, other):
             return one[0] == other[0] and all(a == b or MISSING in (a, b) for a, b in zip(one[1], other[1], strict=True))
 
-        found = [(a, b) for a, one in enumerate(sides[0]) for b, other in enumerate(sides[1]) if agree(one, other)]
-        partners = [Counter(pair[side] for pair in found) for side in (0, 1)]
-        return self._linked([(a, b) for a, b in found if partners[0][a] == partners[1][b] == 1])
+        whole = [Counter(side) for side in sides]
+        met = [{one: [other for other in theirs if agree(one, other)] for one in ours} for ours, theirs in (whole, whole[::-1])]
+        alone = [
+            {one for one, others in met[side].items() if sum(whole[1 - side][other] for other in others) == 1}
+            for side in (0, 1)
+        ]
+        place = {other: row for row, other in enumerate(sides[1])}
+        found = ((row, one, met[0][one][0]) for row, one in enumerate(sides[0]) if one in alone[0])
+        return self._linked([(row, place[other]) for row, one, other in found if other in alone[1]])
 
     def combined_classes(self, first, second, links, known_first, known_second, persons=None, *, unlinked=True):
         pairs = self._kept[links.handle]
