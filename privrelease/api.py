@@ -11,7 +11,7 @@ its result. Libraries are loaded by the function that needs them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from privrelease.errors import InputError, UsageError
 from privrelease.pipeline.kinds import KINDS
 from privrelease.pipeline.settings import Settings
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import os

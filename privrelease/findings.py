@@ -5,8 +5,10 @@ Codes are append-only: P policy, D data and environment, A audit, L ledger, R re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Finding", "Location", "Severity", "pluralise"]
 

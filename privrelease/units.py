@@ -6,11 +6,12 @@ since 0.1 as a float is another number than the 0.1 that was written. A text tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import total_ordering
 from typing import Self
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Delta", "Epsilon", "Probability", "Rho"]
 

@@ -8,12 +8,13 @@ Remedies that several checks share. Every check and every other finding states i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
 from privrelease.texts.catalogue import english
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.check import Check, failed, passed
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import FindingRecord, Outcome
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

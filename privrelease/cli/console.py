@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Collecting", "Console", "DiffFormat", "ExplainFormat", "FailOn", "Format", "PlainFormat", "StopAt", "harmless"]
 

@@ -11,13 +11,13 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError, UsageError
 from privrelease.release.files import flush_folder, os_errors
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from privrelease.cli.console import Collecting, Console
 from privrelease.cli.exit import Ending, ended, worst
 from privrelease.errors import UsageError
 from privrelease.findings import pluralise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

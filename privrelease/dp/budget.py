@@ -6,12 +6,13 @@ throughout: the parts add up to at most the budget, never to a rounding above it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

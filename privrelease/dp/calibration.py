@@ -8,7 +8,7 @@ depend on one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +34,7 @@ from privrelease.dp.queries import (
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.dp.sensitivity import Contribution, Neighbours, Sensitivity
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.budget import Budget

@@ -12,7 +12,7 @@ most ``max_rows`` parts, and a person who is replaced twice as many.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
@@ -25,6 +25,7 @@ from privrelease.dp.draws import check_joint
 from privrelease.dp.sensitivity import Neighbours
 from privrelease.relational.disjoint import disjoint
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -18,10 +18,11 @@ What becomes of the noise
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Final
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

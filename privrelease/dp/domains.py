@@ -7,13 +7,13 @@ such integers are exact, and no order of summation, width or float changes them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.rules import refuse
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

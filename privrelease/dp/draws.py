@@ -6,7 +6,7 @@ It holds only what the plan knows, no figure of the data, so a ledger can store 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -15,6 +15,7 @@ from privrelease.dp.conversion import delta_of_rho
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, PermuteAndFlip, Thresholding, add_noise
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -20,7 +20,6 @@ Serving again
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt, prod
 from threading import Lock
@@ -33,6 +32,7 @@ from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import Sensitivity, of_group_counts, of_group_persons
 from privrelease.errors import BudgetError, InternalError
 from privrelease.units import Epsilon, Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

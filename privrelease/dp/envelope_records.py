@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -20,6 +20,7 @@ from privrelease.dp.mechanisms import DiscreteGaussian, ExponentialMechanism, Th
 from privrelease.dp.rules import check_delta, check_epsilon, refuse, refuse_any
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.units import Delta, Epsilon, Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -18,12 +18,12 @@ Convolution (where the laws fit into memory)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, inf, isfinite, log, log1p, sinh
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

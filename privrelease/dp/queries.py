@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Final, Literal
@@ -10,6 +9,7 @@ from typing import Final, Literal
 from privrelease.dp.domains import CELLS, Bins, CategoryDomain, NumericDomain
 from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import Contribution, Neighbours
+from privrelease.value_classes import dataclass
 
 __all__ = [
     "Count",

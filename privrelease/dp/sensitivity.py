@@ -10,8 +10,9 @@ Each formula is tested against every pair of neighbours of small tables (``tests
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from privrelease.value_classes import dataclass
 
 __all__ = [
     "Contribution",

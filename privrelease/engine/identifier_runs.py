@@ -10,13 +10,13 @@ Karp and Rabin 1987, Efficient randomized pattern-matching algorithms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privrelease.engine.letters import END, Letters, letters_of, reversed_letters
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +21,7 @@ from privrelease.execute.statistics.figures import Noisy
 from privrelease.ledger.entries import written
 from privrelease.relational.filter_forms import filter_form
 from privrelease.relational.filters import columns_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

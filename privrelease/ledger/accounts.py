@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from privrelease.dp.budget import Budget
 from privrelease.units import Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from privrelease.dp.sensitivity import Neighbours
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.filter_records import filter_record, read_filter_record
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,6 @@ names, and what follows it is vouched for by nothing outside the ledger.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.errors import BudgetError
@@ -16,6 +15,7 @@ from privrelease.findings import Finding, Severity
 from privrelease.ledger.entries import NOTHING, Entry, read_claim
 from privrelease.ledger.open import check_anchors
 from privrelease.ledger.state import Book
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

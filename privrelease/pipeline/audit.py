@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError, UsageError
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.world import require_offered
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult

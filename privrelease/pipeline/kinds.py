@@ -6,12 +6,13 @@ asking for a kind loads nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from privrelease.pipeline import microdata, statistics, synthetic, tables
 from privrelease.plan.model import named
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +16,7 @@ from privrelease.pipeline.publication_log import unknown_publications
 from privrelease.pipeline.settings import chosen
 from privrelease.plan.model import releases_of
 from privrelease.relational.treatments import CellRelation, relation_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

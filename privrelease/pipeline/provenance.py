@@ -5,11 +5,12 @@ run.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

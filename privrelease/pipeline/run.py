@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -16,6 +16,7 @@ from privrelease.pipeline.results import ReleaseResult, RunResult, not_made, war
 from privrelease.pipeline.settings import chosen
 from privrelease.pipeline.world import require_offered
 from privrelease.release.digests import DIGEST_KEY
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import UsageError
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,11 +5,12 @@ The noise of each figure for several budgets, both mechanisms side by side: comp
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.findings import pluralise
 from privrelease.plan.model import named
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

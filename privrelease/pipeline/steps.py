@@ -6,12 +6,12 @@ alone: the model of a step returns a treatment, by default :class:`~privrelease.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from privrelease.policy.language.releases import CodeStep, DropStep, GeneraliseStep, PseudonymiseStep, RoundStep, SuppressCells
 from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo
 from privrelease.relational.treatments import Pseudonym
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

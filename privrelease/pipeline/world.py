@@ -5,7 +5,7 @@ What releases ask of an engine that it may lack is refused before any data is re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.engine.protocol.base import Offer
@@ -14,6 +14,7 @@ from privrelease.findings import Finding
 from privrelease.pipeline.kinds import KINDS, Kind
 from privrelease.pipeline.settings import Settings
 from privrelease.relational.schema import SinkKind, SourceKind
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

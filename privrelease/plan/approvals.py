@@ -9,8 +9,9 @@ The log of publications in a plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from datetime import date

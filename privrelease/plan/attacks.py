@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.policy.rules.attack_columns import attackable, attacked, holds_out
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal

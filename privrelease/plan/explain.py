@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from math import ceil, comb
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -16,6 +16,7 @@ from privrelease.plan.synthetic.explain import explain_synthetic
 from privrelease.plan.tables.explain import explain_table
 from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo
 from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

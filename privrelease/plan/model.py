@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from privrelease.relational.schema import Role
 from privrelease.relational.treatments import AS_IS, CellRelation, Suppressed
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 from privrelease.policy.language.keys import RECODES, Allowed, Judged
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.language.models import policy_model
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

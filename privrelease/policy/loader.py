@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from privrelease.policy.validation.paths import PathFault, Roots, silent
 from privrelease.policy.validation.references import check_references
 from privrelease.policy.validation.structure import check_structure
 from privrelease.policy.validation.unsupported import without_unavailable
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,9 +7,11 @@ exact, and no one may see it before noise is added.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,6 @@ The same declaration says which cell a row lies in (:attr:`key`, for the engine)
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +13,7 @@ from typing import TypeAlias
 
 from privrelease.relational.aggregates import BinKey, ColumnKey
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 __all__ = ["MISSING", "BinnedCells", "CellsOf", "DiscoveredCells", "DiscoveredRange", "ListedCells", "step_of", "value_of"]
 

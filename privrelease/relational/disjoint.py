@@ -10,11 +10,12 @@ decimals may be one: a contradiction between numbers has to hold both for the de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ is kept where the whole is true.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,11 @@ tree       names, as a file lists them
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal

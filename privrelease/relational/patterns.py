@@ -7,8 +7,9 @@ many texts as the product of its places, so that it is known beforehand how many
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Pattern", "PatternFault", "parse_pattern"]
 

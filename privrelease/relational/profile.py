@@ -7,10 +7,10 @@ names of columns are compared with words for identifiers, quasi-identifiers and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,8 +18,9 @@ Multiple   the nearest multiple of a step, that with an even factor where two ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -19,9 +19,11 @@ boolean      BOOLEAN                         true or false (lower case), or as d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -6,8 +6,9 @@ more place, its last, which stands for all keys together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,11 +9,11 @@ the catalogue of texts under ``treatment.`` and the code of its words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

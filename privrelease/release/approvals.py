@@ -8,7 +8,6 @@ signer, so it must lie between the parking and now, and a revoked key counts for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, ValidationError
@@ -21,6 +20,7 @@ from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.manifest import Moment, Sha256  # noqa: TC001  pydantic reads annotations at run time
 from privrelease.release.signing import opened, sealed, unverified
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

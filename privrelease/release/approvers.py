@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -13,6 +12,7 @@ from privrelease.policy.language.approvals import ApproverList, same_person
 from privrelease.policy.text.nodes import place_of, plain_data
 from privrelease.policy.text.yaml import MAX_BYTES, parse_yaml
 from privrelease.release.signing import VerifyingKey
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,11 +11,12 @@ import hashlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
 from privrelease.release.files import flush_folder, os_errors
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

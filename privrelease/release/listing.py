@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.publications import Layout, Publications
 from privrelease.release.runs import RunFolder, RunState
 from privrelease.release.store import now
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

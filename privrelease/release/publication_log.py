@@ -15,7 +15,6 @@ import json
 import os
 import stat
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
 from pydantic import Field, ValidationError
@@ -24,6 +23,7 @@ from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.files import flush_folder, os_errors
 from privrelease.release.manifest import Moment, Sha256  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

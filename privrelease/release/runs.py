@@ -18,7 +18,6 @@ import re
 import shutil
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -29,6 +28,7 @@ from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.manifest import FileName, InternalManifest, InternalPart, Manifest, Moment, Sha256, internal_part
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

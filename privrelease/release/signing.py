@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidSignature
@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from privrelease.errors import InputError
 from privrelease.release.files import canonical_json, flush_folder, os_errors
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

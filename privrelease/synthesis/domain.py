@@ -6,11 +6,11 @@ has any such row or not. Everything here comes from the policy, or was bought fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from privrelease.dp.envelope import Marginal, marginal_name
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ into one measurement. As published (Li, Xiong, Jiang 2014 and before), counts be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import pi, prod, sqrt
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from privrelease.dp.sensitivity import of_group_counts
 from privrelease.synthesis.method import MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.units import Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,6 @@ of the fewest cells, not a random one, since its marginal also gives the total.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb, prod
@@ -23,6 +22,7 @@ from privrelease.dp.envelope import MOST_CELLS
 from privrelease.dp.rules import refuse
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.synthesis.noise import expected_error, share_of, variance
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ than what the release itself is to blame for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warn
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.findings import pluralise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.attacks.attempts import AttackAttempt, Distances

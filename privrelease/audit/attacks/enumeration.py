@@ -11,7 +11,6 @@ Sources: Cohen and Nissim 2020 (predicate singling out); Kung, Luccio and Prepar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.classes.grouping import group_rows
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,10 +10,11 @@ estimates are the centres of the Wilson intervals (``wilson_centre``), not the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Interval", "Rate", "Risk", "advantage", "attempts_needed", "residual_risk", "wilson", "wilson_centre"]
 

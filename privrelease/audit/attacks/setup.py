@@ -6,7 +6,6 @@ they are in the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from privrelease.audit.attacks.control import LEAST_CONTROL
 from privrelease.audit.attacks.records import Attribute
 from privrelease.audit.attacks.sampling import Draws, drawn_rows
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

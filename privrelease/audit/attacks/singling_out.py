@@ -17,7 +17,6 @@ Sources: Cohen and Nissim 2020 (predicate singling out); Giomi et al. 2023 (Anon
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import floor
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from privrelease.audit.attacks.enumeration import enumerable, sampled_of_all
 from privrelease.audit.attacks.rates import Rate
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ population's budget before and after it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.document.privacy import BudgetFacts, ChargeFacts
@@ -14,6 +14,7 @@ from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.caps import stricter
 from privrelease.ledger.entries import read_claim
 from privrelease.units import Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

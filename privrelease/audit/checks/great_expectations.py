@@ -9,7 +9,7 @@ a person decides.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +19,7 @@ from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import DEFAULT_MINIMUM, Audience
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import Column, ColumnFormat, Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

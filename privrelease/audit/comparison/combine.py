@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.check import Check, CheckOutcome, check_findings, result_of
@@ -10,6 +9,7 @@ from privrelease.audit.checks.decision import decide
 from privrelease.audit.document.model import Outcome
 from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, Verdict
 from privrelease.findings import pluralise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

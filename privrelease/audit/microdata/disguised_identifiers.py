@@ -15,11 +15,11 @@ identifier:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.identifiers import FORMS, LinkedRows
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence

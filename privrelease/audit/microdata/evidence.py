@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from privrelease.audit.microdata.linkage import naming_columns
 from privrelease.disclosure.classes.grouping import column_indices, is_residual
 from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

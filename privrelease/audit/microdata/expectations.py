@@ -5,7 +5,7 @@ A check whose figure cannot be measured, or that this table does not know, is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.utility.distribution import distribution_shift, marginal_error
 from privrelease.audit.microdata.utility.labels import label_columns
 from privrelease.audit.microdata.utility.value_counts import ValueCounts, column_counts
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

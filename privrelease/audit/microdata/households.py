@@ -6,7 +6,7 @@ belong to 2 to 20 persons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -21,6 +21,7 @@ from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links, seldom_links
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

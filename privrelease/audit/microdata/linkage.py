@@ -5,12 +5,12 @@ Measured on the parked file, and on the source it came from, by queries of the a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import PersonsFrom
 from privrelease.relational.schema import Role
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

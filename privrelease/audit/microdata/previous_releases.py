@@ -12,7 +12,7 @@ changed in between: they have to satisfy each threat alone (DESIGN, Across relea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ from privrelease.errors import PrivreleaseError
 from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

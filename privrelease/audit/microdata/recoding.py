@@ -5,7 +5,7 @@ Each distinct pair of a source cell and its released cell is judged by a questio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,6 +14,7 @@ import numpy as np
 from privrelease.engine.protocol.base import ColumnChange, Recode
 from privrelease.errors import InternalError
 from privrelease.relational.treatments import CellRelation, declaration_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,12 +13,12 @@ have none in common, so that no label, and no combination of kept labels, is in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from privrelease.audit.microdata.recoding import VERIFIERS, in_released_values
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,10 @@ Nothing here is believed. Digests, row map and counts come from the executor; th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

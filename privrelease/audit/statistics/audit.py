@@ -8,7 +8,6 @@ again until a check passes could select no noise.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import product
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Final
@@ -35,6 +34,7 @@ from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 from privrelease.relational.treatments import NOISY
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 from privrelease.relational.schema import ColumnFormat, ColumnType, FileFormat, SinkKind, SourceKind, TableSource
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.checks.charges import Charges

@@ -5,7 +5,7 @@ All of it reads the source without noise. It is internal, decides nothing (DESIG
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -18,6 +18,7 @@ from privrelease.audit.document.synthetic import MarginalError, SourceFacts
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.aggregates import Bounding
 from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ Other published tables of the same rows are looked at together with it, as far a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -19,6 +19,7 @@ from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.relational.schema import Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

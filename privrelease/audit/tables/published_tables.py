@@ -7,7 +7,7 @@ when what it prints is what the source gives. One that a filter made prints othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ from privrelease.audit.tables.rows import places_of, read_table
 from privrelease.errors import PrivreleaseError
 from privrelease.plan.tables.plan import MeasurePlan, tables_of_same_rows
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

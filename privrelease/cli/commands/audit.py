@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from privrelease.pipeline import audit as pipeline
 from privrelease.pipeline.kinds import KINDS
 from privrelease.pipeline.results import not_made, warned
 from privrelease.pipeline.settings import chosen
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from privrelease.cli.findings_output import finding_value
 from privrelease.cli.policy_inputs import STDIN, for_each, policy_inputs, stdin_text
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 from privrelease.findings import Location
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from privrelease.cli.progress import world_of
 from privrelease.errors import UsageError
 from privrelease.pipeline.microdata import sweep
 from privrelease.pipeline.settings import chosen
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ Nothing is written, and no value and no label is printed: a label of few rows ma
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from privrelease.cli.commands.plan import table
@@ -13,6 +13,7 @@ from privrelease.cli.exit import Ending
 from privrelease.cli.progress import world_of
 from privrelease.execute.microdata.hierarchy_levels import levels
 from privrelease.pipeline.microdata import levels_of_data
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

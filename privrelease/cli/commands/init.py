@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import InputError, PrivreleaseError, UsageError
 from privrelease.relational.schema import SourceKind
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

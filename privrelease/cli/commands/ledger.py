@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import BudgetError, UsageError
 from privrelease.findings import pluralise
 from privrelease.pipeline.ledger import anchors, named_ledger, opened, spending_datasets, verified
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

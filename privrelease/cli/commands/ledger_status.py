@@ -6,7 +6,6 @@ allow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.dp.conversion import epsilon_of_rho
@@ -14,6 +13,7 @@ from privrelease.findings import pluralise
 from privrelease.ledger.accounts import unit_words
 from privrelease.ledger.refusals import left_of
 from privrelease.units import Epsilon, Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

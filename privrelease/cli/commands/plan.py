@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from privrelease.pipeline.kinds import KINDS, kind_of
 from privrelease.pipeline.settings import chosen
 from privrelease.pipeline.spending import spendings, sweep
 from privrelease.plan.model import named
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

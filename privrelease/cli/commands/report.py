@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
 from privrelease.pipeline.rendering import FORMS, REGISTRY, STATEMENT, html_page, known_standing, registry, statement
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from privrelease.cli.commands.plan import table
@@ -11,6 +11,7 @@ from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
 from privrelease.findings import pluralise
 from privrelease.pipeline.settings import chosen
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

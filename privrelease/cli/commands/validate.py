@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from privrelease.cli.policy_inputs import are_many, common_name, policy_inputs
 from privrelease.errors import InputError, UsageError
 from privrelease.findings import Finding, Severity, pluralise
 from privrelease.policy.rules.required_legal_fields import missing_legal
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,6 @@ Source: Prasser et al., Flexible data anonymization using ARX (2020): risk built
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,13 @@ Source of the household risk: Hundepool et al., Statistical Disclosure Control (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.classes.class_sizes import ClassSizes
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

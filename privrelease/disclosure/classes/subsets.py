@@ -7,7 +7,6 @@ uniques, Elliot et al., A computational algorithm for handling the special uniqu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +16,7 @@ import numpy as np
 from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.classes.grouping import column_indices
 from privrelease.disclosure.classes.persons import person_class_sizes
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,13 +11,13 @@ join and the plain one (:mod:`privrelease.disclosure.classes.plain_join`) add in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from privrelease.disclosure.classes.grouping import packed_words, row_order
 from privrelease.loops import extension
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,13 +12,13 @@ The fit is by bisection on α, and within it on θ: slower than Newton's method 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.population.snb import digamma
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.disclosure.classes.class_sizes import ClassSizes

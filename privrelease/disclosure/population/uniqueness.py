@@ -6,12 +6,12 @@ SNB's. Source: Dankar, El Emam, Neisa, Roffey, Estimating the re-identification 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.population.pitman import pitman
 from privrelease.disclosure.population.snb import snb
 from privrelease.disclosure.population.zayatz import zayatz
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,6 @@ f is taken and the class is counted as ``population_short``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from privrelease.disclosure.risk.ratios import sum_of_ratios
 from privrelease.disclosure.risk.verdict import RiskMeasures, judge
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

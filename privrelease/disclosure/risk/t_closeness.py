@@ -7,11 +7,12 @@ Source: Li, Li, Venkatasubramanian, t-Closeness: privacy beyond k-anonymity and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,9 +6,10 @@ Source: DESIGN semantics 3; prosecutor model as in El Emam, Guide to the De-Iden
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

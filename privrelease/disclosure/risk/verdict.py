@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.disclosure.risk.thresholds import Thresholds

@@ -8,13 +8,13 @@ populations, persons with several linked rows); the compiled form for plain reco
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from privrelease.disclosure.suppression.candidate_sets import set_layers
 from privrelease.disclosure.suppression.partition import factorise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

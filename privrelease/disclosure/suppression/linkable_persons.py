@@ -7,13 +7,13 @@ for a requirement where none of its rows shows anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.suppression.evaluation import RiskState, smallest_count
 from privrelease.disclosure.suppression.partition import factorise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,13 +12,14 @@ all cut points belong to one part and to one column set each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privrelease.disclosure.classes.persons import pair_times
 from privrelease.disclosure.suppression.class_tallies import ClassTally
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,10 @@ were missing before are not lost and cost nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from privrelease.disclosure.suppression import kernels
 from privrelease.disclosure.suppression.arrays import Classes, Nodes, Places, Sets, Waiting, kept_bits, pack
 from privrelease.disclosure.suppression.candidate_sets import candidate_sets
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.risk.thresholds import smallest_class_for
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.disclosure.risk.thresholds import Thresholds

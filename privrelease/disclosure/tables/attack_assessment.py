@@ -10,7 +10,6 @@ empty, whoever is in the group has that key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +23,7 @@ from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
 from privrelease.disclosure.tables.unions import unsafe_unions
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

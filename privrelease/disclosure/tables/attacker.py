@@ -9,13 +9,13 @@ of the largest figure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from privrelease.disclosure.tables.recoverable_cells import worked_out
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

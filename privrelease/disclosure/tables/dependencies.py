@@ -7,7 +7,6 @@ Of sensitive columns none is granted: that a group has one diagnosis is no map, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from privrelease.relational.filters import columns_of
 from privrelease.relational.tables import TableQuery
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

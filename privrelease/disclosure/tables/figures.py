@@ -7,7 +7,6 @@ printed ones where they are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from privrelease.disclosure.tables.attacker import Knowledge, count_bounds
 from privrelease.disclosure.tables.rules import Magnitude, primary_cells, upper_protection
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

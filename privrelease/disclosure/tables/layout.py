@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 __all__ = ["Layout", "Relation"]
 

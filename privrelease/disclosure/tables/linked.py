@@ -9,7 +9,7 @@ negative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from privrelease.disclosure.tables.protected_table import protected_table
 from privrelease.disclosure.tables.two_values import Side, both_sides, columns_of_two
 from privrelease.relational.filters import columns_of
 from privrelease.relational.tables import Contributions, Membership, TableCells, TableQuery
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.relational.tables import Membership
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ were printed: neither may be below the minimum count, and an empty one is what a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from privrelease.disclosure.tables.figures import SumFigure
 from privrelease.disclosure.tables.rules import Magnitude
 from privrelease.relational.filters import Comparison
 from privrelease.relational.tables import Membership, TableQuery
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

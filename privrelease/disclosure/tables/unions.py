@@ -14,13 +14,13 @@ That search has no limit, so that where it finds nothing there is nothing.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from privrelease.disclosure.tables.contributor_attack import parts_within
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ charge it has no single one, and is refused. In parallel: the sums of the ``part
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -22,6 +22,7 @@ from privrelease.dp.accountants.events import (
 )
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.accountants.events import Event

@@ -6,10 +6,10 @@ most ``parts`` of them (use :func:`parallel`, which doubles that number under re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.dp.sensitivity import Neighbours
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

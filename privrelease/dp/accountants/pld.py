@@ -32,7 +32,6 @@ w the width of a block: at most 10 / 2^14 in one draw.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from importlib import import_module
@@ -55,6 +54,7 @@ from privrelease.dp.accountants.pure import PureAccountant
 from privrelease.dp.bounds import float_up
 from privrelease.errors import InputError
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.accountants.events import Event

@@ -5,7 +5,7 @@ Sequential composition adds; in parallel, the sum of the ``parts`` largest (Dwor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -21,6 +21,7 @@ from privrelease.dp.accountants.events import (
 )
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.accountants.events import Event

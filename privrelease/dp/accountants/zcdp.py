@@ -7,7 +7,7 @@ An (epsilon, delta)-DP mechanism is, but for a failure of probability delta, eps
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -15,6 +15,7 @@ from privrelease.dp.accountants.events import Approximate, BoundedRange, Charged
 from privrelease.dp.accountants.protocol import Accountant
 from privrelease.dp.conversion import delta_of_rho, epsilon_of_rho
 from privrelease.units import Delta, Epsilon, Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.accountants.events import Event

@@ -25,7 +25,6 @@ Sampler
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
@@ -34,6 +33,7 @@ from privrelease.dp.bounds import rounded_up
 from privrelease.dp.mechanisms.additive import BATCH, SMALL, fit_int64
 from privrelease.dp.mechanisms.discrete_laplace import DiscreteLaplace
 from privrelease.dp.mechanisms.gaussian_sums import delta_of_one_number, tail_above
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,6 @@ Sampler
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
@@ -35,6 +34,7 @@ from privrelease.dp.bernoulli import (
 )
 from privrelease.dp.bounds import exp_bracket
 from privrelease.dp.mechanisms.additive import BATCH, SMALL, fit_int64, joined
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

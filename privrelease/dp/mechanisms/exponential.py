@@ -17,12 +17,12 @@ Sampler
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, bernoulli_exp_batch, geometric_batch, uniform_below
 from privrelease.dp.mechanisms.additive import SMALL
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

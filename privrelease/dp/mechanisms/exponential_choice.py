@@ -21,13 +21,13 @@ Sampler
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction  # noqa: TC003 -- the examples of the docstrings use it
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, geometric_batch, uniform_below, uniform_below_batch
 from privrelease.dp.mechanisms.additive import SMALL
 from privrelease.dp.mechanisms.exponential import ScoredChoice
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ No answer is as long as a table: records that are equal are one, and rows are as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -6,7 +6,6 @@ Apart from :mod:`privrelease.engine.protocol.base` because no executor needs the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from privrelease.engine.assignment_protocol import AssignmentEngine
@@ -15,6 +14,7 @@ from privrelease.engine.protocol.base import Engine
 from privrelease.engine.protocol.identifiers import ExpectationEngine, IdentifierEngine
 from privrelease.engine.protocol.release_pairs import AcrossEngine
 from privrelease.engine.protocol.source_comparison import BesideEngine
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

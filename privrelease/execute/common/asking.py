@@ -20,7 +20,7 @@ had seen: the next run reserves by itself. Two runs at one moment may both find 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.dp.envelope import marginal_name
@@ -30,6 +30,7 @@ from privrelease.ledger.entries import written
 from privrelease.relational.aggregates import BinKey
 from privrelease.relational.filter_forms import filter_form
 from privrelease.relational.filters import columns_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,7 @@ Serving again: :mod:`privrelease.execute.common.asking`.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,7 @@ from privrelease.dp.rules import refuse
 from privrelease.errors import InternalError
 from privrelease.execute.common.questions import answer_key, check_same, content_first, is_of
 from privrelease.relational.aggregates import BinKey
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

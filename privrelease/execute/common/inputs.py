@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from privrelease.errors import InputError
 from privrelease.release.digests import keyed_digest
 from privrelease.release.files import os_errors
 from privrelease.release.manifest import InputDigest
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from privrelease.errors import InputError
 from privrelease.findings import Finding, pluralise
 from privrelease.relational.schema import Role
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Engine, Staged

@@ -5,7 +5,6 @@ The figures are those that the run then shows, as long as the source stays the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.classes.class_sizes import ClassSizes, SizeHistogram
@@ -23,6 +22,7 @@ from privrelease.execute.microdata.households import link_findings
 from privrelease.execute.microdata.protection import protect
 from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

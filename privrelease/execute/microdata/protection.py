@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
@@ -16,6 +16,7 @@ from privrelease.execute.microdata.suppression import (
     suppression_problem,
     weight_column,
 )
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

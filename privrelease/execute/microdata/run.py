@@ -6,7 +6,7 @@ Parked data are not yet safe: the audit measures it again and decides. Nothing h
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import OutputColumn, OutputTable
@@ -28,6 +28,7 @@ from privrelease.release.manifest import (
     ManifestColumn,
     RowMapDigest,
 )
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,6 @@ and its interval is of that one, whichever of the two is printed.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -26,6 +25,7 @@ from privrelease.dp.queries import Count, CountPersons, Histogram, Mean, Private
 from privrelease.dp.selected_intervals import selected_interval
 from privrelease.plan.statistics.forecast import forecast_of
 from privrelease.plan.statistics.plan import CONFIDENCE
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ message, log or file.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
@@ -33,6 +33,7 @@ from privrelease.release.manifest import (
     StatisticsInternalManifest,
 )
 from privrelease.release.privacy import ApartClaim, LedgerAnchor, PrivacyClaim, QueryClaim
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ through the door that every release goes through, for several budgets and both l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import exp, sqrt
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -23,6 +23,7 @@ from privrelease.execute.statistics.figures import value_of
 from privrelease.plan.statistics.forecast import forecast_of
 from privrelease.plan.statistics.plan import StatisticPlan
 from privrelease.plan.statistics.simulated import CellSpread, ErrorBin, Simulated
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.noisy_bounds import noisy_bounds
@@ -38,6 +38,7 @@ from privrelease.release.privacy import (
 )
 from privrelease.synthesis.methods import method_named
 from privrelease.units import Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.tables.attack_assessment import weaknesses
@@ -14,6 +14,7 @@ from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.run import cells_to_suppress
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ file.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor
@@ -24,6 +24,7 @@ from privrelease.execute.tables.files import write_table
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import InternalTable, Manifest, ManifestColumn
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from privrelease.dp.budget import total
@@ -11,6 +11,7 @@ from privrelease.findings import pluralise
 from privrelease.plan.checks import check_words
 from privrelease.plan.statistics.forecast import forecast_of, mean_forecast_of
 from privrelease.plan.statistics.plan import cells_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from privrelease.dp.quantiles import rank_error
 from privrelease.dp.queries import Mean
 from privrelease.plan.statistics.plan import CONFIDENCE
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

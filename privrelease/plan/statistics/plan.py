@@ -6,12 +6,12 @@ only ask load none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.policy.kind_statistics import STATISTICS_COLUMNS
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from privrelease.findings import pluralise
@@ -10,6 +10,7 @@ from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 from privrelease.units import Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.synthetic.plan import SyntheticPlan

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from privrelease.plan.model import UnitPlan
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.budget import Budget

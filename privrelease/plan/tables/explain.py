@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from privrelease.plan.checks import check_words
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan

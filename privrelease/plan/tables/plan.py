@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -19,6 +19,7 @@ from privrelease.relational.filter_truth import cells_where
 from privrelease.relational.filters import columns_of, parse_filter
 from privrelease.relational.schema import ListFile, Role
 from privrelease.relational.tables import TableQuery
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

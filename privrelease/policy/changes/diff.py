@@ -7,7 +7,7 @@ it promises the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +24,7 @@ from privrelease.policy.output.dump import plain_values
 from privrelease.policy.release_kind import kind_of
 from privrelease.policy.text.messages import shown
 from privrelease.policy.text.nodes import walk
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ So a new key of the policy language is fixed in every environment until its mode
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os.path import normpath
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -16,6 +16,7 @@ from privrelease.policy.declared import Declared, declared
 from privrelease.policy.language.keys import ABSENT, KEEP
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.release_kind import kind_of, values_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ import hashlib
 import io
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from privrelease.policy.text.messages import CONTROL, TURNING
 from privrelease.policy.validation.paths import PathFault, silent
 from privrelease.relational.hierarchies import SmallAreas, Tree
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

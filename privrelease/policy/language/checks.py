@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,6 +12,7 @@ from privrelease.policy.language.expectations import Parameters
 from privrelease.policy.language.keys import FREE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.values import CHOICE, Identifier, Text
+from privrelease.value_classes import dataclass
 
 __all__ = ["CHECKS", "Check", "CheckKind"]
 

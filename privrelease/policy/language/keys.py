@@ -10,10 +10,10 @@ stricter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 from privrelease.policy.language.values import ColumnName
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

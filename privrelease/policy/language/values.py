@@ -8,7 +8,6 @@ Python code writes (``str``, ``int``, ``Decimal``); a ``float`` is refused every
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -16,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from privrelease.policy.text.messages import CONTROL, TURNING, no_choice, problem, shown
 from privrelease.policy.text.nodes import Plain
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from enum import StrEnum

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.release_kind import kind_of
 from privrelease.relational.schema import Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.policy.language.attacks import AttacksSpec

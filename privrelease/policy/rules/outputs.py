@@ -6,13 +6,13 @@ Next to the first output of a release are its manifest and its report (:func:`~p
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.policy.text.messages import shown
 from privrelease.policy.validation.paths import PathFault, companions
 from privrelease.relational.schema import SinkKind
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ release.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from privrelease.policy.release_kind import ReleaseKind, kind_of
 from privrelease.policy.text.nodes import place_of
 from privrelease.relational.schema import Role
 from privrelease.relational.treatments import AS_IS, CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,6 @@ promise with less noise. A unit is taken only after the total was computed for i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -24,6 +23,7 @@ from privrelease.dp.rules import GREATEST_EPSILON, LEAST_EPSILON, check_delta
 from privrelease.errors import PolicyError
 from privrelease.policy.statistics.query_errors import Fault
 from privrelease.units import Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.dp.composition import Accounting, Composed

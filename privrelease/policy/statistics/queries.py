@@ -5,7 +5,6 @@ Everything here comes from the policy. Nothing is looked up in the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -36,6 +35,7 @@ from privrelease.relational.filters import (
 )
 from privrelease.relational.schema import ColumnType, Role
 from privrelease.units import Delta, Epsilon
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

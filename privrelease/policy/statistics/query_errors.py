@@ -5,11 +5,11 @@ Filters of queries: parsed, and refused where they name what a column cannot hol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from privrelease.policy.rules.filter_values import declared_values, unknown_text
 from privrelease.relational.filters import FilterFault, parse_filter
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.policy.language.datasets import Dataset

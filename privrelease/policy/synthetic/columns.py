@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -15,6 +14,7 @@ from privrelease.policy.text.messages import shown
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, step_of, value_of
 from privrelease.relational.patterns import PatternFault, parse_pattern
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from privrelease.relational.filters import FilterFault, columns_of, parse_filter
 from privrelease.synthesis.method import Held
 from privrelease.synthesis.methods import method_named
 from privrelease.units import Delta, Epsilon, Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

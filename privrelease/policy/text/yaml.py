@@ -15,12 +15,13 @@ themselves and belong to texts in Arabic or Hebrew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.findings import Finding, Location, Severity
 from privrelease.policy.text.messages import TURNING, shown
 from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, Sequence_
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

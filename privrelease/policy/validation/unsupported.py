@@ -7,10 +7,10 @@ removes its line here and adds its model.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from privrelease.findings import Finding, Location
 from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, Sequence_
+from privrelease.value_classes import dataclass
 
 __all__ = ["UNAVAILABLE", "Feature", "without_unavailable"]
 

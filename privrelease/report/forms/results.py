@@ -6,7 +6,6 @@ Texts of data and policy for places where control characters would act or are no
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.checks.findings import finding_record
@@ -15,6 +14,7 @@ from privrelease.audit.threat_checks import THREAT_CHECKS
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import shown_beside
 from privrelease.texts.catalogue import english
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

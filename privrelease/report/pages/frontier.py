@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.pages.frontier_points import chart_of, is_beaten, limit_of, points_of
 from privrelease.report.pages.html import render
 from privrelease.report.view import numbers
 from privrelease.texts.catalogue import english
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.microdata.frontier import Frontier

@@ -5,7 +5,6 @@ One entry holds what a line needs and no more, so that thousands of audits fit i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import Shown, exact, shown, shown_beside
 from privrelease.report.view.standing import standing_status
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

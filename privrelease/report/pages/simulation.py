@@ -4,7 +4,6 @@ theory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from privrelease.report.charts.intervals import error_bars
 from privrelease.report.pages.html import render
 from privrelease.report.view import numbers
 from privrelease.texts.catalogue import english
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.charts.curves import WIDTH, curves, measured
 from privrelease.report.pages.html import render
 from privrelease.texts.catalogue import english
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from privrelease.report.sections.privacy import budget_texts
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import is_withheld
 from privrelease.report.view.page import Shown, exact, released_words, shown, shown_beside
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, CheckResult, WorstFigure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from privrelease.report.view.changes import change_rows
 from privrelease.report.view.edition import Edition, is_withheld
 from privrelease.report.view.page import Shown, exact, shown, shown_beside
 from privrelease.report.view.standing import standing_said
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, CheckResult, FindingRecord

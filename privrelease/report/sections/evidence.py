@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.sections.attacks import attack_name, bounded, signed
@@ -10,6 +9,7 @@ from privrelease.report.sections.sensitive import sensitive_body
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import exact, shown
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import ThreatResult

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.report.charts.bars import GroupedBars, HorizontalBars, horizontal_bars
@@ -12,6 +12,7 @@ from privrelease.report.sections.risk import class_chart
 from privrelease.report.sections.utility import loss_chart
 from privrelease.report.view import numbers
 from privrelease.report.view.page import exact
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

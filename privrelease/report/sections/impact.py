@@ -5,13 +5,13 @@ Levels of likelihood and severity are those of CNIL's PIA, and so is the map of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.sections.legal import facts
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.legal_words import LEVELS, article_6
 from privrelease.report.view.page import Absent
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,12 +5,12 @@ A field that the policy leaves out is shown as not stated: a gap is evidence too
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.legal_words import article_6, entry_words
 from privrelease.report.view.page import Fact
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from privrelease.report.charts.intervals import ErrorBars, Steps, error_bars, st
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Absent, Fact, exact
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.privacy import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from privrelease.report.sections.sensitive import (
 )
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Absent, Shown, coarser_columns, exact, shown, shown_beside
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,12 +4,12 @@ values are within the classes of the release. Recipients are shown the first alo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.report.view import numbers
 from privrelease.report.view.page import Shown, exact, shown
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, Figure, ThreatResult

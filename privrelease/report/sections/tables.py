@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.sections.earlier import EarlierBody, earlier_body
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Fact, Shown, shown
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.tables import IntervalFacts, TableFacts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.report.charts.bars import HorizontalBars, horizontal_bars
@@ -11,6 +11,7 @@ from privrelease.report.sections.utility_measures import figure_of, measures_bod
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Absent, Shown, exact, shown, shown_beside
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,6 @@ The internal edition shows exact figures, the recipient edition the rounded ones
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from privrelease.report.charts.intervals import ErrorBars, error_bars
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Shown, coarser_columns, exact, shown
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.report.view.edition import Edition
 from privrelease.report.view.page import Absent
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Status

@@ -5,7 +5,6 @@ Compute, then view, then render: nothing is computed here that ``audit.json`` do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from privrelease.relational.treatments import Family, family_of
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import for_edition, is_withheld
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,7 +22,6 @@ Model size
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import gcd
@@ -35,6 +34,7 @@ from privrelease.synthesis.marginals.domain import maximal
 from privrelease.synthesis.marginals.estimate import estimate
 from privrelease.synthesis.marginals.junction_tree import junction_tree
 from privrelease.synthesis.marginals.stopping import estimate_that_stops
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

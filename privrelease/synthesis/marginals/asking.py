@@ -6,7 +6,7 @@ turns each answer into a noisy marginal; it never holds a row, an exact count or
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from privrelease.dp.envelope import Score
 from privrelease.dp.sensitivity import of_group_counts
 from privrelease.synthesis.marginals.estimate import NoisyMarginal
 from privrelease.units import Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

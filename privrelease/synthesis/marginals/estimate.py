@@ -21,7 +21,6 @@ Stopping rule
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -29,6 +28,7 @@ import numpy as np
 from privrelease.synthesis.marginals.domain import maximal
 from privrelease.synthesis.marginals.junction_tree import joint_or_tree
 from privrelease.synthesis.marginals.model import GraphicalModel, calibrated, least
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,10 +7,10 @@ intersection property. Source: Koller and Friedman 2009, chapters 9 and 10.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from privrelease.synthesis.marginals.domain import maximal
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import pi, sqrt
@@ -15,6 +14,7 @@ from privrelease.synthesis.marginals.domain import Domain
 from privrelease.synthesis.marginals.junction_tree import CELL_BYTES
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.units import Rho
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

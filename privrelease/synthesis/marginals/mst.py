@@ -15,7 +15,7 @@ Score
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from privrelease.synthesis.marginals.draw import assigned
 from privrelease.synthesis.marginals.estimate import NoisyMarginal, estimate
 from privrelease.synthesis.marginals.model import Zero
 from privrelease.synthesis.marginals.stopping import estimate_that_stops
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

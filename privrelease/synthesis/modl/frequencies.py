@@ -7,12 +7,13 @@ last bit and a move pays or does not, without a tolerance.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache, cached_property
 from math import lgamma
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

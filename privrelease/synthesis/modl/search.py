@@ -7,7 +7,6 @@ disturbs the best solution by variable neighbourhood search). Merging the finest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from privrelease.synthesis.modl.grids import Grid, cost, null_cost
 from privrelease.synthesis.modl.merging import merge
 from privrelease.synthesis.modl.moves import improve
 from privrelease.synthesis.modl.state import State
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

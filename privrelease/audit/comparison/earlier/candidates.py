@@ -17,7 +17,7 @@ are counted than really remain, and where the pairs are too many, fewer are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,6 +31,7 @@ from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
 from privrelease.findings import pluralise
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ matter of the rows, which have threats of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from privrelease.disclosure.tables.attacker import Knowledge, Polytope
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.engine.protocol.release_pairs import PatternQuery
 from privrelease.relational.filters import columns_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

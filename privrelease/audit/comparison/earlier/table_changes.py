@@ -11,7 +11,7 @@ open, and for the sum of the parts that a total leaves open together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import combinations, product
 from math import ceil
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.tables.rules import group_is_safe
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ compared with missing equal to missing under either reading: that finds at most 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ from privrelease.disclosure.classes.person_matches import person_match_sizes
 from privrelease.disclosure.classes.persons import linkable_class_sizes, person_class_sizes
 from privrelease.disclosure.classes.subsets import SubsetReport, SubsetSizes, smallest_classes
 from privrelease.disclosure.classes.wildcard import compatible_sizes, match_sizes
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

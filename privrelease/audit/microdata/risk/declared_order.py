@@ -7,13 +7,13 @@ nothing by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.treatments import CellRelation
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

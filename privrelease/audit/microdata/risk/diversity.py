@@ -7,7 +7,6 @@ everywhere. A missing column of the threat equals another missing one, under eit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from privrelease.disclosure.classes.grouping import column_indices, group_rows, 
 from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
 from privrelease.disclosure.risk.sensitive import SensitiveCounts
 from privrelease.disclosure.risk.t_closeness import t_closeness
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,12 +5,12 @@ The figures are the measures of :mod:`privrelease.disclosure`; here they only ge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.document.model import ClassBucket, Figure, RiskFacts, Visibility
 from privrelease.disclosure.classes.class_sizes import ClassSizes, bucket_edges
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ found out (``AUDIT-LEVEL``) and measured all the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from privrelease.disclosure.classes.nested_labels import ladder_of_sets, spread
 from privrelease.engine.protocol.base import Recode
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.treatments import declaration_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

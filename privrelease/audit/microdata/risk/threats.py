@@ -6,7 +6,6 @@ records does not hold: nothing can be said of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.document.model import Figure, SubsetFacts, ThreatResult, ThresholdVerdict, Visibility
@@ -20,6 +19,7 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.risk.verdict import judge
 from privrelease.plan.model import ThreatPlan
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import RiskFacts

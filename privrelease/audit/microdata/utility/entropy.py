@@ -13,10 +13,11 @@ Both are divided by the loss of suppressing every known cell, Σ -log2(f(v) / n)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,6 @@ source lost none of them; of one that is released less often, nothing says which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from privrelease.audit.microdata.utility.entropy import EntropyLoss, bits
 from privrelease.audit.microdata.utility.granularity import Coarseness, coarseness
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.relational.treatments import CellRelation, declaration_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from privrelease.audit.microdata.utility.rounding import Change
 from privrelease.audit.microdata.utility.value_counts import column_counts
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,6 @@ Queries are drawn from SHA-256 of a text, in counter mode: the same text asks th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import fsum
@@ -19,6 +18,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,11 +7,11 @@ above a tenth is withheld.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.utility import Measured, Unit
+from privrelease.value_classes import dataclass
 
 __all__ = ["Change", "rounded", "step_of"]
 

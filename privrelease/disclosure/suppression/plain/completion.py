@@ -5,12 +5,13 @@ Rows of movable parts are told apart by numpy: only those whose key is that of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privrelease.disclosure.suppression.plain.keys import costs_under, fold, nodes_by_key
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

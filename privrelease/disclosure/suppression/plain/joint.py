@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from privrelease.disclosure.suppression.plain.keys import cell_cost
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.disclosure.suppression.arrays import Counts, Joint, Keys

@@ -7,7 +7,7 @@ Cells come as blocks of columns in one Arrow dictionary, so that a value that ma
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from privrelease.engine.duckdb.measuring.dictionaries import encoded
 from privrelease.engine.identifier_runs import hexadecimal, identifiers_of, runs_of
 from privrelease.engine.protocol.audit import SameCells
 from privrelease.engine.protocol.identifiers import FORMS, IdentifierMatches, OwnMatches
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

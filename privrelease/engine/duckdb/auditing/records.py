@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.attacks import CodedColumn, DistinctRecords, SharedPersons
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

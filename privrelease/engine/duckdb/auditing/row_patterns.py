@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -11,6 +10,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.conditions import condition
 from privrelease.engine.protocol.release_pairs import RowPattern
 from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,6 @@ Nothing of the data steers what is asked: the queries, their cells and their ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, prod
@@ -19,6 +18,7 @@ from privrelease.engine.duckdb.conditions import condition
 from privrelease.relational.aggregates import Aggregated, BinKey, ColumnKey
 from privrelease.relational.filters import columns_of
 from privrelease.relational.schema import ColumnType
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

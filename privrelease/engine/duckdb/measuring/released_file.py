@@ -6,7 +6,6 @@ source through the row map, whatever their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_cod
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.audit import ValuePairs, ValueRows
 from privrelease.engine.protocol.base import ColumnChange, RowMapFaults, SizeHistogram
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from privrelease.engine.duckdb.errors import refusal
 from privrelease.engine.duckdb.measuring.coding import coding_of, laid_out, packed, staged_rows
 from privrelease.engine.protocol.base import RowClasses
 from privrelease.findings import pluralise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.relational.schema import Column, ColumnFormat

@@ -5,12 +5,12 @@ place of a cell.
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb.errors import raise_all, source_refusal
 from privrelease.findings import Finding, Location, pluralise
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,6 +15,7 @@ from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.protocol.base import Staged
 from privrelease.findings import Finding, Location, Severity, pluralise
 from privrelease.relational.schema import Role
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

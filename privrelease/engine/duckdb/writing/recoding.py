@@ -7,7 +7,7 @@ for block by block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.duckdb.writing.representatives import representative
 from privrelease.findings import Finding, pluralise
 from privrelease.relational.recoding import Lookup, Prefix
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

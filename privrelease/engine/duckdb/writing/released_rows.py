@@ -8,7 +8,6 @@ them depends on neither threads nor memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from privrelease.engine.duckdb.writing.blocks import BLOCK_ROWS, in_source_order
 from privrelease.engine.duckdb.writing.pseudonyms import pseudonym
 from privrelease.engine.duckdb.writing.treated_rows import TreatedRows
 from privrelease.errors import InternalError
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from privrelease.engine.duckdb.writing.treated_rows import check_parts
 from privrelease.engine.protocol.base import WrittenOutput
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import SinkKind
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
