@@ -50,16 +50,19 @@ def test_every_form_of_a_diff_names_the_change(desk):
     assert desk("diff", *files, "--format", "github").out.startswith("::warning title=weaker,file=new.yaml,line=16")
 
 
-def test_a_pipeline_reads_paths_from_the_root_of_the_repository(desk):
+def test_a_pipeline_reads_paths_from_the_root_of_the_repository(desk, monkeypatch):
     """GitHub looks for the files of annotations and comments there, wherever the command runs."""
+    (desk.folder / ".git").mkdir()
+    (desk.folder / "policies").mkdir()
     files = two(desk)
-    (desk.folder.parent / ".git").mkdir()
-    seen = f"{desk.folder.name}/new.yaml"
-    assert desk("diff", *files, "--format", "github").out.startswith(f"::warning title=weaker,file={seen},line=16")
-    assert f"{seen}:16:53".replace("_", r"\_") in desk("diff", *files, "--format", "markdown").out
+    for name in files:
+        (desk.folder / name).rename(desk.folder / "policies" / name)
+    monkeypatch.chdir("policies")
+    assert desk("diff", *files, "--format", "github").out.startswith("::warning title=weaker,file=policies/new.yaml,line=16")
+    assert "policies/new.yaml:16:53" in desk("diff", *files, "--format", "markdown").out
     assert desk("diff", *files).out.startswith("new.yaml:16:53")
-    two(desk, new=POLICY.replace("kind: ReleasePolicy", "kind: ReleasePolicy\nwrong: 1"))
-    assert f"file={seen}" in desk("diff", *files, "--format", "github").out
+    (desk.folder / "policies" / "new.yaml").write_text(POLICY + "wrong: 1\n", encoding="utf-8")
+    assert "file=policies/new.yaml" in desk("diff", *files, "--format", "github").out
 
 
 def test_the_second_release_says_what_changed_since_the_first_and_diff_says_the_same(desk):
