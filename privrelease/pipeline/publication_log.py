@@ -78,9 +78,11 @@ def log_of(plan: Plan, store: ReleaseStore) -> PublicationLog | None:
 
 def _signer() -> SigningKey | None:
     """The key that signs lines, where one is configured; a variable that is set to nothing is not."""
+    if not os.environ.get(LOG_KEY):
+        return None
     from privrelease.release.signing import SigningKey
 
-    return SigningKey.from_environment(LOG_KEY, os.environ) if os.environ.get(LOG_KEY) else None
+    return SigningKey.from_environment(LOG_KEY, os.environ)
 
 
 def require_log(plan: Plan, store: ReleaseStore, kinds: Sequence[Kind[Any]] = KINDS) -> None:
