@@ -50,7 +50,7 @@ _Answer = TypeVar("_Answer", "NDArray[np.int64]", int, dict[tuple[str, ...], int
 __all__ = ["MOST_CELLS", "Counts", "Envelope", "Marginal", "Score", "marginal_name"]
 
 #: Most cells of one query of an envelope.
-MOST_CELLS: Final = 10_000_000
+MOST_CELLS: Final = 60_000_000
 #: Sigma squared is rounded up to a multiple of 1 over this, so that it is short enough for samples in batches.
 _FINE: Final = 1 << 12
 #: Epsilon of a choice is rounded down to a multiple of 1 over this.

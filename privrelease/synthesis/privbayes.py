@@ -18,7 +18,6 @@ from itertools import combinations
 from math import comb, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from privrelease.dp.envelope import MOST_CELLS
 from privrelease.dp.rules import refuse
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
 from privrelease.synthesis.noise import expected_error, share_of, variance
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from privrelease.synthesis.method import Held, Progress, Settings
 
 __all__ = ["MOST_ROWS", "PRIVBAYES", "Conditional", "NetworkModel", "most_parents", "useful_parents"]
+
+#: Most cells of a marginal.
+_MOST_CELLS: Final = 10_000_000
 
 #: Shares that choose the network and measure its marginals.
 _CHOOSING: Final = Fraction(3, 10)
@@ -153,9 +155,9 @@ def _shares(columns: int) -> tuple[Fraction, Fraction]:
 def _limit(settings: Settings, total: int, error: float) -> int:
     """Return the most cells of a marginal that is useful among so many rows."""
     if _given(settings, "degree") is not None:
-        return MOST_CELLS
+        return _MOST_CELLS
     theta = Fraction(str(settings["theta"]))
-    return max(1, min(MOST_CELLS, int(total / (float(theta) * error))))
+    return max(1, min(_MOST_CELLS, int(total / (float(theta) * error))))
 
 
 def _fit(envelope: Envelope, domain: CodedDomain, settings: Settings, progress: Progress) -> NetworkModel:

@@ -192,14 +192,14 @@ class SyntheticRelease(HistogramKeys, MarginalKeys, GridKeys, NetworkKeys, Froze
 @dataclass(frozen=True, slots=True)
 class MethodSpec:
     """The policy's part of a method. ``keys``: those that only it has; ``settings``: exact settings from a release, defaults filled in
-    (below ``after``: what changes no question). ``explicit``: it holds every cell of the joint. ``needs_delta``: it has no pure form.
+    (below ``after``: what changes no question). ``most_cells``: of a joint, where it holds every cell of it. ``needs_delta``: it has no pure form.
     """
 
     name: str
     keys: frozenset[str]
     settings: Callable[[SyntheticRelease], dict[str, object]]
     rules: tuple[Callable[[RuleContext, Sequence[tuple[int, Any]]], Iterator[Finding]], ...] = ()
-    explicit: bool = False
+    most_cells: int | None = None
     needs_delta: bool = False
 
 
@@ -209,10 +209,10 @@ def _histogram(release: SyntheticRelease) -> dict[str, object]:
 
 #: Every method of synthesis, as a policy knows it; a new one adds its line here, and its name at ``method``.
 METHODS: tuple[MethodSpec, ...] = (
-    MethodSpec("histogram", frozenset({"project"}), _histogram, explicit=True),
+    MethodSpec("histogram", frozenset({"project"}), _histogram, most_cells=10_000_000),
     MethodSpec("mst", MST_KEYS, mst_settings, needs_delta=True),
     MethodSpec("aim", AIM_KEYS, aim_settings, needs_delta=True),
-    MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), explicit=True),
+    MethodSpec("dpcocgen", frozenset({"split", "max_cells", "refine"}), grid_settings, (grid_rules,), most_cells=60_000_000),
     MethodSpec("privbayes", frozenset({"theta", "degree"}), network_settings, (network_rules,)),
 )
 

@@ -7,7 +7,6 @@ from math import floor, prod
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.dp.envelope import MOST_CELLS
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, value_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType
@@ -24,6 +23,8 @@ __all__ = ["MOST_RULE_CELLS", "ZeroFault", "check_rules", "coded_domain"]
 
 #: Most cells of the columns of one rule.
 MOST_RULE_CELLS: Final = 100_000
+#: Most cells of the columns of rules that are looked at together before any method does.
+_LOOKED_AT: Final = 10_000_000
 
 
 class ZeroFault(ValueError):  # noqa: N818  a fault of a text, as FilterFault is of a filter
@@ -58,7 +59,7 @@ def check_rules(columns: Sequence[CellsOf], impossible: Sequence[Filter]) -> Non
     coded_domain([_stand_ins(one, impossible) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
     domain = coded_domain([one.found(()) if isinstance(one, DiscoveredCells) else one for one in columns], impossible)
     for places in _related([set(zero.columns) for zero in domain.zeros]):
-        if prod(domain.sizes[place] for place in places) > MOST_CELLS:
+        if prod(domain.sizes[place] for place in places) > _LOOKED_AT:
             continue  # each method looks again, at what it holds
         possible = domain.possible(places)
         if possible is not None and not possible.any():

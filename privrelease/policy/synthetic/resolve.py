@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privrelease.dp.budget import Budget
-from privrelease.dp.envelope import MOST_CELLS
 from privrelease.dp.envelope_records import Reserved
 from privrelease.dp.queries import Setting
 from privrelease.dp.rules import check_delta, check_epsilon
@@ -110,9 +109,11 @@ def _whole(
     cells = 1
     for one in columns:
         cells *= one.size
-    if spec.explicit and cells > MOST_CELLS:
-        others = ", ".join(other.name for other in METHODS if not other.explicit)
-        message = f"the joint of {len(columns)} columns has {cells} cells, and method {spec.name} holds at most {MOST_CELLS}"
+    if spec.most_cells is not None and cells > spec.most_cells:
+        others = ", ".join(other.name for other in METHODS if other.most_cells is None or other.most_cells >= cells)
+        message = (
+            f"the joint of {len(columns)} columns has {cells} cells, and method {spec.name} holds at most {spec.most_cells}"
+        )
         fail("P717", message, "columns", hint=f"use coarser bins or fewer columns{f', or method {others}' if others else ''}")
     try:
         check_rules(columns, impossible)

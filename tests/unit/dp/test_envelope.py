@@ -503,7 +503,7 @@ def test_bad_questions_are_refused_before_anything_is_drawn_or_spent():
     rho = Rho(Fraction(1, 100))
     for call, error, match in (
         (lambda: envelope.measure(A, Rho(0)), PolicyError, "DP124"),
-        (lambda: envelope.measure(Marginal("big", (10_001, 1_000)), rho), PolicyError, "DP123"),
+        (lambda: envelope.measure(Marginal("big", (60_001, 1_000)), rho), PolicyError, "DP123"),
         (lambda: envelope.select([], [], rho), PolicyError, "DP125"),
         (lambda: envelope.select([A], scores([0.5, 1.0]), rho), TypeError, "integers"),
         (lambda: envelope.select([A], scores([0, 1], weight=0.5), rho), TypeError, "integers"),

@@ -413,6 +413,6 @@ def test_settings_of_a_method_are_exact(settings):
 
 
 def test_a_query_of_more_cells_than_can_be_measured_is_refused():
-    wide = ColumnKey("sex", tuple(map(str, range(4_000))), missing=True)
+    wide = ColumnKey("sex", tuple(map(str, range(8_000))), missing=True)
     with pytest.raises(PolicyError, match="DP123"):
         marginal("wide", Aggregate(ROWS, (wide, wide)))

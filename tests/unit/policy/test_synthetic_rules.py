@@ -203,6 +203,20 @@ BAD = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("method", "width", "cells"),
+    [("histogram", 20, 15_127_560), ("dpcocgen", 20, None), ("dpcocgen", 2, 133_878_906)],
+)
+def test_a_method_that_holds_the_joint_has_its_own_limit(folder: Folder, method: str, width: int, cells: int | None) -> None:
+    """By hand: 69 ages, 3,654 days, 3 sexes, and 20 bins of glucose by 20 (from 40 on) or 177 by 2 (400 has its own), each with missing."""
+    text = policy(
+        columns="[age, born, sex, glucose]", bins=f"{{glucose: {{width: {width}}}}}", discover=None, impossible=None, make=None
+    ).replace("method: histogram", f"method: {method}")
+    found = [one for one in folder.check(text) if "P717" in one]
+    assert bool(found) == (cells is not None)
+    assert cells is None or f"has {cells} cells, and method {method} holds at most" in found[0]
+
+
 @pytest.mark.parametrize(("changes", "code", "said", "key"), BAD, ids=lambda value: str(value)[:60])
 def test_bad_input_is_refused_where_it_stands(folder: Folder, changes, code, said, key) -> None:
     text = policy(**changes)
