@@ -12,6 +12,7 @@ from privrelease.audit.microdata.risk.threats import lost_where_missing
 from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l
 from privrelease.disclosure.risk.t_closeness import t_closeness
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.relational.treatments import CellRelation
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
@@ -26,14 +27,17 @@ _ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, Co
 
 
 def sensitive_values(evidence: Evidence, engine: MeasuringEngine) -> SensitiveFacts | None:
-    """Measure every sensitive column that is released as it is under every threat that does not know it.
+    """Measure every sensitive column that is released, as it is or written coarser, under every threat that does not know it.
 
-    None where there is nothing to measure, or where persons have several rows: these measures count rows.
+    Of a column that is written coarser the released values count: members of a class who share one share what it represents. Pseudonyms are left out. None where there is nothing to measure, or where persons have several rows: these measures count rows.
     """
     if evidence.main is None or evidence.person_after is not None:
         return None
     sensitive = [
-        column for column in evidence.plan.columns if column.role is Role.SENSITIVE and column.treatment.relation.own_values
+        column
+        for column in evidence.plan.columns
+        if column.role is Role.SENSITIVE
+        and (column.treatment.relation.own_values or column.treatment.relation is CellRelation.MAPPED)
     ]
     pairs = [
         (threat, column)
