@@ -87,7 +87,7 @@ def begin(folder: Path, more: str = "") -> None:
     (folder / "data").mkdir()
     write_registry(folder / "data" / "patients.parquet", 1000)
     text = (ROOT / "policies" / "diabetes.yaml").read_text(encoding="utf-8")
-    text = re.sub(r"^attacks:.*?(?=^checks:)", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^attacks:.*?(?=^[a-z]+:)", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^ +frontier:.*\n", "", text, flags=re.MULTILINE)
     text = text.replace("population: diabetes-patients", "population: patients").replace("limit: 0.05", "limit: 1")
     text = re.sub(r"max: 0\.\d+}", "max: 1}", text)

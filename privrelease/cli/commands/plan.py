@@ -195,7 +195,7 @@ def _tell(found: Forecast, console: Console) -> None:
             )
             for threat in found.threats
         ],
-        "risk before, by threat",
+        "risk before suppression, by threat",
         console,
     )
     for threat in found.threats:

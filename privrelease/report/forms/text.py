@@ -57,6 +57,9 @@ def _lines(audit: AuditResult, catalogue: Catalogue) -> Iterator[str]:
         yield _figure(rows, shown(utility.rows_dropped, catalogue).text, None, None, catalogue)
     released = released_words(audit, catalogue).lower()
     yield _figure(released, shown(audit.data.released_rows, catalogue).text, None, None, catalogue)
+    if audit.table is not None:
+        suppressed, cells = shown(audit.table.suppressed, catalogue).text, shown(audit.table.cells, catalogue).text
+        yield _figure(catalogue.plain("console.suppressed"), f"{suppressed} of {cells}", None, None, catalogue)
     if free := unlimited(audit, catalogue, isolated=False):
         yield _figure(catalogue.plain("console.unlimited"), free, None, None, catalogue)
     for check in audit.checks:

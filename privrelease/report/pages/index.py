@@ -49,6 +49,7 @@ class Entry:
     """One audit as the index shows it. ``link``: where its report is, as seen from the index; None where there is none."""
 
     audited_at: str
+    run: str
     policy: str
     version: str
     release: str
@@ -113,6 +114,7 @@ def entry_of(
     identity = kept.identity
     return Entry(
         audited_at=identity.audited_at,
+        run=identity.run or "",
         policy=identity.policy_id,
         version=identity.policy_version,
         release=identity.release,
@@ -138,7 +140,7 @@ def entry_of(
 
 def build_index(entries: Iterable[Entry], edition: Edition, catalogue: Catalogue, unreadable: int = 0) -> IndexPage:
     """Return the page of these entries, newest first."""
-    newest = sorted(entries, key=lambda one: (one.audited_at, one.policy, one.release), reverse=True)
+    newest = sorted(entries, key=lambda one: (one.audited_at, one.run, one.policy, one.release), reverse=True)
     summary: Sentence = ("index.none", {})
     if len(newest) == 1:
         summary = ("index.newest_one", {"date": newest[0].audited_at})

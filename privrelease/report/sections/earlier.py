@@ -31,11 +31,12 @@ class EarlierCheck:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRow:
-    """An earlier release: how it was looked at, and the figures (label, figure) of both together."""
+    """An earlier release: how it was looked at, and the figures (label, figure) of both together; ``without``: what is said where there are none."""
 
     release: str
     how: tuple[str, ...]
     figures: tuple[tuple[str, Shown], ...]
+    without: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +81,6 @@ def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
         what, _, threat = name.partition(".")
         label = texts.text(f"earlier.{what}", name=threat) if threat else texts.text(f"earlier.{what}")
         figures.append((label, shown(figure, texts)))
-    return EarlierRow(one.release, tuple(how), tuple(figures))
+    compared = one.looked in {"combined", "same_file"}
+    without = texts.text("earlier.nothing_found" if compared else "earlier.not_compared")
+    return EarlierRow(one.release, tuple(how), tuple(figures), without)
