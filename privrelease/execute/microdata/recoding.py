@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Engine, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.recoding import Recoding
+    from privrelease.relational.schema import Column
 
 __all__ = ["MAKERS", "SHORTEST_KEY", "Makers", "pseudonym_keys", "recoded"]
 
@@ -81,11 +82,14 @@ def _recode(plan: MicrodataPlan, column: ReleasedColumn, makers: Makers) -> Reco
     # the domain is that of the source: what is released has values of its own
     released = replace(plan.source.column(column.name), type=column.type, domain=None)
     drawn = None if recoding is None else recoding(declared)
-    return Recode(released, partial(_values, make, declared, column.name), drawn)
+    return Recode(released, partial(_values, make, declared, released), drawn)
 
 
-def _values(make: Callable[[Any, Any], Any], declared: object, name: str, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return what is released for values. Raises InputError D257 where one of them is a text that other values would be written as."""
+def _values(make: Callable[[Any, Any], Any], declared: object, column: Column, values: Any) -> Any:  # noqa: ANN401  Arrow has no types
+    """Return what is released for values. Raises InputError D257 where one of them is a text that other values would be written as, or would be
+    written as a mark of missing or suppressed values.
+    """
+    name = column.name
     from privrelease.relational.hierarchies import Generalised, Prefixes
 
     if isinstance(declared, Generalised) and isinstance(declared.form, Prefixes) and declared.form.then is not None:
@@ -97,7 +101,26 @@ def _values(make: Callable[[Any, Any], Any], declared: object, name: str, values
             hint = "give the labels of `then` names that no value or prefix has"
             finding = Finding("D257", message, hint=hint, subject=name)
             raise InputError(finding.code, message, hint=hint, findings=(finding,))
-    return make(declared, values)
+    made = make(declared, values)
+    _no_mark(column, made)
+    return made
+
+
+def _no_mark(column: Column, made: Any) -> None:  # noqa: ANN401  Arrow has no types
+    """Refuse (D257) a label that readers of the file take for a missing or suppressed value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    marks = {*column.format.missing, *(() if column.format.suppression_mark is None else (column.format.suppression_mark,))} - {
+        ""
+    }
+    if not marks or not pa.types.is_string(made.type):
+        return
+    if pc.is_in(made, value_set=pa.array(sorted(marks), pa.string())).true_count:
+        message = f"column {column.name}: a label that is written is a declared mark of missing or suppressed values"
+        hint = "write other marks (`missing`, `suppression_mark`), or other intervals or lengths"
+        finding = Finding("D257", message, hint=hint, subject=column.name)
+        raise InputError(finding.code, message, hint=hint, findings=(finding,))
 
 
 #: Bytes that a pseudonym key has at least.

@@ -46,3 +46,18 @@ def test_a_class_that_shares_one_released_value_is_told(desk, step, distance):
         "ill": (0, 3),
     }
     assert told["pay"]["distance"] == distance
+
+
+@pytest.mark.parametrize(
+    ("mark", "step"),
+    [("[20, 30)", "{generalise: age}"), ("30+", "{code: age, top: 30}")],
+)
+def test_a_label_that_readers_take_for_a_missing_value_is_refused(desk, mark, step):
+    text = POLICY.replace("STEP", step).replace("domain: [18, 99]}", "domain: [18, 99], hierarchy: {widths: [10]}}")
+    desk.data("id,age,pay,ill\n" + "".join(f"p{n},{20 + n // 6},{2000 + n},x\n" for n in range(72)))
+    desk.policy(text)
+    assert desk.run().code == 0
+    desk.policy(text.replace("source: data.csv", f'source: data.csv\n    format: {{missing: ["", "{mark}"]}}'))
+    said = desk.run()
+    assert (said.code, "D257" in said.err) == (3, True)
+    assert mark not in said.out + said.err

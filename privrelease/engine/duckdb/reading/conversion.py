@@ -64,7 +64,7 @@ def conversion_of(
         if form.suppression_mark is not None and (number := _number(form.suppression_mark)) is not None:
             mark = exp.EQ(this=double, expression=number)
             marks.append(number)
-        cell = sql.when((exp.In(this=double, expressions=marks), exp.null()), otherwise=cell) if marks else cell
+        cell = sql.when((sql.one_in_place(double, marks), exp.null()), otherwise=cell) if marks else cell
     no_number = None
     if bare in _FLOATS:
         no_number = exp.not_(sql.call("isfinite", cell.copy()))

@@ -67,10 +67,10 @@ def _unmarked(cell: exp.Expr, type_: ColumnType, marks: Sequence[str]) -> exp.Ex
         return cell
     match type_:
         case ColumnType.STRING | ColumnType.CATEGORY | ColumnType.INTEGER:
-            marked: exp.Expr = sql.one_of(sql.cast(cell.copy(), "VARCHAR"), marks)
+            marked: exp.Expr = sql.one_in_place(sql.cast(cell.copy(), "VARCHAR"), [*map(sql.text, marks)])
         case ColumnType.NUMBER:
             numbers = [sql.try_cast(sql.text(mark), "DOUBLE") for mark in marks]
-            marked = exp.In(this=sql.cast(cell.copy(), "DOUBLE"), expressions=numbers)
+            marked = sql.one_in_place(sql.cast(cell.copy(), "DOUBLE"), numbers)
         case _:
             return cell
     return sql.when((marked, exp.null()), otherwise=cell)

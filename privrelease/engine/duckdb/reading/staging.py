@@ -380,10 +380,18 @@ def _raise(
 
 
 def _without(connection: Connection, staged: StagedTable, drops: list[exp.Expr]) -> tuple[StagedTable, int]:
-    """Leave out the rows that meet one of the conditions (unknown counts as inside)."""
+    """Leave out the rows that meet one of the conditions (unknown counts as inside).
+
+    The conditions are asked beforehand, and put in the order of the rows: of a list DuckDB makes a join, after which rows have lost it.
+    """
     keep = exp.Not(this=sql.call("coalesce", exp.or_(*drops), exp.false()))
-    name = connection.fresh("s")
-    connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(staged.table)).where(keep)))
+    name, kept = connection.fresh("s"), connection.fresh("kept")
+    asked = exp.select(sql.aliased(keep, "k")).from_(sql.table(staged.table)).order_by(sql.column("rowid"))
+    connection.run(sql.create_table(kept, asked))
+    columns = [sql.column(f"c{place}", staged.table) for place in range(len(staged.columns))]
+    rows = sql.positional(exp.select(*columns).from_(sql.table(staged.table)), sql.table(kept)).where(sql.column("k", kept))
+    connection.run(sql.create_table(name, rows))
+    connection.drop("TABLE", kept)
     connection.drop("TABLE", staged.table)
     (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
     return StagedTable(name, staged.columns, staged.coded, staged.few, int(rows)), staged.n_rows - int(rows)

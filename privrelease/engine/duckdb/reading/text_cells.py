@@ -50,11 +50,15 @@ def from_text(column: Column, cell: Expr, present: str, *, empty_is_null: bool, 
     no_number = None
     if column.type is ColumnType.NUMBER:
         unsaid = [word for word in _NOT_A_NUMBER if word not in gone]
-        no_number = sql.one_of(base.copy(), unsaid) if unsaid else None
+        no_number = sql.one_in_place(base.copy(), [*map(sql.text, unsaid)]) if unsaid else None
         gone += _NOT_A_NUMBER
     if not form.normalise and not form.aliases and empty_is_null:
         gone = [text for text in gone if text or base is not cell]
-    here = sql.when((sql.one_of(base.copy(), dict.fromkeys(gone)), exp.null()), otherwise=base.copy()) if gone else base
+    here = (
+        sql.when((sql.one_in_place(base.copy(), [*map(sql.text, dict.fromkeys(gone))]), exp.null()), otherwise=base.copy())
+        if gone
+        else base
+    )
     found = sql.column(present)
     if column.type in (ColumnType.STRING, ColumnType.CATEGORY):
         return Conversion(here, found, (), mark, text=True)

@@ -194,7 +194,10 @@ def _by_representative(
         connection.register(apart, pa.table({"v": pa.array(sorted(recoding.apart), pa.string())}))
     drawn = connection.fresh("drawn")
     one = sql.aliased(representative(recoding, staged.columns[ordinal], cell, apart), "v")
-    connection.run(sql.create_table(drawn, exp.select(one).from_(_rows(staged))))
+    rows = exp.select(one).from_(_rows(staged))
+    # what is asked of a table is asked by a join, after which rows have lost their order
+    rows = rows if apart is None else rows.order_by(sql.column("rowid", "s"))
+    connection.run(sql.create_table(drawn, rows))
     if apart is not None:
         connection.unregister(apart)
     (many,) = connection.row(exp.select(exp.ApproxDistinct(this=sql.column("v"))).from_(sql.table(drawn)))
