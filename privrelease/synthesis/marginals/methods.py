@@ -7,7 +7,6 @@ from itertools import combinations
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.dp.envelope import MOST_CELLS
 from privrelease.dp.rules import refuse
 from privrelease.dp.sensitivity import of_group_counts
 from privrelease.synthesis.marginals.domain import Domain
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
     from privrelease.synthesis.method import Held, Progress, Settings
 
 __all__ = ["AIM", "MST", "MarginalModel"]
+
+#: Most cells of a marginal that is held whole.
+_MOST_CELLS: Final = 10_000_000
 
 #: The noise of a measurement has at most this standard deviation, in rows of one person.
 _MOST_NOISE: Final = 10**6
@@ -250,10 +252,10 @@ def _check_columns(domain: Domain, limit: int) -> None:
 
 def _check_table(domain: Domain, clique: Clique, limit: int) -> None:
     cells = domain.cells(clique)
-    most = min(limit, MOST_CELLS)
+    most = min(limit, _MOST_CELLS)
     if cells > most:
         message = f"the marginal of {' and '.join(clique)} has {cells} cells, and at most {most} are held"
-        hint = "use coarser bins or fewer columns" + ("" if cells > MOST_CELLS else ", or a larger `model_size`")
+        hint = "use coarser bins or fewer columns" + ("" if cells > _MOST_CELLS else ", or a larger `model_size`")
         refuse("DP138", message, hint=hint)
 
 
