@@ -83,7 +83,7 @@ def assigned(table: Table, group: NDArray[np.int64], randomness: Randomness) -> 
     present, sizes = np.unique(group, return_counts=True)
     width = table.shape[1]
     step = max(1, _BLOCK // width)
-    found = []
+    found = [np.zeros(0, np.int64)]
     for start in range(0, len(present), step):
         some, own = present[start : start + step], sizes[start : start + step]
         counts = rounded(table[some] * own[:, np.newaxis], uniforms(len(some), randomness))

@@ -7,7 +7,7 @@ import pytest
 
 from privrelease.dp.randomness import SystemRandomness, TestRandomness
 from privrelease.synthesis.marginals.domain import Domain
-from privrelease.synthesis.marginals.draw import draw, rounded
+from privrelease.synthesis.marginals.draw import assigned, draw, rounded
 from privrelease.synthesis.marginals.junction_tree import JunctionTree, junction_tree
 from privrelease.synthesis.marginals.model import Zero, calibrated
 
@@ -41,6 +41,11 @@ def test_each_group_has_less_than_one_row_more_or_less_than_expected(rows, seed)
         assert np.abs(counted(codes, domain, clique) - expected).max(initial=0) < 1
     root = tree.cliques[0]
     assert np.abs(counted(codes, domain, root[:1]) - rows * beliefs.marginal(root[:1])).max() < 1
+
+
+def test_no_records_are_assigned_no_cells():
+    """A noisy number of rows can be 0 where values were counted as one."""
+    assert assigned(np.full((1, 3), 1 / 3), np.zeros(0, np.int64), SystemRandomness()).shape == (0,)
 
 
 def test_marginals_of_an_explicit_joint_agree_to_one_row_in_all_its_first_columns():

@@ -44,6 +44,13 @@ def test_a_third_of_rho_goes_to_each_step_and_all_of_it_is_spent():
     assert fit.model.total == pytest.approx(joint().sum(), rel=0.02)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_fit_ends_where_two_points_agree_to_the_last_digit(seed):
+    """Parts of a split measurement are fitted far below their noise, where a step no longer moves a float64."""
+    fit, _ = mst(door(DOMAIN, joint(), "3/10", seed=seed), cells=1000)
+    assert fit.model.total == pytest.approx(joint().sum(), rel=0.02)
+
+
 def test_scores_are_whole_distances_to_the_product_of_the_columns():
     at = door(DOMAIN, joint(), "1000000", kind=Recording)
     mst(at, cells=1000)
