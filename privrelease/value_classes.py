@@ -1,4 +1,4 @@
-"""Frozen dataclasses that are made faster: the same classes as those of the standard library, in a fourth of the time.
+"""Frozen dataclasses that are made faster: the same classes as those of the standard library, in two fifths of the time.
 
 Every command makes hundreds of classes of values before it does anything, and :func:`dataclasses.dataclass` compiles five methods of each. Here ``__init__``
 alone is compiled; the others are shared by all classes and know the fields. What is not a plain ``frozen=True, slots=True``, or inherits fields,

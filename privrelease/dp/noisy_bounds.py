@@ -11,9 +11,11 @@ the noise of any other marginal. The threshold, the choice and the second set of
 
 from __future__ import annotations
 
-from math import ceil, exp, log, sqrt
+from fractions import Fraction
+from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Final
 
+from privrelease.dp.count_noise import share_of, variance
 from privrelease.dp.envelope import Marginal, marginal_name
 from privrelease.dp.sensitivity import of_group_counts
 from privrelease.units import Epsilon
@@ -87,21 +89,6 @@ def least_count(setting: Setting, loss: Rho | Epsilon, bins: int) -> int:
     return ceil(sqrt(float(counted.l2_squared / (2 * loss.value)) * 2 * odds))
 
 
-def variance(setting: Setting, loss: Rho | Epsilon) -> float:
-    """Return the variance of the noise of a count: 2 a / (1 - a)^2 with a = exp(-epsilon / L1), or L2^2 / (2 rho).
-
-    >>> from privrelease.dp.sensitivity import Contribution
-    >>> from privrelease.dp.queries import Setting
-    >>> round(variance(Setting(Contribution(1)), Epsilon(1)), 4)
-    1.8413
-    """
-    counted = of_group_counts(setting.contribution, setting.neighbours)
-    if isinstance(loss, Epsilon):
-        a = exp(-float(loss.value / counted.l1))
-        return 2 * a / (1 - a) ** 2
-    return float(counted.l2_squared / (2 * loss.value))
-
-
 def noisy_bounds(
     envelope: Envelope,
     column: str,
@@ -114,7 +101,7 @@ def noisy_bounds(
     ``outer``: steps that are public, beyond which values count as the nearest. ``ask``: declares the edges of the bins of a query before it is asked.
     Where no count of the first histogram reaches the threshold, the bin with the largest is taken, the first of several: there are bounds in any case.
     """
-    half = type(loss)(loss.value / 2)
+    half = share_of(loss, Fraction(1, 2))
     coarse, fine = bounds_queries(column)
 
     def counted(query: str, edges: Sequence[int]) -> NDArray[np.int64]:

@@ -75,17 +75,23 @@ class ListedCells:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveredCells:
-    """Cells for at most ``at_most`` values that are bought from the data; all others count as missing."""
+class _Discovered:
+    """A column with cells that are bought from the data."""
 
     column: str
     type: ColumnType
-    at_most: int
 
     @property
     def key(self) -> ColumnKey:
-        """The cells as an engine is asked for them, before their values are known."""
+        """The cells as an engine is asked for them, before they are known."""
         return ColumnKey(self.column, None, missing=True, strays=True, discovered=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredCells(_Discovered):
+    """Cells for at most ``at_most`` values that are bought from the data; all others count as missing."""
+
+    at_most: int
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -107,22 +113,15 @@ _FARTHEST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveredRange:
+class DiscoveredRange(_Discovered):
     """At most ``at_most`` bins of one width between bounds that are bought from the data.
 
     >>> DiscoveredRange("age", ColumnType.INTEGER, Fraction(1), 3).found(10, 20).labels
     ('10 to 13', '14 to 17', '18 to 20', 'missing')
     """
 
-    column: str
-    type: ColumnType
     grid: Fraction
     at_most: int
-
-    @property
-    def key(self) -> ColumnKey:
-        """The cells as an engine is asked for them, before their bounds are known."""
-        return ColumnKey(self.column, None, missing=True, strays=True, discovered=True)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -24,9 +24,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from privrelease.dp.count_noise import expected_error, share_of, variance
 from privrelease.dp.rules import refuse
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
-from privrelease.synthesis.noise import expected_error, share_of, variance
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:

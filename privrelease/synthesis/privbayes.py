@@ -18,9 +18,9 @@ from itertools import combinations
 from math import comb, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from privrelease.dp.count_noise import expected_error, share_of, variance
 from privrelease.dp.rules import refuse
 from privrelease.synthesis.method import FactTable, MethodForecast, ModelFacts, Step, SynthesisMethod
-from privrelease.synthesis.noise import expected_error, share_of, variance
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:

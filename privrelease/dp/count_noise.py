@@ -1,4 +1,4 @@
-"""The noise of counts as a method plans with it: public figures, from what one person can change and what a measurement may cost."""
+"""Noise of counts by group: public figures that follow from what one person can change and what a measurement may cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["expected_error", "share_of", "variance"]
 
 
 def share_of(loss: Rho | Epsilon, share: Fraction) -> Rho | Epsilon:
-    """Return a share of what a method holds.
+    """Return a share of a loss.
 
     >>> from fractions import Fraction
     >>> share_of(Epsilon(1), Fraction(1, 4))
@@ -28,9 +28,10 @@ def share_of(loss: Rho | Epsilon, share: Fraction) -> Rho | Epsilon:
 
 
 def variance(setting: Setting, loss: Rho | Epsilon) -> float:
-    """Return the variance of the noise of one count of rows by cell, in rows squared.
+    """Return the variance of the noise of one count of rows by group, in rows squared.
 
-    Discrete Laplace noise of scale b = L1/epsilon: 2 a / (1 - a)^2 with a = exp(-1/b). Discrete Gaussian noise: at most L2^2 / (2 rho).
+    Discrete Laplace noise of scale b = L1/epsilon: 2 a / (1 - a)^2 with a = exp(-1/b). Discrete Gaussian noise: at most L2^2 / (2 rho)
+    (Canonne, Kamath, Steinke 2020).
 
     >>> from privrelease.dp.queries import Setting
     >>> from privrelease.dp.sensitivity import Contribution
@@ -41,7 +42,7 @@ def variance(setting: Setting, loss: Rho | Epsilon) -> float:
     if isinstance(loss, Epsilon):
         a = exp(-float(loss.value / counted.l1))
         return 2 * a / (1 - a) ** 2
-    return counted.l2_squared / (2 * float(loss.value))
+    return float(counted.l2_squared / (2 * loss.value))
 
 
 def expected_error(setting: Setting, loss: Rho | Epsilon) -> float:
