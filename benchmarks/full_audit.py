@@ -18,7 +18,7 @@ ROUNDS = 7
 CLI = (sys.executable, "-m", "privrelease.cli.main")
 START = (
     "from privrelease.lean_imports import arrow_alone; arrow_alone();"
-    "import privrelease.cli.main, privrelease.cli.commands.audit, privrelease.pipeline.previous_releases, privrelease.policy.loader, privrelease.plan.build,"
+    "import privrelease.cli.main, privrelease.cli.commands.audit, privrelease.pipeline.previous.published, privrelease.pipeline.previous.named, privrelease.policy.loader, privrelease.plan.build,"
     "privrelease.execute.common.scope, privrelease.release.store, privrelease.audit.microdata.audit, privrelease.engine.duckdb,"
     "privrelease.disclosure.classes.tries, privrelease.report.forms.text, pyarrow.compute, pyarrow.parquet"
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind
-from privrelease.pipeline.previous_releases import inputs_of, of_same_persons
+from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons
 from privrelease.pipeline.publication_log import lines_of_same_persons
 
 if TYPE_CHECKING:

@@ -57,7 +57,8 @@ def audited_microdata(
     """Run a release of microdata in ``folder`` and audit what was parked, on an engine of its own that may write nothing."""
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.microdata.run import run_microdata
-    from privrelease.pipeline.previous_releases import published_before, readable_too
+    from privrelease.pipeline.previous.published import published_before
+    from privrelease.pipeline.previous.run_folders import readable_too
     from privrelease.pipeline.steps import makers_of, steps_of, verifiers_of
 
     settings = world.settings
@@ -128,7 +129,8 @@ def audit_files(release: MicrodataPlan, plan: Plan, asked: AuditedFiles, world: 
     """Audit files as a release of microdata."""
     from privrelease.audit.microdata.audit import audit_microdata
     from privrelease.execute.common.scope import engine_settings
-    from privrelease.pipeline.previous_releases import named_releases, readable_too
+    from privrelease.pipeline.previous.named import named_releases
+    from privrelease.pipeline.previous.run_folders import readable_too
     from privrelease.pipeline.settings import versions
     from privrelease.pipeline.steps import steps_of, verifiers_of
     from privrelease.release.store import now

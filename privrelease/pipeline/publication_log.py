@@ -337,7 +337,7 @@ def _maker(
     """Read what a line says of a run, once."""
     import json
 
-    from privrelease.pipeline.previous_releases import inputs_of
+    from privrelease.pipeline.previous.run_folders import inputs_of
 
     manifest = run.manifest()
     data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]

@@ -255,7 +255,7 @@ def publish(found: Publishable) -> Published:
 
     Raises ValueError where it is not ready, UnseenReleaseError (R167) where another release that its audit did not look at was published; the run stays parked.
     """
-    from privrelease.pipeline.previous_releases import require_audited_together
+    from privrelease.pipeline.previous.published import require_audited_together
 
     if not found.ready:
         message = "a run that is changed, not approved or not reviewed is not published"

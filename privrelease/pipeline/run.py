@@ -253,7 +253,7 @@ def _settled(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditRe
 
 def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: AuditResult) -> tuple[RunFolder, ReleaseResult]:
     """Publish, or move to quarantine where another release that the audit did not look at was published meanwhile."""
-    from privrelease.pipeline.previous_releases import require_audited_together
+    from privrelease.pipeline.previous.published import require_audited_together
 
     guard = partial(require_audited_together, work.store, release, work.plan, folder, audit, work.world.kinds)
     try:

@@ -35,7 +35,7 @@ def audited_statistics(
     from privrelease.execute.common.questions import lost_reservations
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.statistics.run import run_statistics
-    from privrelease.pipeline.previous_releases import published_before
+    from privrelease.pipeline.previous.published import published_before
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
@@ -104,7 +104,7 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
     from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.audit import origin_of_files, sinks_of
-    from privrelease.pipeline.previous_releases import named_releases
+    from privrelease.pipeline.previous.named import named_releases
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 

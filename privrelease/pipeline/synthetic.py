@@ -35,7 +35,7 @@ def audited_synthetic(
     from privrelease.execute.common.questions import lost_reservations
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.synthetic.run import holdout_key, run_synthetic
-    from privrelease.pipeline.previous_releases import published_before
+    from privrelease.pipeline.previous.published import published_before
     from privrelease.pipeline.settings import versions
     from privrelease.release.digests import digest_key
     from privrelease.release.store import now
@@ -100,7 +100,7 @@ def audit_files(release: SyntheticPlan, plan: Plan, asked: AuditedFiles, world: 
     from privrelease.audit.synthetic.evidence import SyntheticTarget
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.audit import origin_of_files, sinks_of
-    from privrelease.pipeline.previous_releases import named_releases
+    from privrelease.pipeline.previous.named import named_releases
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 

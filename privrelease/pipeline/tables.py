@@ -29,7 +29,8 @@ def audited_table(
     from privrelease.audit.tables.audit import TableTarget, audit_table
     from privrelease.execute.common.scope import engine_settings
     from privrelease.execute.tables.run import run_table
-    from privrelease.pipeline.previous_releases import published_before, readable_too
+    from privrelease.pipeline.previous.published import published_before
+    from privrelease.pipeline.previous.run_folders import readable_too
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 
@@ -69,7 +70,8 @@ def audit_files(release: TablePlan, plan: Plan, asked: AuditedFiles, world: Worl
     from privrelease.audit.tables.audit import TableTarget, audit_table
     from privrelease.execute.common.scope import engine_settings
     from privrelease.pipeline.audit import origin_of_files, sinks_of
-    from privrelease.pipeline.previous_releases import named_releases, readable_too
+    from privrelease.pipeline.previous.named import named_releases
+    from privrelease.pipeline.previous.run_folders import readable_too
     from privrelease.pipeline.settings import versions
     from privrelease.release.store import now
 

@@ -37,7 +37,8 @@ from privrelease.pipeline import kinds as pipeline_kinds
 from privrelease.pipeline.audit import origin_of_files, sinks_of
 from privrelease.pipeline.kinds import KINDS, Kind
 from privrelease.pipeline.ledger import spending_datasets
-from privrelease.pipeline.previous_releases import named_releases, published_before
+from privrelease.pipeline.previous.named import named_releases
+from privrelease.pipeline.previous.published import published_before
 from privrelease.pipeline.publishing import publish, publishable, withdraw
 from privrelease.pipeline.settings import Settings, versions
 from privrelease.plan.build import release_sinks, release_source

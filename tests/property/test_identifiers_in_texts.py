@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privrelease.engine.duckdb.engine import DuckDBEngine
-from privrelease.engine.identifier_runs import LONGEST, MOST_PARTS, identifiers_of, runs_of
+from privrelease.engine.identifier_forms import MOST_PARTS, identifiers_of
+from privrelease.engine.identifier_runs import LONGEST, runs_of
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 

@@ -58,7 +58,7 @@ def levels(loaded: LoadedPolicy, dataset: str | None, column: str) -> tuple[Hier
 
     Raises UsageError C134.
     """
-    from privrelease.policy.hierarchies.forms import label_counts, level_names
+    from privrelease.policy.hierarchies.levels import label_counts, level_names
 
     _, spec, form = _form(loaded, dataset, column)
     named = ("as it is", *level_names(form))
@@ -88,7 +88,7 @@ def _measured(engine: Engine, staged: Staged, form: Form) -> Iterator[HierarchyL
 
     from privrelease.disclosure.hierarchies.labels import generalised, recoding_of
     from privrelease.engine.protocol.base import Recode
-    from privrelease.policy.hierarchies.forms import level_names
+    from privrelease.policy.hierarchies.levels import level_names
     from privrelease.relational.hierarchies import Generalised
     from privrelease.relational.schema import ColumnType
 

@@ -49,7 +49,7 @@ def _changed(old: LoadedPolicy, new: LoadedPolicy, in_one_place: bool) -> Iterat
 
 def _named(loaded: LoadedPolicy) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the files of hierarchies as the policy writes them, by their place in it."""
-    from privrelease.policy.hierarchies.forms import files_by_key
+    from privrelease.policy.hierarchies.levels import files_by_key
 
     for dataset, found in loaded.policy.datasets.items():
         for column, spec in found.columns.items():

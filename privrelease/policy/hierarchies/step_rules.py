@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.findings import Finding, Location
-from privrelease.policy.hierarchies.forms import inexact, level_names, level_number, resolve, step_of, written_names
+from privrelease.policy.hierarchies.forms import inexact, resolve, step_of
+from privrelease.policy.hierarchies.levels import level_names, level_number, written_names
 from privrelease.policy.text.messages import shown
 from privrelease.relational.hierarchies import Dates, Intervals
 from privrelease.relational.schema import ColumnType

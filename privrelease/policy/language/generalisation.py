@@ -89,7 +89,8 @@ class GeneraliseStep(Step):
 
     def planned(self, column: str, spec: ColumnSpec, roots: Roots) -> Treatment:
         """Return the map by the column's hierarchy."""
-        from privrelease.policy.hierarchies.forms import level_name, level_number, resolve
+        from privrelease.policy.hierarchies.forms import resolve
+        from privrelease.policy.hierarchies.levels import level_name, level_number
 
         del column
         form, faults = resolve(spec, roots)
@@ -100,7 +101,7 @@ class GeneraliseStep(Step):
 
     def files(self, column: str, spec: ColumnSpec) -> tuple[str, ...]:
         """Return the files of the column's hierarchy."""
-        from privrelease.policy.hierarchies.forms import written_files
+        from privrelease.policy.hierarchies.levels import written_files
 
         del column
         return written_files(spec)

@@ -147,7 +147,7 @@ def test_where_no_recipient_holds_the_first_both_are_published(office):
 
 
 def test_older_releases_than_an_audit_looks_at_refuse_nothing(office, monkeypatch):
-    monkeypatch.setattr("privrelease.pipeline.previous_releases.MOST_EARLIER", 2)
+    monkeypatch.setattr("privrelease.pipeline.previous.published.MOST_EARLIER", 2)
     text = DATA
     for more in range(4):
         text += "".join(f"q{more}{n},area{more},baker,{1000 * (more + 1) + n}\n" for n in range(4))

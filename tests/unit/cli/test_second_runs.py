@@ -158,7 +158,7 @@ def test_a_broken_release_of_another_policy_and_other_files_is_no_matter_of_this
 
 def test_every_release_of_other_content_is_looked_at_and_older_ones_are_counted_in_both_editions(published, monkeypatch):
     """Each state of the data adds four people; with room for the newest two, older ones of other content are counted."""
-    monkeypatch.setattr("privrelease.pipeline.previous_releases.MOST_EARLIER", 2)
+    monkeypatch.setattr("privrelease.pipeline.previous.published.MOST_EARLIER", 2)
     text, seen = DATA, []
     for state in range(4):
         text += "".join(f"q{state}{n},area{state},baker,{1000 * (state + 1) + n}\n" for n in range(4))

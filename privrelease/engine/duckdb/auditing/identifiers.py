@@ -14,10 +14,19 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.identifier_blocks import (
+    Block,
+    CellFacts,
+    blocks_of,
+    cell_facts,
+    cells_of,
+    rows_holding,
+    runs_by_slice,
+)
 from privrelease.engine.duckdb.auditing.row_map import opened_map
 from privrelease.engine.duckdb.auditing.rows import kept_links
 from privrelease.engine.duckdb.measuring.dictionaries import encoded
-from privrelease.engine.identifier_runs import hexadecimal, identifiers_of, runs_of
+from privrelease.engine.identifier_forms import hexadecimal, identifiers_of
 from privrelease.engine.protocol.audit import SameCells
 from privrelease.engine.protocol.identifiers import FORMS, IdentifierMatches, OwnMatches
 from privrelease.value_classes import dataclass
@@ -30,31 +39,13 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
-    from privrelease.engine.identifier_runs import Form, Identifiers, Runs
+    from privrelease.engine.identifier_forms import Form, Identifiers
 
 __all__ = ["identifier_matches", "own_identifiers", "same_cells"]
 
 Expr = exp.Expr
-
 #: Rows of the source in which other forms are looked for row by row: what half of the rows hold shows in far fewer.
 _SAMPLE = 20_000
-#: Cells that are read at once, and bytes of the texts that are folded at once.
-_CELLS = 1 << 18
-_BYTES = 1 << 19
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Block:
-    """Cells of some rows: ``codes``: (columns, rows) places among the distinct ``texts``, -1 missing; ``first``: the first row."""
-
-    first: int
-    codes: NDArray[np.int64]
-    texts: Any
-
-    @property
-    def rows(self) -> slice:
-        """The rows of the table."""
-        return slice(self.first, self.first + self.codes.shape[1])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,49 +75,13 @@ class _Counted:
         self.expected = np.zeros(self.columns)
 
 
-def _cells(of: Opened, names: Sequence[str], step: int) -> exp.Select:
-    """Select columns as texts, enumerations as they are, of every ``step``-th row."""
-    cells = [of.key(name, "t") if name in of.texts else sql.cast(of.key(name, "t"), "VARCHAR") for name in names]
-    rows = exp.select(*(sql.aliased(cell, f"k{place}") for place, cell in enumerate(cells))).from_(of.rows("t", step > 1))
-    place = exp.Mod(this=sql.column(of.row_number, "t"), expression=sql.integer(step))
-    return rows if step == 1 else rows.where(exp.EQ(this=place, expression=sql.integer(0)))
-
-
-def _blocks(connection: Connection, of: Opened, names: Sequence[str], step: int = 1) -> Iterator[_Block]:
-    """Read the cells of columns, blocks of rows in their order."""
-    import pyarrow as pa
-
-    if not names:
-        return
-    first = 0
-    for batch in connection.side_blocks(_cells(of, names, step), max(1, _CELLS // len(names))):
-        columns = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
-        coded = pa.concat_arrays([one.cast(pa.string()) for one in columns]).dictionary_encode()
-        codes = np.asarray(coded.indices.fill_null(-1), np.int64).reshape(len(names), batch.num_rows)
-        yield _Block(first, codes, coded.dictionary)
-        first += batch.num_rows
-
-
-def _runs(texts: Any) -> Iterator[tuple[int, Runs]]:  # noqa: ANN401 - Arrow has no types
-    """Find the runs of texts, some of them at a time; also the place of the first."""
-    import pyarrow.compute as pc
-
-    sizes = np.cumsum(np.asarray(pc.binary_length(texts), np.int64))
-    low = 0
-    while low < len(texts):
-        before = int(sizes[low - 1]) if low else 0
-        high = max(low + 1, int(np.searchsorted(sizes, before + _BYTES)))
-        yield low, runs_of(texts.slice(low, high - low))
-        low = high
-
-
 def _named(connection: Connection, source: Opened, names: Sequence[str], step: int) -> dict[str, _Named]:
     """Read direct identifiers and prepare them for being looked for."""
     import pyarrow as pa
 
     named = {}
     for name in dict.fromkeys(names):
-        codes, texts = encoded(connection.arrow(_cells(source, [name], step)).column(0))
+        codes, texts = encoded(connection.arrow(cells_of(source, [name], step)).column(0))
         texts = texts.cast(pa.string())
         table = connection.fresh("names")
         connection.register(table, pa.table({"t": texts}))
@@ -139,10 +94,10 @@ def _named(connection: Connection, source: Opened, names: Sequence[str], step: i
     return named
 
 
-def _hits(block: _Block, named: dict[str, _Named], forms: Sequence[str]) -> dict[tuple[str, str], tuple[Any, Any]]:
+def _hits(block: Block, named: dict[str, _Named], forms: Sequence[str]) -> dict[tuple[str, str], tuple[Any, Any]]:
     """Return, for each direct identifier and form, the (text, key) pairs of a block, ascending and each once."""
     found: dict[tuple[str, str], list[tuple[Any, Any]]] = defaultdict(list)
-    for first, runs in _runs(block.texts):
+    for first, runs in runs_by_slice(block.texts):
         for name, of in named.items():
             for form in forms:
                 texts, keys = of.distinct.hits(runs, form)
@@ -155,7 +110,7 @@ def _hits(block: _Block, named: dict[str, _Named], forms: Sequence[str]) -> dict
 
 
 def _row_by_row(
-    blocks: Iterator[_Block], columns: int, named: dict[str, _Named], forms: Sequence[str]
+    blocks: Iterator[Block], columns: int, named: dict[str, _Named], forms: Sequence[str]
 ) -> dict[tuple[str, str], _Counted]:
     """Count the cells that hold their own row's identifier, by identifier and form."""
     counted = {(name, form): _Counted(columns) for name in named for form in forms}
@@ -177,14 +132,14 @@ def _row_by_row(
 
 def _count(
     figures: _Counted,
-    block: _Block,
+    block: Block,
     hits: tuple[NDArray[np.int64], NDArray[np.int64]],
     keys: NDArray[np.int64],
     times: NDArray[np.int64],
     form: Form,
 ) -> None:
     texts, found = hits
-    columns, rows = _held(block, texts)
+    columns, rows = rows_holding(block, texts)
     codes, own = block.codes[columns, rows], keys[block.rows][rows]
     meetings = np.bincount(
         texts, weights=times[np.minimum(found, len(times) - 1)] * (found < len(times)), minlength=len(block.texts)
@@ -196,14 +151,6 @@ def _count(
     figures.same += np.bincount(columns[same], minlength=figures.columns)
     strong = same & ~np.append(form.weak, True)[own]
     figures.strong += np.bincount(columns[strong], minlength=figures.columns)
-
-
-def _held(block: _Block, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (column, row) of the cells with one of the texts."""
-    some = np.zeros(len(block.texts) + 1, np.bool_)
-    some[texts] = True
-    columns, rows = np.nonzero(some[block.codes])
-    return columns, rows
 
 
 def own_identifiers(
@@ -225,7 +172,7 @@ def _own(
     named = _named(connection, source, [one for one, _ in pairs], step)
     names = list(dict.fromkeys(two for _, two in pairs))
     place = {name: at for at, name in enumerate(names)}
-    counted = _row_by_row(_blocks(connection, source, names, step), len(names), named, forms)
+    counted = _row_by_row(blocks_of(connection, source, names, step), len(names), named, forms)
     most = {
         key: int(np.bincount(own[own >= 0], minlength=1).max()) for key in counted if len(own := named[key[0]].keys(key[1]))
     }
@@ -252,7 +199,7 @@ def same_cells(
             at[of_output] = of_source
     mapped = {name: _Named(np.where(at >= 0, of.codes[at], -1), of.distinct) for name, of in named.items()}
     names = list(dict.fromkeys(two for _, two in pairs))
-    counted = _row_by_row(_blocks(connection, released, names), len(names), mapped, ["plain"])
+    counted = _row_by_row(blocks_of(connection, released, names), len(names), mapped, ["plain"])
     cells = []
     for ours, theirs in pairs:
         figures, place = counted[ours, "plain"], names.index(theirs)
@@ -270,8 +217,8 @@ def identifier_matches(
         return ()
     named = _named(connection, source, [one for one, _ in pairs], 1)
     names = list(dict.fromkeys(two for _, two in pairs))
-    found = _everywhere(_blocks(connection, released, names), names, set(pairs), named, forms)
-    cells = {name: _cell_facts(connection, released, name) for name in dict.fromkeys(name for _, name, _ in found)}
+    found = _everywhere(blocks_of(connection, released, names), names, set(pairs), named, forms)
+    cells = {name: cell_facts(connection, released, name) for name in dict.fromkeys(name for _, name, _ in found)}
     matches = []
     for form in sorted(forms, key=FORMS.index):
         for direct, name in pairs:
@@ -282,7 +229,7 @@ def identifier_matches(
 
 
 def _everywhere(
-    blocks: Iterator[_Block],
+    blocks: Iterator[Block],
     names: Sequence[str],
     pairs: set[tuple[str, str]],
     named: dict[str, _Named],
@@ -292,7 +239,7 @@ def _everywhere(
     found: dict[tuple[str, str, str], list[tuple[Any, Any]]] = defaultdict(list)
     for block in blocks:
         for (direct, form), (texts, asked) in _hits(block, named, forms).items():
-            columns, rows = _held(block, texts)
+            columns, rows = rows_holding(block, texts)
             low = np.searchsorted(texts, block.codes[columns, rows], side="left")
             times = np.searchsorted(texts, block.codes[columns, rows], side="right") - low
             which = np.repeat(low - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))
@@ -308,72 +255,13 @@ def _everywhere(
     }
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _CellFacts:
-    """Distinct cells of a column: all as they are, folded, with a digit, that look like a hash; the numbers that are cells, or in them."""
-
-    plain: int
-    folded: int
-    digits: int
-    hashed: int
-    numbers: NDArray[np.int64]
-    inside: NDArray[np.int64]
-
-    def of(self, form: str) -> tuple[int, NDArray[np.int64]]:
-        """Return the distinct cells that could hold a key of a form, and the numbers that could be one."""
-        cells = {"plain": self.plain, "digits": self.digits, "hashed": self.hashed}.get(form, self.folded)
-        return cells, self.inside if form in {"digits", "part"} else self.numbers
-
-
-def _cell_facts(connection: Connection, released: Opened, name: str) -> _CellFacts:
-    (plain,) = connection.row(
-        exp.select(exp.Count(this=exp.Distinct(expressions=[released.key(name, "t")]))).from_(released.rows("t", False))
-    )
-    kinds = [_Distinct(np.uint64) for _ in range(3)]
-    numbers = [_Distinct(np.int64) for _ in range(2)]
-    for block in _blocks(connection, released, [name]):
-        for _, runs in _runs(block.texts):
-            numerals = np.zeros(len(runs.texts), np.bool_)
-            numerals[runs.text_at(runs.numbers[0])] = True
-            for known, which in zip(
-                kinds, (~runs.empty, numerals & ~runs.empty, np.asarray(hexadecimal(runs.texts))), strict=True
-            ):
-                known.add(runs.whole[which])
-            for known, whole in zip(numbers, (True, False), strict=True):
-                known.add(runs.values(whole=whole)[1])
-    folded, digits, hashed = (len(known.values()) for known in kinds)
-    return _CellFacts(int(plain), folded, digits, hashed, numbers[0].values(), numbers[1].values())
-
-
-class _Distinct:
-    """Distinct values that come in parts: put in order only when as many are new as known, so that all cost one sort or two."""
-
-    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type of numpy
-        self._known: NDArray[Any] = np.zeros(0, kind)
-        self._new: list[NDArray[Any]] = []
-        self._waiting = 0
-
-    def add(self, values: NDArray[Any]) -> None:
-        """Add values."""
-        self._new.append(values)
-        self._waiting += len(values)
-        if self._waiting > max(len(self._known), _CELLS):
-            self.values()
-
-    def values(self) -> NDArray[Any]:
-        """Return the distinct values, ascending."""
-        self._known = np.unique(np.concatenate([self._known, *self._new]))
-        self._new, self._waiting = [], 0
-        return self._known
-
-
 def _matches(
     connection: Connection,
     names: tuple[str, str, str],
     named: _Named,
     keys: NDArray[np.int64],
     rows: NDArray[np.int64],
-    cells: _CellFacts,
+    cells: CellFacts,
 ) -> IdentifierMatches:
     form = named.distinct.forms[names[2]]
     own = named.keys(names[2])

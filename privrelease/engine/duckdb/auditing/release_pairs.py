@@ -12,6 +12,16 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.release_links import (
+    Expr,
+    grouped_sides,
+    is_missing,
+    links_by_columns,
+    links_by_maps,
+    links_by_place,
+    numbered_as,
+    same_cell,
+)
 from privrelease.engine.duckdb.auditing.row_patterns import row_patterns
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
 from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, SharedValues
@@ -29,111 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AcrossQueries"]
 
-Expr = exp.Expr
-
-
-def _missing(cell: Expr) -> Expr:
-    return exp.Is(this=cell.copy(), expression=exp.null())
-
-
-def _same(one: Expr, other: Expr) -> Expr:
-    return exp.NullSafeEQ(this=one.copy(), expression=other.copy())
-
-
-def _agrees(one: Expr, other: Expr) -> Expr:
-    """Equal, or either is missing."""
-    return exp.paren(sql.any_of([exp.EQ(this=one.copy(), expression=other.copy()), _missing(one), _missing(other)]))
-
-
-def _number(of: Opened, alias: str) -> Expr:
-    return sql.column(of.row_number, alias)
-
-
-def _stored(connection: Connection, rows: exp.Select, *, complete: bool = True) -> Links:
-    name = connection.fresh("links")
-    connection.run(sql.create_table(name, rows))
-    (pairs,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
-    return Links(name, int(pairs), complete)
-
-
-def links_by_maps(connection: Connection, first_map: Path, second_map: Path) -> Links:
-    """Join two row maps on the source row."""
-    rows = exp.select(sql.aliased(sql.column("output_row", "a"), "r1"), sql.aliased(sql.column("output_row", "b"), "r2"))
-    on = exp.EQ(this=sql.column("source_row", "a"), expression=sql.column("source_row", "b"))
-    return _stored(
-        connection,
-        rows.from_(scan_parquet([first_map], alias="a")).join(scan_parquet([second_map], alias="b"), on=on, join_type="inner"),
-    )
-
-
-def links_by_place(connection: Connection, first: Opened, second: Opened) -> Links:
-    """Join on the row number."""
-    rows = exp.select(sql.aliased(_number(first, "a"), "r1"), sql.aliased(_number(second, "b"), "r2"))
-    on = exp.EQ(this=_number(first, "a"), expression=_number(second, "b"))
-    return _stored(connection, rows.from_(first.rows("a", True)).join(second.rows("b", True), on=on, join_type="inner"))
-
-
-def _both(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Subquery:
-    """Rows of both releases under each other: ``c0``…, and ``n1``, ``n2`` saying whose each is."""
-    parts = []
-    for of, mine in ((first, (1, 0)), (second, (0, 1))):
-        cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(columns)]
-        flags = [sql.aliased(sql.integer(flag), f"n{side}") for side, flag in zip((1, 2), mine, strict=True)]
-        parts.append(exp.select(*cells, *flags).from_(of.rows("t", False)))
-    return exp.union(*parts, distinct=False).subquery("both")
-
-
-def _grouped(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Select:
-    """Distinct rows on ``columns`` with their number in either release."""
-    keys = [sql.column(f"c{place}", "both") for place in range(len(columns))]
-    sums = [sql.aliased(exp.Sum(this=sql.column(f"n{side}", "both")), f"n{side}") for side in (1, 2)]
-    rows = exp.select(*keys, *sums).from_(_both(first, second, columns))
-    return rows.group_by(*(key.copy() for key in keys)) if keys else rows
-
-
-def links_by_columns(
-    connection: Connection, first: Opened, second: Opened, exact: Sequence[str], loose: Sequence[str], most_pairs: int
-) -> Links:
-    """Link what agrees with one row only."""
-    product = exp.Mul(this=sql.cast(sql.column("n1", "g"), "DOUBLE"), expression=sql.cast(sql.column("n2", "g"), "DOUBLE"))
-    (pairs,) = connection.row(
-        exp.select(sql.call("coalesce", exp.Sum(this=product), sql.integer(0))).from_(
-            _grouped(first, second, exact).subquery("g")
-        )
-    )
-    if pairs > most_pairs:
-        return _stored(connection, _alone(first, second, (*exact, *loose)), complete=not loose)
-    on = [_same(first.cell(name, "a"), second.cell(name, "b")) for name in exact]
-    on += [_agrees(first.cell(name, "a"), second.cell(name, "b")) for name in loose]
-    numbers = (_number(first, "a"), _number(second, "b"))
-    found = exp.select(*(sql.aliased(number, f"r{side}") for side, number in zip((1, 2), numbers, strict=True)))
-    found = found.from_(first.rows("a", True)).join(second.rows("b", True), on=sql.all_of(on), join_type="inner")
-    partners = [
-        sql.aliased(exp.Window(this=sql.count_all(), partition_by=[sql.column(f"r{side}", "p")]), f"n{side}") for side in (1, 2)
-    ]
-    counted = exp.select(sql.column("r1", "p"), sql.column("r2", "p"), *partners).from_(found.subquery("p"))
-    one = [exp.EQ(this=sql.column(f"n{side}", "q"), expression=sql.integer(1)) for side in (1, 2)]
-    rows = exp.select(sql.column("r1", "q"), sql.column("r2", "q")).from_(counted.subquery("q")).where(sql.all_of(one))
-    return _stored(connection, rows)
-
-
-def _alone(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Select:
-    """Rows that are alone with their cells in either release, and have the same."""
-    sides = []
-    for side, of in ((1, first), (2, second)):
-        cells = [of.cell(name, "t") for name in columns]
-        named = [sql.aliased(cell, f"c{place}") for place, cell in enumerate(cells)]
-        row = sql.aliased(exp.Min(this=_number(of, "t")), f"r{side}")
-        one = exp.EQ(this=sql.count_all(), expression=sql.integer(1))
-        rows = exp.select(*named, row).from_(of.rows("t", True)).having(one)
-        sides.append((rows.group_by(*(cell.copy() for cell in cells)) if cells else rows).subquery(f"s{side}"))
-    on = [_same(sql.column(f"c{place}", "s1"), sql.column(f"c{place}", "s2")) for place in range(len(columns))]
-    return (
-        exp.select(sql.column("r1", "s1"), sql.column("r2", "s2"))
-        .from_(sides[0])
-        .join(sides[1], on=sql.all_of(on), join_type="inner")
-    )
-
 
 def combined_classes(
     connection: Connection,
@@ -146,8 +51,8 @@ def combined_classes(
     unlinked: bool,
 ) -> CombinedClasses:
     """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, beside each."""
-    on_first = exp.EQ(this=_number(first, "a"), expression=sql.column("r1", "l"))
-    on_second = exp.EQ(this=_number(second, "b"), expression=sql.column("r2", "l"))
+    on_first = exp.EQ(this=numbered_as(first, "a"), expression=sql.column("r1", "l"))
+    on_second = exp.EQ(this=numbered_as(second, "b"), expression=sql.column("r2", "l"))
     linked = exp.Select().from_(sql.table(links.handle, alias="l"))
     linked = linked.join(first.rows("a", True), on=on_first, join_type="inner")
     linked = linked.join(second.rows("b", True), on=on_second, join_type="inner")
@@ -180,7 +85,7 @@ def combined_classes(
         sql.aliased(sql.cast(sql.call("coalesce", sql.column("n", of), sql.integer(0)), "BIGINT"), f"n_{of}")
         for of in ("t", "f1", "f2", *(("u1", "u2") if unlinked else ()))
     ]
-    lost = sql.all_of([_missing(sql.column(name, "t")) for _, name in cells]) if cells else exp.false()
+    lost = sql.all_of([is_missing(sql.column(name, "t")) for _, name in cells]) if cells else exp.false()
     block = connection.arrays(rows.select(*sizes, sql.aliased(lost, "lost")).where(_positive(sql.column("n", "t"))))
     none = np.zeros(len(block["lost"]), np.int64)
     linked_, first_, second_, alone_first, alone_second = (
@@ -200,10 +105,10 @@ def block_classes(
     blocks, parts = connection.fresh("blocks"), (connection.fresh("part"), connection.fresh("part"))
     both = [exp.GT(this=sql.column(f"n{side}", "g"), expression=sql.integer(0)) for side in (1, 2)]
     number = sql.aliased(exp.Window(this=sql.call("row_number")), "b")
-    rows = exp.select(exp.Star(), number).from_(_grouped(first, second, shared).subquery("g")).where(sql.all_of(both))
+    rows = exp.select(exp.Star(), number).from_(grouped_sides(first, second, shared).subquery("g")).where(sql.all_of(both))
     connection.run(sql.create_table(blocks, rows))
     for part, of, letter, names in zip(parts, (first, second), "pq", known, strict=True):
-        on = [_same(sql.column(f"c{place}", "k"), of.cell(name, "t")) for place, name in enumerate(shared)]
+        on = [same_cell(sql.column(f"c{place}", "k"), of.cell(name, "t")) for place, name in enumerate(shared)]
         keys = [sql.column("b", "k"), *(of.key(name, "t") for name in names)]
         cells = [keys[0], *(sql.aliased(key, f"{letter}{place}") for place, key in enumerate(keys[1:]))]
         rows = exp.select(*cells, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
@@ -222,29 +127,29 @@ def block_classes(
         *columns, *(sql.aliased(exp.Sum(this=sql.column("n", side)), f"n_{side}") for side in ("s1", "s2"))
     ).from_(certain.subquery("t"))
     found = found.join(
-        sql.table(parts[0], alias="s1"), on=sql.all_of([_same(sql.column(name, "t"), sql.column(name, "s1")) for name in p])
+        sql.table(parts[0], alias="s1"), on=sql.all_of([same_cell(sql.column(name, "t"), sql.column(name, "s1")) for name in p])
     )
-    same = [_same(sql.column(name, "t"), sql.column(name, "s2")) for name in q]
+    same = [same_cell(sql.column(name, "t"), sql.column(name, "s2")) for name in q]
     found = found.join(sql.table(parts[1], alias="s2"), on=sql.all_of([one_block.copy(), *same]))
     found = found.group_by(*(column.copy() for column in columns)) if columns else found
     rows = exp.Select().from_(found.subquery("t"))
     figures = [sql.aliased(sql.call("least", sql.column("n_s1", "t"), sql.column("n_s2", "t")), "linked")]
     for side, part, names in ((1, parts[0], p), (2, parts[1], q)):
         cells = [sql.column(name, "s") for name in names]
-        n, apart = sql.column("n", "s"), _missing(sql.column("b", "s"))
+        n, apart = sql.column("n", "s"), is_missing(sql.column("b", "s"))
         alone = exp.select(
             *cells,
             sql.aliased(exp.Sum(this=n), "n"),
             sql.aliased(exp.Filter(this=exp.Sum(this=n.copy()), expression=exp.Where(this=apart)), "apart"),
         ).from_(sql.table(part, alias="s"))
         alone = alone.group_by(*(cell.copy() for cell in cells)) if cells else alone
-        met = sql.all_of([_same(sql.column(name, "t"), sql.column(name, f"f{side}")) for name in names])
+        met = sql.all_of([same_cell(sql.column(name, "t"), sql.column(name, f"f{side}")) for name in names])
         rows = rows.join(alone.subquery(f"f{side}"), on=met)
         figures += [
             sql.aliased(sql.column("n", f"f{side}"), f"alone{side}"),
             sql.aliased(sql.call("coalesce", sql.column("apart", f"f{side}"), sql.integer(0)), f"apart{side}"),
         ]
-    lost = sql.all_of([_missing(column) for column in columns]) if columns else exp.false()
+    lost = sql.all_of([is_missing(column) for column in columns]) if columns else exp.false()
     block = connection.arrays(rows.select(*(_whole(figure) for figure in figures), sql.aliased(lost, "lost")))
     for name in (blocks, *parts):
         connection.drop("TABLE", name)
@@ -257,7 +162,7 @@ def block_classes(
 def _pure(part: str) -> exp.Select:
     """Blocks of which all rows have one class."""
     block = sql.column("b", "s")
-    rows = exp.select(block).from_(sql.table(part, alias="s")).where(exp.Not(this=_missing(block)))
+    rows = exp.select(block).from_(sql.table(part, alias="s")).where(exp.Not(this=is_missing(block)))
     return rows.group_by(block.copy()).having(exp.EQ(this=sql.count_all(), expression=sql.integer(1)))
 
 
@@ -282,7 +187,7 @@ def _with_source(rows: exp.Select, row: Expr, row_map: Path, source: Opened) -> 
 
 def _alike(letter: str, names: Sequence[str], side: str) -> Expr:
     return sql.all_of(
-        [_same(sql.column(f"{letter}{place}", "t"), sql.column(f"{letter}{place}", side)) for place in range(len(names))]
+        [same_cell(sql.column(f"{letter}{place}", "t"), sql.column(f"{letter}{place}", side)) for place in range(len(names))]
     )
 
 
@@ -297,12 +202,12 @@ def _classes(
     cells = [of.key(name, "t") for name in names]
     rows = exp.Select().from_(of.rows("t", True))
     if unlinked is not None:
-        on = exp.EQ(this=_number(of, "t"), expression=sql.column(unlinked[1], "l"))
+        on = exp.EQ(this=numbered_as(of, "t"), expression=sql.column(unlinked[1], "l"))
         rows = rows.join(sql.table(unlinked[0], alias="l"), on=on, join_type="anti")
     counted = sql.count_all()
     if persons is not None:
         source, row_map, unit = persons
-        rows = _with_source(rows, _number(of, "t"), row_map, source)
+        rows = _with_source(rows, numbered_as(of, "t"), row_map, source)
         counted = _persons_of(source, unit)
     named = [sql.aliased(cell, f"{letter}{place}") for place, cell in enumerate(cells)]
     rows = rows.select(*named, sql.aliased(counted, "n"))
@@ -319,8 +224,8 @@ def only_in_one(
         sql.aliased(exp.Sum(this=sql.call("greatest", exp.Sub(this=one.copy(), expression=other.copy()), sql.integer(0))), name)
         for one, other, name in ((n1, n2, "a"), (n2, n1, "b"))
     ]
-    there = sql.any_of([exp.Not(this=_missing(key)) for key in keys]) if keys else exp.true()
-    rows = exp.select(*more).from_(_grouped(first, second, shared).subquery("g"))
+    there = sql.any_of([exp.Not(this=is_missing(key)) for key in keys]) if keys else exp.true()
+    rows = exp.select(*more).from_(grouped_sides(first, second, shared).subquery("g"))
     rows = rows.where(exp.and_(exp.NEQ(this=n1.copy(), expression=n2.copy()), exp.paren(there)))
     block = connection.arrays(rows.group_by(*(key.copy() for key in keys)) if keys else rows)
     left = [np.ma.filled(np.ma.asarray(block[name]).astype(np.float64), 0).astype(np.int64) for name in ("a", "b")]
@@ -337,7 +242,7 @@ def shared_values(
         for side, (of, name) in enumerate(zip((first, second), names, strict=True), start=1):
             cell = of.cell(name, "t")
             rows = exp.select(sql.aliased(sql.cast(cell, "VARCHAR"), "v")).distinct().from_(of.rows("t", False))
-            sides.append(rows.where(exp.Not(this=_missing(cell))).subquery(f"s{side}"))
+            sides.append(rows.where(exp.Not(this=is_missing(cell))).subquery(f"s{side}"))
         on = exp.EQ(this=sql.column("v", "s1"), expression=sql.column("v", "s2"))
         figures = [exp.Count(this=sql.column("v", "s1")), exp.Count(this=sql.column("v", "s2")), sql.count_all()]
         joined = exp.select(*figures).from_(sides[0]).join(sides[1], on=on, join_type="full")

@@ -11,7 +11,8 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.measuring.aggregates import bounded_rows, key_of, places_of, shown_key
+from privrelease.engine.duckdb.measuring.aggregate_keys import key_of, places_of, shown_key
+from privrelease.engine.duckdb.measuring.aggregates import bounded_rows
 from privrelease.relational.aggregates import CodedRows
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Earlier releases with which a release is audited together."""
