@@ -1,37 +1,39 @@
 """A lower bound on the cells that suppression must take so that every class reaches k records, missing equal to missing.
 
 **The problem.** Every record keeps its tuple with some known cells made missing; records with equal tuples then share a group. A group
-needs at least k records, unless all its columns are missing (the records are lost, as are dropped ones, with all their known cells).
+needs at least k records, unless all its columns are missing (its records are lost, as are dropped ones, with all their known cells).
 A tuple with the columns P missing is open to the records that agree with it in every other column and whose own missing columns m lie
 in P; such a record pays |P| - |m| cells.
 
 **The bound.** Give each record r a price u(r) so that no admissible group costs less than the sum of its members' prices, and
 u(r) <= known cells of r. A solution is a partition of the records into admissible groups and lost records, so it costs at least the sum of all
-prices, whatever they are. (These prices are the dual of the linear program over all admissible groups. Its optimum is the largest such
+prices, whatever they are. (Prices are the dual of the linear program over all admissible groups. Its optimum is the largest such
 sum; the prices here are feasible, which is all that the proof needs.)
 
-**Feasible prices.** Records of a class of at least k pay 0: they are donors. For the tuples with P missing let r be the records of failing classes
-(fewer than k records) open to one, and e = u - (|P| - |m|) what a failing record's price exceeds its own cells by.
+**The condition of one tuple.** Let e = u - (|P| - |m|) be what a price exceeds the record's own cells by. The condition is that no k or more
+records open to the tuple have a positive sum of e. It is enough to ask it of the k with the largest e: if their sum is not positive, the smallest of
+them is not, and no further record adds anything. With fewer than k records there is no group and no condition.
 
-- *r >= k*: no member needs a donor. Every u <= |P| - |m| there is sufficient.
-- *fewer than k records in all*: there is no such group, and no condition.
-- *otherwise* a group with F of the failing records has at least k - |F| donors, each of which pays at least d cells, the fewest of any donor
-  open to the tuple. The condition is sum over F of e <= (k - |F|) d for every F. Replacing each e by e' = max(e, -d) the worst F is all of
-  them, so sum over all r of e' <= (k - r) d is sufficient.
+**First prices.** Records of a class of at least k pay 0: they are donors. Let r records of failing classes (fewer than k records) be open to a tuple.
+If r >= k, prices u <= |P| - |m| meet its condition. If r < k, a group with F of them has at least k - |F| >= k - r donors, each of which pays at
+least d cells, the fewest of any donor open to the tuple: u <= |P| - |m| + (k - r) d / r is sufficient. The first price is the smallest of these.
+
+**Rise.** Then prices of failing classes rise together while their conditions have slack. If the k largest e sum up to -s and n of the records open
+to the tuple rise, each may rise by s / min(k, n): the sum of any k grows by no more than s. This is where a record that nobody needs to join
+gains most: those that must help it would else have paid less.
 
 Only tuples with at most ``depth`` columns missing are looked at. A record of a wider group pays at least depth + 1 - |m| cells, so a
-price of at most that is feasible for all of them.
+price of at most that meets all their conditions.
 
-Prices rise together, by the same amount for every record whose conditions all have slack: a condition with slack s and n rising records
-admits s / n. Prices are integers of 2^-20 cells, rounded down; every sum is exact, and the bound is the sum rounded up, as cells are whole.
-Tuples are compared by a 64-bit linear key. Two that share a key by chance are taken for one tuple, which only makes prices lower: more
-records are open to it, and each exceeds its own cells by a smaller share of fewer donors.
+Prices are integers of 2^-20 cells, rounded down; every sum is exact, and the bound is the sum rounded up, as cells are whole.
+Tuples are compared by a 64-bit linear key. Two that share a key by chance are taken for one tuple: the condition of the union implies that of
+each.
 
 **Several threats.** A solution for all of them is one for each, so the largest of their bounds holds. Average risk, records at risk,
 combinations of columns, diversity and thresholds on persons (a group of k persons has k records) only add conditions.
 
-Source: weak duality of set partitioning; the primal-dual rise of prices as in Jain and Vazirani, Approximation algorithms for metric facility
-location and k-median problems (2001), with the lower-bounded groups of Meyerson and Williams, On the complexity of optimal k-anonymity (2004).
+Source: weak duality of set partitioning; prices that rise together as in Jain and Vazirani, Approximation algorithms for metric facility
+location and k-median problems (2001); groups of at least k as in Meyerson and Williams, On the complexity of optimal k-anonymity (2004).
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from privrelease.disclosure.classes.grouping import column_indices, group_rows
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -59,11 +61,15 @@ MOST_CLASSES: Final = 1_000_000
 
 #: Prices count 2^-20 cells.
 _UNIT: Final = 1 << 20
-_ROUNDS: Final = 12
+#: Prices rise at most so often, and no longer once a rise adds less than this part of them.
+_RISES: Final = 4
+_WORTH: Final = 1000
 #: Classes visited over all sets of columns: at least the first, eight for each record, at most the last.
-_VISITS: Final = (1 << 20, 8, 1 << 26)
+_VISITS: Final = (1 << 20, 8, 1 << 24)
 #: An odd multiplier of 64 bits (the golden ratio's), whose powers are the weights of a column's codes in a key.
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15
+#: Excesses of prices are below 2^_BITS units, so that one word orders records by tuple, and by excess within it.
+_BITS: Final = 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,16 +88,13 @@ class _Classes:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Condition:
-    """Conditions of one set of missing columns: ``members`` failing classes by group, ``starts`` of each group, their ``cells`` (in units),
-    the fewest ``donor`` units of a donor of the group, and ``spare``: (k - r) donors' units.
+class _Tuples:
+    """The tuples with one set of ``size`` columns missing that at least k records are open to. ``group``: (J,) int32, the number of the
+    tuple that each class is open to; 0 for none.
     """
 
-    members: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    cells: NDArray[np.int64]
-    donor: NDArray[np.int64]
-    spare: NDArray[np.int64]
+    size: int
+    group: NDArray[np.int32]
 
 
 def fewest_cells(table: ClassTable, columns: Sequence[int | str], k: int, *, share: int = 1) -> int | None:
@@ -109,8 +112,9 @@ def fewest_cells(table: ClassTable, columns: Sequence[int | str], k: int, *, sha
         return None
     if not classes.failing.any():
         return 0
-    limit, conditions = _conditions(classes, k, max(share, 1))
-    prices = _risen(classes, limit, conditions)
+    depth = _depth(classes, max(share, 1))
+    prices, tuples = _first_prices(classes, k, depth)
+    prices = _risen(classes, k, prices, _highest(classes, depth), tuples)
     return -(-int((prices * classes.counts).sum()) // _UNIT)
 
 
@@ -142,68 +146,65 @@ def _depth(classes: _Classes, share: int) -> int:
     return depth
 
 
-def _conditions(classes: _Classes, k: int, share: int) -> tuple[NDArray[np.int64], list[_Condition]]:
-    """Return the highest price of each class (in units) by its own, and the conditions on the prices of several."""
-    depth = _depth(classes, share)
-    gone = classes.q - classes.known
-    limit = np.where(classes.failing, np.maximum(depth + 1 - gone, 0), 0) * _UNIT
+def _highest(classes: _Classes, depth: int) -> NDArray[np.int64]:
+    """Return the highest price of each class, in units, that wider tuples and the loss of a record allow; 0 for donors."""
+    least = np.maximum(depth + 1 - (classes.q - classes.known), 0)
+    return np.where(classes.failing, least, 0) * _UNIT
+
+
+def _first_prices(classes: _Classes, k: int, depth: int) -> tuple[NDArray[np.int64], list[_Tuples]]:
+    """Return the first prices, in units, and the tuples with conditions."""
+    prices, tuples = _highest(classes, depth), []
     keys, weighted = _keys(classes)
-    conditions = []
     for size in range(1, depth + 1):
-        if not np.any(limit > (size - gone) * _UNIT):  # no price could exceed the cells of a group with so many columns missing
-            break
         for chosen in combinations(range(classes.q), size):
-            found = _condition(classes, k, chosen, keys - weighted[:, chosen].sum(axis=1, dtype=np.uint64), limit)
+            of_tuple = keys.copy()
+            for column in chosen:
+                of_tuple -= weighted[column]
+            found = _open(classes, k, chosen, of_tuple, prices)
             if found is not None:
-                conditions.append(found)
-    return limit, [one for one in conditions if np.any(limit[one.members] > one.cells)]
+                tuples.append(found)
+    return prices, tuples
 
 
-def _keys(classes: _Classes) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the key of each tuple, (J,), and what each column adds to it, (J, q); modulo 2^64."""
-    multipliers = np.array([pow(_MULTIPLIER, 2 * place + 1, 1 << 64) for place in range(classes.q)], np.uint64)
-    weighted = classes.codes.astype(np.uint64) * multipliers
-    return weighted.sum(axis=1, dtype=np.uint64), weighted
+def _keys(classes: _Classes) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
+    """Return the key of each tuple, (J,), and what each column adds to it, q times (J,); modulo 2^64."""
+    weighted = [
+        classes.codes[:, place].astype(np.uint64) * np.uint64(pow(_MULTIPLIER, 2 * place + 1, 1 << 64))
+        for place in range(classes.q)
+    ]
+    keys = np.zeros(len(classes.counts), np.uint64)
+    for one in weighted:
+        keys += one
+    return keys, weighted
 
 
-def _condition(
-    classes: _Classes, k: int, chosen: tuple[int, ...], keys: NDArray[np.uint64], limit: NDArray[np.int64]
-) -> _Condition | None:
-    """Lower ``limit`` to the cells of groups that need no donor; return the conditions of those that do, None where there are none."""
-    size = len(chosen)
-    order = np.argsort(keys) if classes.lacking is None else _open_to(classes, chosen, keys)
+def _open(
+    classes: _Classes, k: int, chosen: tuple[int, ...], keys: NDArray[np.uint64], prices: NDArray[np.int64]
+) -> _Tuples | None:
+    """Number the tuples with ``chosen`` columns missing that k records are open to, and lower first prices to what these allow."""
+    order = np.argsort(keys) if classes.lacking is None else _in_order(classes, chosen, keys)
     if not len(order):
         return None
     ordered = keys[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     counts, failing = classes.counts[order], classes.failing[order]
-    records = np.add.reduceat(counts, starts)
     fails = np.add.reduceat(np.where(failing, counts, 0), starts)
+    admissible = (np.add.reduceat(counts, starts) >= k) & (fails > 0)
+    if not admissible.any():
+        return None
     lengths = np.diff(starts, append=len(order))
-    cells = (size - (classes.q - classes.known[order])) * _UNIT
-
-    alone = failing & np.repeat(fails >= k, lengths)
-    members = order[alone]
-    limit[members] = np.minimum(limit[members], cells[alone])
-
-    helped = (records >= k) & (fails > 0) & (fails < k)
-    if not helped.any():
-        return None
-    taken = failing & np.repeat(helped, lengths)
-    members, cells_taken = order[taken], cells[taken]
-    inside = np.cumsum(taken)[starts + lengths - 1][helped]
-    begins = np.concatenate(([0], inside[:-1]))
-    donor = np.minimum.reduceat(np.where(failing, classes.q * _UNIT, cells), starts)[helped]
-    spare = (k - fails[helped]) * donor
-    binding = np.maximum.reduceat(limit[members] - cells_taken, begins) > 0
-    if not binding.any():
-        return None
-    kept = np.repeat(binding, np.diff(begins, append=len(members)))
-    widths = np.diff(begins, append=len(members))[binding]
-    return _Condition(members[kept], np.cumsum(widths) - widths, cells_taken[kept], donor[binding], spare[binding])
+    gone = 0 if classes.lacking is None else classes.q - classes.known[order]
+    cells = np.broadcast_to((len(chosen) - gone) * np.int64(_UNIT), len(order))
+    donor = np.minimum.reduceat(np.where(failing, classes.q * _UNIT, cells), starts)
+    spare = np.where(admissible, _part(np.maximum(k - fails, 0) * donor, fails), classes.q * _UNIT)
+    prices[order] = np.minimum(prices[order], cells + np.repeat(spare, lengths))
+    group = np.zeros(len(keys), np.int32)
+    group[order] = np.repeat(np.where(admissible, np.cumsum(admissible), 0), lengths)
+    return _Tuples(len(chosen), group)
 
 
-def _open_to(classes: _Classes, chosen: tuple[int, ...], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+def _in_order(classes: _Classes, chosen: tuple[int, ...], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Return the classes whose missing cells all lie in ``chosen`` columns, in the order of their keys."""
     assert classes.lacking is not None
     inside = classes.lacking[:, chosen].sum(axis=1)
@@ -211,34 +212,44 @@ def _open_to(classes: _Classes, chosen: tuple[int, ...], keys: NDArray[np.uint64
     return members[np.argsort(keys[members])]
 
 
-def _risen(classes: _Classes, limit: NDArray[np.int64], conditions: Sequence[_Condition]) -> NDArray[np.int64]:
-    """Return feasible prices: all rise together while they may."""
-    prices = np.zeros(len(limit), np.int64)
-    rising = limit > 0
-    for _ in range(_ROUNDS):
-        room = limit - prices
-        for one, slack in zip(conditions, _slack(classes, prices, conditions), strict=True):
-            widths = np.diff(one.starts, append=len(one.members))
-            sharing = np.add.reduceat(np.where(rising[one.members], classes.counts[one.members], 0), one.starts)
-            np.minimum.at(room, one.members, np.repeat(_part(slack, sharing), widths))
-        room = np.where(rising, np.maximum(room, 0), 0)
-        prices += room
-        rising &= (room > 0) & (prices < limit)
-        if not rising.any():
+def _part(slack: NDArray[np.int64], records: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what each of the ``records`` of a tuple may take of its slack, rounded down."""
+    return slack // np.maximum(records, 1)
+
+
+def _risen(
+    classes: _Classes, k: int, prices: NDArray[np.int64], highest: NDArray[np.int64], tuples: Sequence[_Tuples]
+) -> NDArray[np.int64]:
+    """Let feasible prices rise together while the conditions of ``tuples`` have slack; they stay feasible."""
+    for _ in range(_RISES):
+        room = highest - prices
+        for one in tuples:
+            _leave_room(classes, k, prices, room, one)
+        gained, total = int((room * classes.counts).sum()), int((prices * classes.counts).sum())
+        prices = prices + room
+        if gained * _WORTH < total:
             break
     return prices
 
 
-def _slack(
-    classes: _Classes, prices: NDArray[np.int64], conditions: Sequence[_Condition]
-) -> Iterator[NDArray[np.int64]]:
-    """Yield by how much the prices of each group may still rise, summed over its records."""
-    for one in conditions:
-        widths = np.diff(one.starts, append=len(one.members))
-        excess = np.maximum(prices[one.members] - one.cells, -np.repeat(one.donor, widths))
-        yield one.spare - np.add.reduceat(excess * classes.counts[one.members], one.starts)
-
-
-def _part(slack: NDArray[np.int64], records: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what each of the rising ``records`` of a group may take of its slack, rounded down."""
-    return slack // np.maximum(records, 1)
+def _leave_room(classes: _Classes, k: int, prices: NDArray[np.int64], room: NDArray[np.int64], tuples: _Tuples) -> None:
+    """Lower ``room``, by which prices may rise, to what the slack of each of the ``tuples`` allows."""
+    looked_at = np.zeros(int(tuples.group.max()) + 1, np.bool_)
+    looked_at[tuples.group[room > 0]] = True
+    looked_at[0] = False
+    members = np.flatnonzero(looked_at[tuples.group])
+    if not len(members):
+        return
+    gone = classes.q - classes.known[members]
+    excess = prices[members] - (tuples.size - gone) * _UNIT
+    group = tuples.group[members].astype(np.int64)
+    order = np.argsort((group << _BITS) - excess)
+    members, excess, group = members[order], excess[order], group[order]
+    starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    lengths = np.diff(starts, append=len(members))
+    counts = classes.counts[members]
+    before = np.cumsum(counts) - counts
+    taken = np.clip(k - (before - np.repeat(before[starts], lengths)), 0, counts)
+    largest = np.add.reduceat(excess * taken, starts)
+    rising = np.add.reduceat(np.where(room[members] > 0, counts, 0), starts)
+    room[members] = np.minimum(room[members], np.repeat(_part(-largest, np.minimum(rising, k)), lengths))

@@ -120,7 +120,7 @@ def test_the_bound_is_exact_on_most_small_tables():
 FAULTS = {
     "a group's slack is not shared": ("_part", lambda slack, _records: slack),
     "wider groups are taken for dearer than they are": ("_depth", lambda classes, _share: classes.q),
-    "a group of many failing classes is overlooked": ("_condition", lambda *_: None),
+    "groups are overlooked": ("_open", lambda *_: None),
 }
 
 
