@@ -1,4 +1,4 @@
-"""How far the cells that a release loses are from the fewest that would do: its threats, the bound of each, and the gap.
+"""The distance of the cells that a release loses from the fewest that would do: its threats, the bound of each, and the gap.
 
 The bound is a function of the source's classes alone (:mod:`privrelease.disclosure.cell_bound`). `plan --data` and the audit each compute it
 from the classes that they counted themselves.
