@@ -84,7 +84,7 @@ class _Classes:
 
     @property
     def q(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
