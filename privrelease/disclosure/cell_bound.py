@@ -64,8 +64,8 @@ _UNIT: Final = 1 << 20
 #: Prices rise at most so often, and no longer once a rise adds less than this part of them.
 _RISES: Final = 4
 _WORTH: Final = 1000
-#: Classes visited over all sets of columns: at least the first, eight for each record, at most the last.
-_VISITS: Final = (1 << 20, 8, 1 << 24)
+#: Classes visited over all sets of columns: at least the first, three for each record, at most the last.
+_VISITS: Final = (1 << 20, 3, 1 << 24)
 #: An odd multiplier of 64 bits (the golden ratio's), whose powers are the weights of a column's codes in a key.
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15
 #: Excesses of prices are below 2^_BITS units, so that one word orders records by tuple, and by excess within it.
