@@ -107,6 +107,7 @@ def fewest_cells(table: ClassTable, columns: Sequence[int | str], k: int, *, sha
     >>> fewest_cells(table, ("sex", "zone"), 2)
     2
     """
+    k = min(k, table.n_records + 1)  # no group can be larger
     classes = _projected(table, column_indices(table, columns), k)
     if classes is None:
         return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from privrelease.disclosure import cell_bound
 from privrelease.disclosure.cell_bound import fewest_cells
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 
 
 @pytest.fixture
@@ -49,6 +51,15 @@ def test_cells_that_are_missing_already_cost_nothing(table):
 
 def test_classes_that_are_large_enough_take_nothing(table):
     assert fewest_cells(table([(1, 1)] * 2 + [(2, 2)] * 3), ("a", "b"), 2) == 0
+
+
+def test_a_class_size_beyond_every_file_takes_all_cells(table):
+    assert fewest_cells(table([(1, 1)] * 3 + [(1, None)]), ("a", "b"), 10**30) == 7
+
+
+def test_an_empty_table_takes_nothing():
+    empty = ClassTable(("a",), np.zeros((0, 1), np.int32), np.zeros(0, np.int64))
+    assert fewest_cells(empty, ("a",), 5) == 0
 
 
 def test_columns_that_no_threat_knows_are_left_out(table):
