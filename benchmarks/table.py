@@ -9,6 +9,7 @@ from pathlib import Path
 SCRIPTS = (
     "start.py",
     "solver.py",
+    "lower_bound.py",
     "several_threats.py",
     "risk_audit.py",
     "full_audit.py",

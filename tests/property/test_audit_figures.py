@@ -270,3 +270,20 @@ def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed
             assert outcomes[check] is Outcome.PASS
 
     check()
+
+
+@few_and_many
+def test_no_release_that_holds_lost_fewer_cells_than_the_bound(engine, examples):
+    @settings(max_examples=examples)
+    @given(tables(), st.sampled_from([2, 3]), st.booleans(), st.booleans())
+    def check(rows, k, unit, linkable):
+        threat = ThreatPlan("t", COLUMNS[:2], Thresholds(Fraction(1, k)))
+        result = released_by(*engine, rows, threat, unit=unit, linkable=linkable, suppress=True)
+        bound = result.utility.bound
+        if bound.cells is None:
+            assert bound.why_not == "linkable"
+        elif result.threats[0].holds or result.data.released_rows.value == 0:
+            assert bound.cells.value <= result.utility.cells_lost.value
+            assert bound.above.value is not None or bound.cells.value == 0
+
+    check()

@@ -263,6 +263,17 @@ class ColumnLoss(Document):
     """Lost cells of the column over the source's rows."""
 
 
+class CellBoundFacts(Document):
+    """A lower bound on the cells that suppression must take, for ``threat``, and by which share the cells lost are above it: at most so far are
+    they from the minimum. Internal. ``why_not``: the reason why no bound is known.
+    """
+
+    threat: str | None
+    cells: Figure | None
+    above: Figure | None
+    why_not: Literal["weights", "linkable", "model", "columns", "classes"] | None = None
+
+
 class UtilityFacts(Document):
     """Cost of protection. ``cells_share``: lost cells over all QI cells of the source, for the union of all threats'
     columns.
@@ -274,6 +285,8 @@ class UtilityFacts(Document):
     limit: Figure | None
     rows_dropped: Figure
     columns: tuple[ColumnLoss, ...]
+    bound: CellBoundFacts | None = Field(default=None, exclude_if=lambda bound: bound is None)
+    """The fewest cells that would do, where a step suppresses cells."""
 
 
 class CheckResult(Document):

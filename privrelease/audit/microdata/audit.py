@@ -25,6 +25,7 @@ from privrelease.audit.microdata.recoding import VERIFIERS
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
 from privrelease.audit.microdata.risk.threats import key_facts, threat_results, union_result
+from privrelease.audit.microdata.utility.fewest_cells import cell_bound
 from privrelease.audit.microdata.utility.measures import utility_measures
 from privrelease.audit.threat_checks import threat_findings
 
@@ -81,7 +82,7 @@ def audit_microdata(
         data=data_facts(evidence, verifiers),
         threats=threats,
         union=union,
-        utility=utility_facts(evidence),
+        utility=utility_facts(evidence, cell_bound(evidence, engine, verifiers)),
         checks=checks,
         findings=findings,
         sensitive=sensitive_values(evidence, engine),

@@ -23,6 +23,7 @@ from privrelease.relational.treatments import REMOVED, CellRelation, declaration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from privrelease.audit.document.model import CellBoundFacts
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.recoding import Verifiers
     from privrelease.plan.model import MicrodataPlan, Plan
@@ -67,8 +68,11 @@ def data_facts(evidence: Evidence, verifiers: Verifiers = ()) -> DataFacts:
     )
 
 
-def utility_facts(evidence: Evidence) -> UtilityFacts | None:
-    """Count lost cells and rows: of the source, so internal. None where released rows cannot be led back to it."""
+def utility_facts(evidence: Evidence, bound: CellBoundFacts | None = None) -> UtilityFacts | None:
+    """Count lost cells and rows: of the source, so internal. None where released rows cannot be led back to it.
+
+    ``bound``: on the fewest cells that would do.
+    """
     lost = cells_lost(evidence)
     if lost is None or evidence.source is None or evidence.left is None:
         return None
@@ -89,6 +93,7 @@ def utility_facts(evidence: Evidence) -> UtilityFacts | None:
             )
             for column, (nulled, dropped) in lost.items()
         ),
+        bound=bound,
     )
 
 

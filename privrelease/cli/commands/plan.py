@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from privrelease.execute.tables.forecast import TableForecast
     from privrelease.pipeline.kinds import Kind, PlainForecast
     from privrelease.pipeline.settings import Settings
+    from privrelease.plan.microdata.cell_bound import CellBound
 
 __all__ = ["plan", "table"]
 
@@ -221,6 +222,22 @@ def _tell(found: Forecast, console: Console) -> None:
     console.data(
         f"in all {part_of(found.cells_lost, found.cells_total)} cells{most}; {_many(found.rows_dropped, 'row')} dropped"
     )
+    if found.bound is not None:
+        console.data(_bounded(found.bound, found.cells_lost))
+
+
+def _bounded(bound: CellBound, lost: int) -> str:
+    """Say how far the cells of a run are from the fewest that would do."""
+    from privrelease.report.view.numbers import count, percent_up
+    from privrelease.texts.catalogue import english
+
+    if bound.why_not is not None:
+        return english().plain(f"utility.no_bound.{bound.why_not}")
+    gap = bound.gap(lost)
+    said = {"threat": bound.threat or "", "cells": count(bound.cells or 0)}
+    if gap is None:
+        return english().plain("utility.bound_alone", **said)
+    return english().plain("utility.bound", **said, above=percent_up(gap))
 
 
 def _assessed(threat: ThreatForecast, figure: Fraction | None, written: Callable[[Fraction], str]) -> str:
@@ -298,6 +315,16 @@ def _value(found: Forecast) -> dict[str, object]:
             for one in found.columns
         ],
         "findings": [finding_value(finding) for finding in found.findings],
+    } | ({} if found.bound is None else {"bound": _bound_value(found.bound, found.cells_lost)})
+
+
+def _bound_value(bound: CellBound, lost: int) -> dict[str, object]:
+    gap = bound.gap(lost)
+    return {
+        "threat": bound.threat,
+        "cells": bound.cells,
+        "above": None if gap is None else str(gap),
+        "why_not": bound.why_not,
     }
 
 

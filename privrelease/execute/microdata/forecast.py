@@ -22,6 +22,7 @@ from privrelease.execute.microdata.households import link_findings
 from privrelease.execute.microdata.protection import protect
 from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.execute.microdata.suppression import limit_exceeded, nulled_cells
+from privrelease.plan.microdata.cell_bound import bound_of_release
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.recoding import Makers
     from privrelease.findings import Finding
+    from privrelease.plan.microdata.cell_bound import CellBound
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
 __all__ = ["ColumnForecast", "Counted", "Forecast", "ThreatForecast", "forecast", "leaving", "threat_sizes"]
@@ -100,6 +102,8 @@ class Forecast:
     feasible: bool
     unmet: tuple[str, ...]
     findings: tuple[Finding, ...]
+    bound: CellBound | None = None
+    """The fewest cells that would do; None where no step suppresses cells."""
 
     @property
     def cells_lost(self) -> int:
@@ -134,6 +138,7 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, m
         cells_total=total,
         feasible=solution.feasible,
         unmet=unmet,
+        bound=bound_of_release(plan, table, linkable=linkable),
         findings=(*protected.source.warnings, *(() if over is None else (over,)), *link_findings(plan, protected, engine)),
     )
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from privrelease.audit.document.model import ColumnLoss, UtilityFacts
+    from privrelease.audit.document.model import CellBoundFacts, ColumnLoss, UtilityFacts
     from privrelease.audit.document.tables import TableFacts
     from privrelease.audit.document.utility import UtilityMeasures
     from privrelease.report.sections.frontier import FrontierBody
     from privrelease.report.sections.utility_measures import MeasuresBody
-    from privrelease.report.view.page import Context
+    from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
 __all__ = ["LossRow", "UtilityBody", "build", "loss_chart"]
@@ -51,6 +51,8 @@ class UtilityBody:
     chart: HorizontalBars | None
     rest: Mapping[str, str] | None
     measures: MeasuresBody | None
+    bound: Sentence | None = None
+    """The distance of the cells lost from the fewest that would do; internal."""
     frontier: FrontierBody | None = None
 
 
@@ -84,8 +86,20 @@ def build(context: Context) -> UtilityBody | Absent:
         chart=_chart(bars, catalogue),
         rest=_rest(bars),
         measures=measures_body(context),
+        bound=None if utility.bound is None else _bound(utility.bound),
         frontier=frontier_body(measures, context),
     )
+
+
+def _bound(bound: CellBoundFacts) -> Sentence:
+    """Say how far the cells lost are from the fewest that would do, rounded up; or why that is not known."""
+    if bound.why_not is not None:
+        return f"utility.no_bound.{bound.why_not}", {}
+    cells, above = (None if one is None else exact(one) for one in (bound.cells, bound.above))
+    said = {"cells": numbers.count(int(cells or 0)), "threat": bound.threat or ""}
+    if above is None:
+        return "utility.bound_alone", said
+    return "utility.bound", {**said, "above": numbers.percent_up(above)}
 
 
 def _of_table(table: TableFacts, context: Context) -> UtilityBody:

@@ -73,6 +73,7 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
                 }
             ),
             "threats": tuple(_without_combinations(threat) for threat in kept.threats),
+            "utility": None if kept.utility is None else kept.utility.model_copy(update={"bound": None}),
             "union": None if kept.union is None else _without_combinations(kept.union),
             "checks": tuple(
                 check.model_copy(update={"file": None}) for check in kept.checks if edition.admits(check.visibility)

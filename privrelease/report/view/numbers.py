@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from privrelease.value_classes import dataclass
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "risk", "unbroken", "written_in"]
+__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "percent_up", "risk", "unbroken", "written_in"]
 
 _MOST_DECIMALS = 9
 
@@ -80,6 +81,15 @@ def percent(share: Fraction, decimals: int = 1) -> str:
     ['20 %', '12.5 %', '14.3 %', '<0.1 %', '>99.9 %', '0 %', '100 %']
     """
     return _marked(_percent(share, decimals))
+
+
+def percent_up(share: Fraction) -> str:
+    """Write a share as per cent, rounded up to tenths: what is at most this is never more than what is written.
+
+    >>> percent_up(Fraction(1, 3)), percent_up(Fraction(1, 10)), percent_up(Fraction(1, 10**6)), percent_up(Fraction(5, 2))
+    ('33.4 %', '10 %', '0.1 %', '250 %')
+    """
+    return percent(Fraction(ceil(share * 1000), 1000))
 
 
 def _percent(share: Fraction, decimals: int = 1) -> str:
