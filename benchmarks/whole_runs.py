@@ -1,18 +1,24 @@
 """Whole `privrelease run`: read, protect, audit, write, report. CPU seconds and peak memory of the process.
 
 The stand-in from Parquet with nine quasi-identifiers, Adult from CSV, and ten million generated rows with six under a 1 GiB memory limit.
+`PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of another version, installed in an environment of its own: the first two then run
+with both by turns, and the ratio is printed, the median of the turns.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import OUT, SHARED, machine, median_usage, print_table, standin, usage_of
+from measure import OUT, SHARED, by_turns, machine, median_usage, print_table, standin, usage_of
 
 from policies import COLUMNS, write_policy
+
+TURNS = 3
 
 
 def ten_million() -> Path:
@@ -34,10 +40,31 @@ def ten_million() -> Path:
     return target
 
 
+def against(before: str, policies: dict[str, tuple[Path, Path]]) -> None:
+    """Print what both versions use for each of ``policies`` (policy and data root), by turns."""
+    ours, rows = [sys.executable, "-m", "privrelease.cli.main"], []
+    for what, (policy, data) in policies.items():
+        arguments = ["run", str(policy), "--data-root", str(data), "--quiet"]
+        used = by_turns({"ours": [*ours, *arguments], "before": [before, *arguments]}, turns=TURNS)
+        cpu = {name: [one.cpu for one in of] for name, of in used.items()}
+        ratios = [mine / theirs for mine, theirs in zip(cpu["ours"], cpu["before"], strict=True)]
+        peaks = (f"{max(one.peak_mib for one in used[name]):,.0f}" for name in ("ours", "before"))
+        seconds = (f"{statistics.median(cpu[name]):.2f}" for name in ("ours", "before"))
+        rows.append((what, *seconds, f"{statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}", *peaks))
+    header = ("run", "CPU s", "before, CPU s", "ratio", "peak MiB", "before, peak MiB")
+    print_table("Whole runs, by turns with the version before", header, rows)
+
+
 def main() -> None:
     """Print the table."""
     OUT.mkdir(parents=True, exist_ok=True)
     print(machine())
+    if before := os.environ.get("PRIVRELEASE_BEFORE"):
+        with tempfile.TemporaryDirectory(dir=OUT) as name:
+            adult = write_policy(Path(name), "adult", "adult.csv", csv=True), SHARED / "data"
+            big = write_policy(Path(name), "standin", "standin.parquet"), standin().parent
+            against(before, {"Adult, 9 QIs, CSV": adult, "stand-in, 1,193,504 rows, 9 QIs, Parquet": big})
+        return
     with tempfile.TemporaryDirectory(dir=OUT) as name:
         folder = Path(name)
         program = [sys.executable, "-m", "privrelease.cli.main", "run"]
