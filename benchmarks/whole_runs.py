@@ -40,16 +40,21 @@ def ten_million() -> Path:
     return target
 
 
-def against(before: str, policies: dict[str, tuple[Path, Path]]) -> None:
-    """Print what both versions use for each of ``policies`` (policy and data root), by turns."""
-    ours, rows = [sys.executable, "-m", "privrelease.cli.main"], []
-    for what, (policy, data) in policies.items():
-        arguments = ["run", str(policy), "--data-root", str(data), "--quiet"]
-        used = by_turns({"ours": [*ours, *arguments], "before": [before, *arguments]}, turns=TURNS)
+def against(before: str, folder: Path) -> None:
+    """Print what this version and the one before use, by turns; each has a folder of its own, since neither reads the other's state."""
+    programs, rows = {"ours": [sys.executable, "-m", "privrelease.cli.main"], "before": [before]}, []
+    data = {"Adult, 9 QIs, CSV": SHARED / "data" / "adult.csv", "stand-in, 1,193,504 rows, 9 QIs, Parquet": standin()}
+    for what, source in data.items():
+        commands = {}
+        for name, program in programs.items():
+            (folder / name).mkdir(exist_ok=True)
+            policy = write_policy(folder / name, source.stem, source.name, csv=source.suffix == ".csv")
+            commands[name] = [*program, "run", str(policy), "--data-root", str(source.parent), "--quiet"]
+        used = by_turns(commands, turns=TURNS)
         cpu = {name: [one.cpu for one in of] for name, of in used.items()}
         ratios = [mine / theirs for mine, theirs in zip(cpu["ours"], cpu["before"], strict=True)]
-        peaks = (f"{max(one.peak_mib for one in used[name]):,.0f}" for name in ("ours", "before"))
-        seconds = (f"{statistics.median(cpu[name]):.2f}" for name in ("ours", "before"))
+        peaks = (f"{max(one.peak_mib for one in used[name]):,.0f}" for name in programs)
+        seconds = (f"{statistics.median(cpu[name]):.2f}" for name in programs)
         rows.append((what, *seconds, f"{statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}", *peaks))
     header = ("run", "CPU s", "before, CPU s", "ratio", "peak MiB", "before, peak MiB")
     print_table("Whole runs, by turns with the version before", header, rows)
@@ -61,9 +66,7 @@ def main() -> None:
     print(machine())
     if before := os.environ.get("PRIVRELEASE_BEFORE"):
         with tempfile.TemporaryDirectory(dir=OUT) as name:
-            adult = write_policy(Path(name), "adult", "adult.csv", csv=True), SHARED / "data"
-            big = write_policy(Path(name), "standin", "standin.parquet"), standin().parent
-            against(before, {"Adult, 9 QIs, CSV": adult, "stand-in, 1,193,504 rows, 9 QIs, Parquet": big})
+            against(before, Path(name))
         return
     with tempfile.TemporaryDirectory(dir=OUT) as name:
         folder = Path(name)
