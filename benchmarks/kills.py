@@ -72,6 +72,8 @@ def main() -> None:
             told.append(killed(command, draw.uniform(0, share * whole.cpu), spill))
             if shown(folder) != before:
                 sys.exit(f"kill {len(told)}: what is shown is not the previous release")
+            if len(told) % 10 == 0:
+                print(f"{len(told)} of {kills}", flush=True)
         left = [path.name for path in spill.iterdir()]
         usage_of(
             [

@@ -7,7 +7,7 @@ column's distinct values in ascending order of the value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +16,15 @@ from privrelease.value_classes import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ClassTable"]
+__all__ = ["ClassTable", "narrowed"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ClassTable:
     """Distinct tuples of codes, in ascending lexicographic order, with the number of records of each.
 
-    ``columns``: q names. ``codes``: (J, q) int32, C-contiguous, 0 = missing. ``counts``: (J,) int64 records.
+    ``columns``: q names. ``codes``: (J, q) whole numbers, C-contiguous, 0 = missing: int32, or a narrower type that holds the largest code and
+    one more (:func:`narrowed`), so that whoever calculates with codes does so in a wider type. ``counts``: (J,) int64 records.
     ``weights``: (J,) float64 sums of sampling weights, or None. Persons: ``pairs_class`` (m,) uint32 and ``pairs_person`` (m,)
     uint32 list the distinct (class, person) pairs, sorted by class then person; None where every record is its own person.
     ``alike``: (p,) int64, how many persons each number of ``pairs_person`` stands for, who all have as many rows of the same classes; None: one.
@@ -35,7 +36,7 @@ class ClassTable:
     """
 
     columns: tuple[str, ...]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer[Any]]
     counts: NDArray[np.int64]
     weights: NDArray[np.float64] | None = None
     pairs_class: NDArray[np.uint32] | None = None
@@ -60,3 +61,12 @@ class ClassTable:
     def n_records(self) -> int:
         """n, the number of records."""
         return int(np.sum(self.counts))
+
+
+def narrowed(codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """Return codes in the narrowest unsigned type that holds the largest of them and one more, which stands for a value that no record has.
+
+    >>> [narrowed(np.array([0, largest])).dtype.name for largest in (254, 255, 70_000)]
+    ['uint8', 'uint16', 'uint32']
+    """
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0)) + 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def column_indices(table: ClassTable, columns: Sequence[int | str] | None = None
     return tuple(indices)
 
 
-def packed_words(codes: NDArray[np.int32]) -> NDArray[np.int64]:
+def packed_words(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Pack rows of codes (J, q) into (w, J) int64 words that compare like the rows, most significant word first.
 
     Each column takes as many bits as its largest code needs, so nine ordinary columns make one word; any number of columns works.
@@ -87,10 +87,11 @@ def packed_words(codes: NDArray[np.int32]) -> NDArray[np.int64]:
         if used + bits[j] > _WORD_BITS:
             words.append(word)
             word, used = np.zeros(n_rows, np.int64), 0
-        word = (word << bits[j]) | codes[:, j]
+        word <<= bits[j]
+        word |= codes[:, j]
         used += bits[j]
     words.append(word)
-    return np.array(words)
+    return word[None] if len(words) == 1 else np.array(words)
 
 
 def row_order(words: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -103,7 +104,7 @@ def row_order(words: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.lexsort(words[::-1])
 
 
-def group_rows(codes: NDArray[np.int32]) -> Grouping:
+def group_rows(codes: NDArray[np.integer[Any]]) -> Grouping:
     """Group equal rows of ``codes`` (J, q).
 
     >>> grouping = group_rows(np.array([[2, 0], [1, 1], [2, 0]], np.int32))
@@ -127,7 +128,7 @@ def group_rows(codes: NDArray[np.int32]) -> Grouping:
     return Grouping(group, order[starts])
 
 
-def is_residual(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def is_residual(codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     """Rows (J, q) whose every code is missing: (J,) bool. With no column at all, none is.
 
     >>> is_residual(np.array([[0, 0], [0, 1]], np.int32)).tolist()

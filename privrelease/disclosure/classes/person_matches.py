@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,9 @@ __all__ = ["MOST_TUPLES", "person_match_counts", "person_match_sizes"]
 MOST_TUPLES = 6
 
 
-def _meet(left: NDArray[np.int32], right: NDArray[np.int32], conflict: NDArray[np.int32]) -> NDArray[np.int32]:
+def _meet(
+    left: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]], conflict: NDArray[np.integer[Any]]
+) -> NDArray[np.integer[Any]]:
     both = np.where((left == right) | (right == 0), left, conflict)
     return np.where(left == 0, right, both).astype(np.int32)
 
@@ -104,13 +106,13 @@ def person_match_counts(
 
 
 def _meets(
-    distinct: NDArray[np.int32], persons: NDArray[np.int64], tuples: NDArray[np.int64], times: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    distinct: NDArray[np.integer[Any]], persons: NDArray[np.int64], tuples: NDArray[np.int64], times: NDArray[np.int64]
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
     """Distinct meets of every non-empty set of a person's tuples, and the sum of their signs over persons."""
     conflict = distinct.max(axis=0, initial=0) + 1
     starts = np.flatnonzero(np.diff(persons, prepend=-1))
     lengths = np.minimum(np.diff(starts, append=len(persons)), MOST_TUPLES)
-    codes: list[NDArray[np.int32]] = [distinct[:0]]
+    codes: list[NDArray[np.integer[Any]]] = [distinct[:0]]
     signs: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for length in np.unique(lengths).tolist():
         begin = starts[lengths == length]

@@ -11,7 +11,7 @@ join and the plain one (:mod:`privrelease.disclosure.classes.plain_join`) add in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -45,13 +45,13 @@ class Trie:
         return len(self.offset) - 1
 
 
-def _column_order(codes: NDArray[np.int32]) -> NDArray[np.intp]:
+def _column_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """Columns that lack no value last (they are split first and need no three-way split), then those with most values."""
     has_missing = np.any(codes == 0, axis=0)
     return np.lexsort((codes.max(axis=0, initial=0), ~has_missing))
 
 
-def build_trie(codes: NDArray[np.int32]) -> Trie:
+def build_trie(codes: NDArray[np.integer[Any]]) -> Trie:
     """Build the trie of the rows of ``codes`` (J, q), 0 = missing; rows may repeat. The columns are reordered to suit the join."""
     n_rows, n_columns = codes.shape
     arranged = np.ascontiguousarray(codes[:, _column_order(codes)])

@@ -10,7 +10,7 @@ otherwise count ``alpha`` each; a record without any value counts all records fu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ __all__ = ["compatible_counts", "compatible_sizes", "match_counts", "match_sizes
 
 
 def match_sums(
-    codes: NDArray[np.int32], values: NDArray[np.int64] | NDArray[np.float64], *, alpha: float = 1
+    codes: NDArray[np.integer[Any]], values: NDArray[np.int64] | NDArray[np.float64], *, alpha: float = 1
 ) -> NDArray[np.int64] | NDArray[np.float64]:
     """For every row of ``codes`` (J, q), the sum of ``values`` (J,) over matching rows, itself included: (J,).
 
@@ -61,7 +61,7 @@ def match_sums(
     return np.asarray(everything - (1 - alpha) * others, np.float64)
 
 
-def _chosen_codes(table: ClassTable, columns: Sequence[int | str] | None) -> NDArray[np.int32]:
+def _chosen_codes(table: ClassTable, columns: Sequence[int | str] | None) -> NDArray[np.integer[Any]]:
     return table.codes[:, list(column_indices(table, columns))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def population_counts(sample: ClassTable, population: ClassTable, columns: Seque
     )
 
 
-def _person_counts(shown: NDArray[np.int32], population: ClassTable) -> NDArray[np.int64]:
+def _person_counts(shown: NDArray[np.integer[Any]], population: ClassTable) -> NDArray[np.int64]:
     """For every row of ``shown`` (J, q), 0 where no value is shown, the distinct persons with a row that agrees: once for each set of columns."""
     counts = np.zeros(len(shown), np.int64)
     patterns = group_rows((shown > 0).astype(np.int32))

@@ -7,7 +7,7 @@ where F comes from sampling weights, it counts in units of ``1/scale`` and each 
 from __future__ import annotations
 
 from math import floor, log2
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class ClassCounter(Protocol):
         ...
 
     def in_population(
-        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """Return F of each member's group in units of ``1/scale``, (m,)."""
         ...
@@ -66,7 +66,7 @@ class RecordCrowd:
         return totals[group]
 
     def in_population(
-        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """F = f."""
         del codes
@@ -103,7 +103,7 @@ class PersonCrowd:
         return np.bincount(seen // self._span, times, minlength=int(group.max(initial=-1)) + 1).astype(np.int64)[group]
 
     def in_population(
-        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """F = f."""
         del codes
@@ -182,7 +182,7 @@ class WeightCrowd:
         return self._inner.in_file(members, group)
 
     def in_population(
-        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """Sum the weights; at least f, since the sample is part of the population."""
         del codes
@@ -216,7 +216,7 @@ class PopulationCrowd:
         return self._inner.in_file(members, group)
 
     def in_population(
-        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.int32]
+        self, members: NDArray[np.int64], group: NDArray[np.int64], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
         """Count the population once per pattern of shown columns; at least f, since the sample is part of the population."""
         sizes = np.zeros(len(codes), np.int64)

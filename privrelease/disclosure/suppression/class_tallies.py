@@ -63,7 +63,7 @@ class ClassTally:
 
     def recount(
         self,
-        class_index: NDArray[np.int64],
+        class_index: NDArray[np.integer[Any]],
         records: NDArray[np.int64],
         suppressed: NDArray[np.bool_],
         dropped: NDArray[np.bool_],
@@ -80,7 +80,7 @@ class ClassTally:
     def exchange(
         self,
         stay: NDArray[np.bool_],
-        class_index: NDArray[np.int64],
+        class_index: NDArray[np.integer[Any]],
         records: NDArray[np.int64],
         suppressed: NDArray[np.bool_],
         dropped: NDArray[np.bool_],

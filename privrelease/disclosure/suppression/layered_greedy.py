@@ -8,7 +8,7 @@ populations, persons with several linked rows); the compiled form for plain reco
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Items(Protocol):
     """The items that greedy releases: m items with ``records`` (m,) each; ``codes`` (r, q) of the rows they consist of."""
 
     @property
-    def codes(self) -> NDArray[np.int32]:
+    def codes(self) -> NDArray[np.integer[Any]]:
         """Codes (r, q) of all rows."""
         ...
 
@@ -61,7 +61,7 @@ class PartItems:
 
     crowd: ClassCounter
     members: NDArray[np.int64]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer[Any]]
     records: NDArray[np.int64]
     need: int
 

@@ -7,7 +7,7 @@ for a requirement where none of its rows shows anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,7 +44,9 @@ class Links:
         return int(self.person[-1]) + 1 if len(self.person) else 0
 
 
-def person_groups(codes: NDArray[np.int32], person: NDArray[np.int64], rows: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def person_groups(
+    codes: NDArray[np.integer[Any]], person: NDArray[np.int64], rows: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
     """Number persons by their set of rows: ``codes`` (m, q) with their ``person`` (m,), ascending 0..n-1, all present. Returns (n,) ids.
 
     With ``rows`` (m,) the number of equal rows counts too. Exact: sets are compared row by row, not by a hash.
@@ -80,7 +82,7 @@ def person_groups(codes: NDArray[np.int32], person: NDArray[np.int64], rows: NDA
 class PersonItems:
     """Persons as items of greedy: item i stands for ``times[i]`` persons, the rows of each are ``codes[start[i]:start[i + 1]]``."""
 
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer[Any]]
     start: NDArray[np.int64]
     rows: NDArray[np.int64] | None
     records: NDArray[np.int64]

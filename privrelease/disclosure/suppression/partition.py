@@ -83,7 +83,7 @@ class Parts:
     """``class_index`` (p,), ``records`` (p,), ``suppressed`` (p, q) never set where the class is missing, ``dropped`` (p,)."""
 
     table: ClassTable
-    class_index: NDArray[np.int64]
+    class_index: NDArray[np.integer[Any]]
     records: NDArray[np.int64]
     suppressed: NDArray[np.bool_]
     dropped: NDArray[np.bool_]
@@ -97,7 +97,11 @@ class Parts:
         """One part per class that loses nothing."""
         j, q = table.codes.shape
         return cls(
-            table, np.arange(j), table.counts.astype(np.int64, copy=False), np.zeros((j, q), np.bool_), np.zeros(j, np.bool_)
+            table,
+            np.arange(j, dtype=np.int32 if j < 1 << 31 else np.int64),
+            table.counts.astype(np.int64, copy=False),
+            np.zeros((j, q), np.bool_),
+            np.zeros(j, np.bool_),
         )
 
     @classmethod
@@ -114,12 +118,12 @@ class Parts:
     def __len__(self) -> int:
         return len(self.records)
 
-    def codes(self, columns: tuple[int, ...], members: NDArray[np.integer[Any]] | None = None) -> NDArray[np.int32]:
+    def codes(self, columns: tuple[int, ...], members: NDArray[np.integer[Any]] | None = None) -> NDArray[np.integer[Any]]:
         """Return the released codes (p, len(columns)) of all parts or of ``members``, suppressed cells as 0 = missing."""
         chosen = list(columns)
         suppressed = self.suppressed if members is None else self.suppressed[members]
-        whole = self.table.codes[self.class_index if members is None else self.class_index[members]]
-        released = whole if chosen == [*range(whole.shape[1])] else whole[:, chosen]
+        whole: NDArray[np.integer[Any]] = self.table.codes[self.class_index if members is None else self.class_index[members]]
+        released: NDArray[np.integer[Any]] = whole if chosen == [*range(whole.shape[1])] else whole[:, chosen]
         released[suppressed[:, chosen]] = 0
         return released
 
@@ -203,7 +207,7 @@ class Parts:
 
     def set(
         self,
-        class_index: NDArray[np.int64],
+        class_index: NDArray[np.integer[Any]],
         records: NDArray[np.int64],
         suppressed: NDArray[np.bool_],
         dropped: NDArray[np.bool_],
@@ -220,8 +224,8 @@ class Parts:
 
 
 def _joined(
-    class_index: NDArray[np.int64], records: NDArray[np.int64], suppressed: NDArray[np.bool_], dropped: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    class_index: NDArray[np.integer[Any]], records: NDArray[np.int64], suppressed: NDArray[np.bool_], dropped: NDArray[np.bool_]
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Join parts of a class that are treated alike; sorted by class, then by what they lose."""
     alike = factorise(np.column_stack([class_index, _packed_bits(suppressed), dropped]))
     first = first_members(alike)

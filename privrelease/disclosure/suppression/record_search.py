@@ -49,7 +49,7 @@ class Assignment:
     suppressed: NDArray[np.bool_]
 
 
-def hide_rare_values(codes: NDArray[np.int32], records: NDArray[np.int64], need: int) -> NDArray[np.unsignedinteger]:
+def hide_rare_values(codes: NDArray[np.integer[Any]], records: NDArray[np.int64], need: int) -> NDArray[np.unsignedinteger]:
     """Return ``codes`` (m, q) with every value that fewer than ``need`` records have set to 0, the rest renumbered densely, as narrow as they fit.
 
     >>> hide_rare_values(np.array([[1, 7], [1, 9]], np.int32), np.array([2, 1]), 2).tolist()

@@ -76,7 +76,7 @@ class RecordState:
             cost=np.zeros(room, np.int64),
         )
         self._nodes = Nodes(
-            slots=np.full(1 << (2 * room).bit_length(), -1, np.int32),
+            slots=np.full(1 << (5 * room // 4).bit_length(), -1, np.int32),
             marks=np.zeros(1 << max(4, room.bit_length() - 4), np.uint64),
             key=np.zeros(room, np.uint64),
             size=np.zeros(room, np.int64),
@@ -87,7 +87,7 @@ class RecordState:
     def _wait(self, part: NDArray[np.int64], key: NDArray[np.uint64], records: NDArray[np.int64]) -> None:
         """Let these parts wait, with work space for as many."""
         self._count = len(part)
-        slots = 1 << max(4, (2 * self._count).bit_length())
+        slots = 1 << max(4, (5 * self._count // 3).bit_length())  # three in five are taken at most
         self._waiting = Waiting(
             part=part,
             key=key,

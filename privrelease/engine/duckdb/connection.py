@@ -7,6 +7,7 @@ with the kind of the fault and nothing of its text.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -183,6 +184,8 @@ class Connection:
             except (duckdb.OutOfMemoryException, duckdb.InterruptException):
                 raise
             except duckdb.Error as error:
+                if isinstance(error, duckdb.IOException) and _spill_is_full(str(error)):
+                    raise
                 return error
         return None
 
@@ -209,6 +212,8 @@ _SPILL_FULL = (
     "the engine's temporary folder is full",
     "free space on its disk, point the temporary folder to another one, or raise the memory limit so that less is put there",
 )
+#: How a system says that a file cannot grow: no space, a quota, a limit.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MEMORY_FULL = ("the engine ran out of memory", "raise the memory limit, or use fewer threads")
 _KINDS: dict[str, type[duckdb.Error]] = {
     "Out of Memory Error": duckdb.OutOfMemoryException,
@@ -245,6 +250,13 @@ def _inside(path: Path, roots: tuple[Path, ...]) -> bool:
     return any(resolved == root or root in resolved.parents for root in roots)
 
 
+def _spill_is_full(said: str) -> bool:
+    """Return True if an input/output error says that a file of a spill folder found no space: others may fill the disk while we run, below
+    any limit of ours.
+    """
+    return _SPILL in said and any(os.strerror(number) in said for number in _NO_SPACE)
+
+
 @contextlib.contextmanager
 def _ours() -> Iterator[None]:
     """Turn an error of DuckDB into one of ours, of the same kind and without its text."""
@@ -255,7 +267,9 @@ def _ours() -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         message, hint = _SPILL_FULL if "offload" in str(error) else _MEMORY_FULL
         raise refusal(message, "D120", hint=hint) from None
-    except duckdb.IOException:
+    except duckdb.IOException as error:
+        if _spill_is_full(str(error)):
+            raise refusal(_SPILL_FULL[0], "D120", hint=_SPILL_FULL[1]) from None
         message = "a file could not be read or written"
         raise refusal(message, "D121", hint="check space and permissions of the folders") from None
     except duckdb.Error as error:

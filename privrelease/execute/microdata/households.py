@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def _found(found: Compositions, household: str, threat: ThreatPlan) -> Iterator[
 
 def _members(
     engine: Engine, protected: Protected, columns: tuple[str, ...], unit: str | None
-) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64] | None]:
     """Return the codes of ``columns`` of every row of the source, in the order of classes, and its person; None where each row is one."""
     rows = engine.classes(protected.source, columns, unit=unit)
     table = rows.table

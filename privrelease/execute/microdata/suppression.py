@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -188,7 +188,10 @@ def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTabl
 
 
 def _check_same(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], other_codes: NDArray[np.int32], other_counts: NDArray[np.int64]
+    codes: NDArray[np.integer[Any]],
+    counts: NDArray[np.int64],
+    other_codes: NDArray[np.integer[Any]],
+    other_counts: NDArray[np.int64],
 ) -> None:
     ours, theirs = group_rows(codes), group_rows(other_codes)
     same = (

@@ -54,6 +54,7 @@ typedef struct {
     int64_t *totals;
     int32_t *slot;
     int64_t words, room;
+    int table_bits;
 } Waiting;
 
 static inline int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -91,7 +92,8 @@ static inline Nodes nodes_of(const Array *at) {
 }
 
 static inline Waiting waiting_of(const Array *at) {
-    return (Waiting){at[0].data, at[1].data, at[2].data, at[3].data, at[4].data, at[5].data, at[6].data, at[1].rows, at[1].columns};
+    return (Waiting){at[0].data, at[1].data, at[2].data, at[3].data, at[4].data, at[5].data, at[6].data, at[1].rows, at[1].columns,
+                     log2_of(at[4].rows)};
 }
 
 /* Fill `masked` with what set `chosen` leaves of the keys; further words are folded in, each by an odd multiplier of its own. */

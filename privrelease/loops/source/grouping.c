@@ -30,7 +30,9 @@ LOOP(count_distinct) {
 }
 
 static int64_t reached_of(const Waiting *waiting, int64_t count, int64_t chosen, int64_t need, const Sets *sets) {
-    int bits = bits_for(count), shift = 64 - bits;
+    int bits = bits_for(count);
+    if (bits > waiting->table_bits) bits = waiting->table_bits; /* the table may be fuller than half */
+    int shift = 64 - bits;
     uint64_t *table = waiting->table;
     memset(table, 0, 8 * ((size_t)1 << bits));
     mask_keys(waiting->key, waiting->words, waiting->room, 0, count, sets, chosen, waiting->masked);

@@ -61,7 +61,7 @@ def test_classes_are_the_distinct_tuples_in_lexicographic_order(bench, seed):
     assert in_class.tolist() == [len(persons[one]) for one in sorted(counts)]
     who = {name: place for place, name in enumerate(sorted({row["who"] for row in rows}))}
     pairs = Counter((sorted(counts).index(one), who[row["who"]]) for one, row in zip(tuples, rows, strict=True))
-    assert found.table.codes.dtype == np.int32
+    assert np.iinfo(found.table.codes.dtype).max > found.table.codes.max()  # one more has its place
     least = {}
     for one, row in zip(tuples, rows, strict=True):
         pair = sorted(counts).index(one), who[row["who"]]
@@ -216,3 +216,14 @@ def test_a_row_without_a_positive_weight_is_refused(bench, cell):
     with pytest.raises(InputError, match="weight column w") as caught:
         bench.engine.classes(bench.engine.stage(source), ["a"], weight="w")
     assert caught.value.code == "D212"
+
+
+@pytest.mark.parametrize("values", [254, 255, 256])
+def test_codes_leave_a_place_for_a_value_that_no_record_has(bench, values):
+    """A class table may be as narrow as its codes; the code after the last stands for what no record shows, and must not become 0."""
+    table = {"v": [f"v{n:03}" for n in range(values)]}
+    found = bench.engine.classes(
+        bench.engine.stage(bench.parquet(table, [Column("v", ColumnType.CATEGORY, Role.QUASI)])), ("v",)
+    ).table
+    assert found.codes[:, 0].tolist() == list(range(1, values + 1))
+    assert (found.codes.max(axis=0) + 1).tolist() == [values + 1]

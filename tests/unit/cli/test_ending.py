@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
+from hashlib import sha256
 
 import pytest
 
@@ -10,6 +12,8 @@ import privrelease
 from privrelease.cli.console import harmless
 from privrelease.cli.exit import MEANINGS, ended, ending_of
 from privrelease.errors import InputError
+
+from .conftest import POLICY
 
 COMMANDS = ("init", "validate", "plan", "run", "audit", "report", "show", "schema")
 CELL = "a made-up cell 7731"
@@ -188,3 +192,33 @@ def test_a_fault_in_one_release_does_not_stop_the_next(desk, monkeypatch):
     assert [(one["release"], one["became"]) for one in said.json["releases"]] == [("r", "failed"), ("s", "published")]
     assert CELL not in said.out + said.err
     assert (desk.folder / "out/s.csv").exists()
+
+
+SPILLING = POLICY.replace(
+    "      pay: {role: sensitive, type: integer}\n",
+    "      pay: {role: sensitive, type: integer}\n      note: {role: insensitive, type: string}\n",
+)
+
+
+def test_a_disk_that_fills_while_rows_are_spilled_ends_with_three_names_the_folder_and_loses_nothing(desk):
+    """RLIMIT_FSIZE stands in for a disk that others fill: a file of the engine cannot grow, though it may spill as much as it likes."""
+    desk.policy(SPILLING)
+    areas, notes = ("north", "south"), (sha256(b"a note %d" % n).hexdigest() for n in range(400_000))
+    many = [f"{n},{areas[n % 2]},clerk,{1000 + n % 97},{note}\n" for n, note in enumerate(notes)]
+    head = "id,area,job,pay,note\n"
+    desk.data(head + "".join(many[:12]))
+    assert desk.run().code == 0
+    before = {path.name: path.read_bytes() for path in (desk.folder / "out").iterdir()}
+    desk.data(head + "".join(many))
+    (temporary := desk.folder / "spill").mkdir()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))
+    try:
+        said = desk.run("--memory-limit", "40MB", "--threads", "1", "--temp", str(temporary))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert said.code == 3
+    assert "D120 the engine's temporary folder is full" in said.err
+    assert "free space on its disk" in said.err
+    assert {path.name: path.read_bytes() for path in (desk.folder / "out").iterdir()} == before
+    assert list(temporary.iterdir()) == []

@@ -196,24 +196,25 @@ def _groups(connection: Connection, of: Opened, columns: Sequence[str]) -> Any: 
     return connection.arrow(groups.group_by(*(key.copy() for key in keys)) if keys else groups)
 
 
-def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[np.int32]]:
-    """Codes of columns given in parts, one coding over the parts: a matrix (rows, columns) for each part."""
+def _codes(columns: Sequence[Sequence[Any]]) -> list[NDArray[Any]]:
+    """Codes of columns given in parts, one coding over the parts: a matrix (rows, columns) for each part, as narrow as the codes are."""
     coded = [in_one_coding([encoded(piece) for piece in pieces])[0] for pieces in columns]
     if not coded:
-        return [np.zeros((1, 0), np.int32)]
-    return [np.stack(part, axis=1, dtype=np.int32) for part in zip(*coded, strict=True)]
+        return [np.zeros((1, 0), np.uint8)]
+    return [np.stack(part, axis=1) for part in zip(*coded, strict=True)]
 
 
 def class_tables(connection: Connection, of: Sequence[Opened], columns: Sequence[str]) -> tuple[ClassTable, ...]:
-    """Return one class table each, in one common coding."""
+    """Return one class table each, in one common coding. Classes may be millions: what a table no longer needs is let go before the next is made."""
     blocks = [_groups(connection, one, columns) for one in of]
     matrices = _codes([[block.column(place) for block in blocks] for place in range(len(columns))])
+    counts = [np.array(block.column("n"), np.int64) for block in blocks]
+    del blocks
     tables = []
-    for codes, block in zip(matrices, blocks, strict=True):
+    while counts:
+        codes, records = matrices.pop(0), counts.pop(0)
         order = row_order(packed_words(codes))
-        tables.append(
-            ClassTable(tuple(columns), np.ascontiguousarray(codes[order]), np.asarray(block.column("n"), np.int64)[order])
-        )
+        tables.append(ClassTable(tuple(columns), codes[order].astype(np.int32), records[order]))
     return tuple(tables)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from sqlglot import exp
 
-from privrelease.disclosure.classes.equivalence_classes import ClassTable
+from privrelease.disclosure.classes.equivalence_classes import ClassTable, narrowed
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import refusal
 from privrelease.engine.duckdb.measuring.coding import coding_of, laid_out, packed, staged_rows
@@ -83,9 +83,11 @@ def classes(
     connection.run(sql.create_view(keys, staged_rows(exp.select(*keyed), staged, sides)))
     groups, found = _grouped(connection, keys, words)
     split = [found[word] for word in words]
-    codes = np.empty((len(found["n"]), len(columns)), np.int32)
-    for place, (one, field) in enumerate(zip(coded, fields, strict=True)):
-        codes[:, place] = one.dense(field.of(split))
+    dense = [narrowed(one.dense(field.of(split))) for one, field in zip(coded, fields, strict=True)]
+    codes = np.empty((len(found["n"]), len(columns)), np.result_type(np.uint8, *dense))
+    for place, column in enumerate(dense):
+        codes[:, place] = column
+    del dense, split
     weights = None if weight is None else _weights(connection, staged, weight, keys, groups, words, len(codes))
     persons, pair_rows = None, None
     pairs: _Pairs = (None, None, None, None)
