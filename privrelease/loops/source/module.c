@@ -19,7 +19,7 @@ static PyMethodDef loops[] = {
 
 static int filled(PyObject *module) {
     /* Raised with every change of what a loop takes or means: see INTERFACE in privrelease/loops/__init__.py. */
-    if (PyModule_AddIntConstant(module, "INTERFACE", 1) < 0) return -1;
+    if (PyModule_AddIntConstant(module, "INTERFACE", 2) < 0) return -1;
     return PyModule_AddStringConstant(module, "SOURCES", SOURCE_DIGEST);
 }
 
