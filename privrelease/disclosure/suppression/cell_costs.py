@@ -109,8 +109,7 @@ def cell_costs(table: ClassTable, weights: tuple[Fraction, ...], prefer: Prefere
     while units > 1 and sum(weights) * 64 * units * max(1, table.n_records) >= _MOST:
         units //= 2
     value = tuple(
-        value_costs(of_column, total, weight, POWERS[prefer], units)
-        for of_column, weight in zip(counts, weights, strict=True)
+        value_costs(of_column, total, weight, POWERS[prefer], units) for of_column, weight in zip(counts, weights, strict=True)
     )
     column = []
     for place, costs in enumerate(value):
