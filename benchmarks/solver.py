@@ -11,6 +11,7 @@ import sys
 import time
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +23,11 @@ from privrelease.audit.microdata.utility.entropy import entropy_loss, kept
 from privrelease.audit.microdata.utility.value_counts import ValueCounts
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.risk.thresholds import Thresholds
-from privrelease.disclosure.suppression.cell_costs import Preference
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement, Solution
+
+if TYPE_CHECKING:
+    from privrelease.disclosure.suppression.cell_costs import Preference
 
 K5 = Thresholds(highest=Fraction("0.2"))
 AVERAGE = Thresholds(highest=Fraction("0.5"), average=Fraction("0.2"))

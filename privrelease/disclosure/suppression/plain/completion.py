@@ -234,7 +234,9 @@ class _Completion:
         exposed = -size if size < self.safe else 0
         took: list[tuple[int, int, int]] = []
         # Of one loss, the row linked last comes first.
-        for level, rows in groupby(sorted(group.rows[::-1], key=itemgetter(1)), key=itemgetter(1)):
+        latest_first = group.rows[::-1]
+        latest_first.sort(key=itemgetter(1))
+        for level, rows in groupby(latest_first, key=itemgetter(1)):
             if level >= 0 and (size >= self.need or gained <= level * (self.need - size)):
                 break
             for part, _ in rows:
