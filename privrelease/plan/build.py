@@ -335,7 +335,7 @@ def _suppress(loaded: LoadedPolicy, number: int, out: Leaving) -> SuppressStep |
         return None
     weights = tuple((name, Fraction(weight)) for name, weight in step.weights.items() if name in out.columns)
     place = loaded.location("releases", number, "transform", out.suppress_step)
-    return SuppressStep(_exact(step.limit), weights, step.residual, place)
+    return SuppressStep(_exact(step.limit), weights, step.residual, place, step.prefer)
 
 
 def release_source(loaded: LoadedPolicy, dataset: str) -> TableSource:

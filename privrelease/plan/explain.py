@@ -264,6 +264,14 @@ def _threat(threat: ThreatPlan, counted: str) -> ThreatExplanation:
     return ThreatExplanation(threat.name, threat.attacker, threat.columns, threat.absent, threat.missing, tuple(found))
 
 
+#: The step that a preference adds; fewest cells go without saying.
+_PREFERRED = {
+    "cells": (),
+    "balanced": ("weigh how many cells are suppressed and how much their values tell",),
+    "information": ("suppress the cells whose values tell least, also where they are more",),
+}
+
+
 def _column_words(release: MicrodataPlan, words: StepWords) -> Iterator[str]:
     """Yield what becomes of each column whose values change, in output order."""
     for column in release.columns:
@@ -282,6 +290,7 @@ def _steps(release: MicrodataPlan, words: StepWords) -> list[str]:
         limit = release.suppress.limit
         at_most = f", at most {_percent(limit)} of them" if limit is not None else ""
         steps.append(f"suppress cells of {', '.join(release.quasi_identifiers)} until every threat holds{at_most}")
+        steps += _PREFERRED[release.suppress.prefer]
         kept = "keep" if release.suppress.residual == "keep" else "drop"
         steps.append(f"{kept} small groups of rows in which every known column is suppressed")
     elif release.threats:

@@ -104,13 +104,14 @@ class ReleasedColumn:
 @dataclass(frozen=True, slots=True)
 class SuppressStep:
     """Cell suppression: the largest share of QI cells that may be suppressed, the cost of a cell per column, what happens to
-    residual rows.
+    residual rows, and what is to be lost as little as possible: cells or the information they hold.
     """
 
     limit: Fraction | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
     residual: Literal["drop", "keep"] = "drop"
     location: Location | None = None
+    prefer: Literal["cells", "balanced", "information"] = "cells"
 
 
 @dataclass(frozen=True, slots=True)

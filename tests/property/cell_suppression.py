@@ -157,6 +157,7 @@ THRESHOLDS = st.builds(
     average=st.one_of(st.none(), RISKS, st.just(Fraction(1, 50))),
     at_risk=st.one_of(st.none(), AT_RISK),
 )
+PREFERENCES = st.sampled_from(["cells", "balanced", "information"])
 WEIGHTS = st.sampled_from([Fraction(1), Fraction(2), Fraction("0.5"), Fraction("1.7"), Fraction(0)])
 
 
@@ -202,4 +203,5 @@ def problems(draw, *, kind="records"):
             )
         )
     costs = tuple(draw(st.lists(WEIGHTS, min_size=q, max_size=q)))
-    return Problem(table, tuple(requirements), costs, residual=draw(st.sampled_from(["drop", "keep"])))
+    residual, prefer = draw(st.sampled_from(["drop", "keep"])), draw(PREFERENCES)
+    return Problem(table, tuple(requirements), costs, residual=residual, prefer=prefer)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement
-from tests.property.cell_suppression import THRESHOLDS, class_table
+from tests.property.cell_suppression import PREFERENCES, THRESHOLDS, class_table
 
 
 @st.composite
@@ -40,6 +40,7 @@ def linked_problems(draw):
         linkable=True,
         knows_rows=knows_rows,
         pair_rows=pair_rows if by_person else None,
+        prefer=draw(PREFERENCES),
     )
 
 

@@ -18,6 +18,7 @@ from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.plain import closing, completion, grouping, joint
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 from privrelease.loops import compiled
+from tests.property.cell_suppression import PREFERENCES
 
 PLAIN = {name: getattr(room, name) for room in (closing, completion, grouping, joint) for name in room.__all__}
 LIMITS = (
@@ -51,20 +52,21 @@ def problems(draw):
     if draw(st.booleans()):
         known = [Requirement("first", tuple(range(q - 1)), limits), Requirement("last", tuple(range(1, q)), LIMITS[0](k))]
     weights = tuple(Fraction(draw(st.integers(1, 3))) for _ in range(q))
-    return Problem(table, tuple(known), weights)
+    return Problem(table, tuple(known), weights, prefer=draw(PREFERENCES))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problems())
 def test_the_search_finds_the_same_cells_with_either(problem):
     assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
 
 
-def test_keys_of_two_words_fold_to_the_same_values():
+@pytest.mark.parametrize("prefer", ["cells", "balanced"])
+def test_keys_of_two_words_fold_to_the_same_values(prefer):
     rows = np.tile(np.random.default_rng(3).integers(0, 6, (90, 3)), (1, 8))
     codes, counts = np.unique(rows, axis=0, return_counts=True)
     table = ClassTable(tuple(f"c{column}" for column in range(24)), np.ascontiguousarray(codes, np.int32), counts)
-    problem = Problem(table, (Requirement("all", tuple(range(24)), LIMITS[0](3)),), (Fraction(1),) * 24)
+    problem = Problem(table, (Requirement("all", tuple(range(24)), LIMITS[0](3)),), (Fraction(1),) * 24, prefer=prefer)
     assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
 
 

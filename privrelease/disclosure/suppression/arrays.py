@@ -28,13 +28,14 @@ class Classes(NamedTuple):
 
 class Sets(NamedTuple):
     """Sets of columns by cost, the last one all columns: bits of the key that ``kept`` (words, sets) leaves, column ``bits``, ``cost`` of a record
-    that misses none of them; ``column_cost`` (q,).
+    that misses none of them (on average, where records cost differently); ``cell_cost`` (1 or m, q): of a cell of each column, for all classes
+    or for each.
     """
 
     kept: Keys
     bits: Counts
     cost: Counts
-    column_cost: Counts
+    cell_cost: Counts
 
 
 class Places(NamedTuple):
@@ -64,7 +65,8 @@ class Nodes(NamedTuple):
 class Joint(NamedTuple):
     """Several requirements at once: per requirement the key bits of its columns (``fields``), hash ``table`` and class sizes ``totals``
     (r, 2^b), its class size ``need``, the size ``safe`` that limits exposure, ``residual_least`` (how small its residual group may
-    become unless it vanishes), ``residual`` counts. Per column its ``field`` of key bits and ``column_cost``.
+    become unless it vanishes), ``residual`` counts. Per column its ``field`` of key bits; ``cell_cost`` (1 or p, q): of a
+    cell of each column, for all parts or for each origin.
     """
 
     fields: Keys
@@ -75,7 +77,7 @@ class Joint(NamedTuple):
     residual_least: Counts
     residual: Counts
     field: Keys
-    column_cost: Counts
+    cell_cost: Counts
 
 
 class Waiting(NamedTuple):

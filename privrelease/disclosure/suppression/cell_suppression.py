@@ -6,11 +6,11 @@ another, and only the final state counts.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.disclosure.suppression.cell_costs import cell_costs
 from privrelease.disclosure.suppression.partition import factorise, first_members
 from privrelease.disclosure.suppression.problem import Solution
 from privrelease.disclosure.suppression.repair import PartRepair, PersonRepair, settle
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.suppression.cell_costs import CellCosts
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Problem
     from privrelease.disclosure.suppression.repair import Repair
@@ -46,23 +47,24 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     """
     report = progress or (lambda _step, _share: None)
     report("suppress", 0.0)
-    first = _repair(problem)
+    costs = cell_costs(problem.classes, problem.weights, problem.prefer)
+    first = _repair(problem, costs)
     parts = _settled(problem, first, lambda share: report("suppress", share / 2))
     if first.narrowed:
         # Which requirement goes first matters where not all is searched again: the other order is tried too.
-        turned = _settled(problem, _repair(problem), lambda share: report("suppress", 0.25 + share / 4), turned=True)
-        parts = min(parts, turned, key=lambda candidate: _cost(candidate, problem))
+        turned = _settled(problem, _repair(problem, costs), lambda share: report("suppress", 0.25 + share / 4), turned=True)
+        parts = min(parts, turned, key=lambda candidate: _cost(candidate, costs))
     if len(problem.requirements) > 1:
-        repair = _repair(problem)
+        repair = _repair(problem, costs)
         if repair.protect_union():
             other = _settled(problem, repair, lambda share: report("suppress", 0.5 + share / 2), searched=True)
-            parts = min(parts, other, key=lambda candidate: _cost(candidate, problem))
+            parts = min(parts, other, key=lambda candidate: _cost(candidate, costs))
     report("suppress", 1.0)
     return _by_person(parts) if problem.pair_rows is not None and problem.linkable else _solution(parts)
 
 
-def _repair(problem: Problem) -> Repair:
-    return PersonRepair(problem) if problem.linkable else PartRepair(problem)
+def _repair(problem: Problem, costs: CellCosts) -> Repair:
+    return PersonRepair(problem, costs) if problem.linkable else PartRepair(problem, costs)
 
 
 def _settled(
@@ -106,9 +108,9 @@ def _take_back(problem: Problem, repair: Repair) -> None:
         parts.set(parts.class_index, parts.records, parts.suppressed, parts.dropped)
 
 
-def _cost(parts: Parts, problem: Problem) -> Fraction:
-    lost = _solution(parts).lost_cells.tolist()
-    return sum((cells * weight for cells, weight in zip(lost, problem.weights, strict=True)), Fraction(0))
+def _cost(parts: Parts, costs: CellCosts) -> int:
+    """Return what the lost cells cost together."""
+    return costs.total(parts.table, parts.class_index, parts.records, parts.suppressed | parts.dropped[:, None])
 
 
 def _solution(parts: Parts) -> Solution:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.suppression.arrays import Joint
+    from privrelease.disclosure.suppression.cell_costs import CellCosts
     from privrelease.disclosure.suppression.partition import Parts
     from privrelease.disclosure.suppression.problem import Requirement
     from privrelease.disclosure.suppression.target import Target
@@ -32,7 +33,7 @@ _MOST_SLOTS = 1 << 23  # 128 MiB of counts; beyond, what was taken stays taken
 
 
 def restore_jointly(
-    parts: Parts, requirements: Sequence[Requirement], targets: Sequence[Target], costs: tuple[int, ...], *, drops: bool
+    parts: Parts, requirements: Sequence[Requirement], targets: Sequence[Target], costs: CellCosts, *, drops: bool
 ) -> bool:
     """Give cells of ``parts`` back where all ``requirements`` stay met; return whether any came back.
 
@@ -57,8 +58,9 @@ def restore_jointly(
     returnable = parts.suppressed[live][:, seen] & (codes[parts.class_index[live]] > 0)
     hidden[: len(live)] = (returnable * bit).sum(axis=1)
     records[: len(live)] = parts.records[live]
-    origin[: len(live)] = live
-    joint = _joint(requirements, targets, seen, field[0], costs, slots, drops=drops)
+    origin[: len(live)] = np.arange(len(live))
+    cell_cost = costs.of_classes(parts.table, tuple(seen.tolist()), parts.class_index[live])
+    joint = _joint(requirements, targets, seen, field[0], cell_cost, slots, drops=drops)
     used = len(live)
     taken = hidden[:used].copy()
     for _ in range(_ROUNDS):
@@ -69,14 +71,15 @@ def restore_jointly(
     if np.array_equal(taken, hidden[: len(taken)]):
         return False
     given = np.zeros((used, parts.suppressed.shape[1]), np.bool_)
-    first = np.searchsorted(live, origin[:used])
+    origin = live[origin[:used]]
+    first = np.searchsorted(live, origin)
     given[:, seen] = ((taken[first] & ~hidden[:used])[:, None] & bit) > 0
     stay = np.flatnonzero(parts.dropped)
     parts.set(
-        np.concatenate([parts.class_index[stay], parts.class_index[origin[:used]]]),
+        np.concatenate([parts.class_index[stay], parts.class_index[origin]]),
         np.concatenate([parts.records[stay], records[:used]]),
-        np.concatenate([parts.suppressed[stay], parts.suppressed[origin[:used]] & ~given]),
-        np.concatenate([parts.dropped[stay], parts.dropped[origin[:used]]]),
+        np.concatenate([parts.suppressed[stay], parts.suppressed[origin] & ~given]),
+        np.concatenate([parts.dropped[stay], parts.dropped[origin]]),
     )
     return True
 
@@ -94,7 +97,7 @@ def _joint(
     targets: Sequence[Target],
     seen: NDArray[np.int64],
     field: NDArray[np.uint64],
-    costs: tuple[int, ...],
+    cell_cost: NDArray[np.int64],
     slots: int,
     *,
     drops: bool,
@@ -112,5 +115,5 @@ def _joint(
         residual_least=np.array([target.need if drops else 0 for target in targets], np.int64),
         residual=np.zeros(len(requirements), np.int64),
         field=field,
-        column_cost=np.array([costs[column] for column in seen], np.int64),
+        cell_cost=cell_cost,
     )

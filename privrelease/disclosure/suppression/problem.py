@@ -1,7 +1,7 @@
 """The cell-suppression problem and its solution, as plain values.
 
 Given the class table over the union of all protected threats' quasi-identifiers, choose for every record the cells that become
-missing (or drop the record) so that every requirement holds on what remains, at the least weighted number of lost cells.
+missing (or drop the record) so that every requirement holds on what remains, at the least cost of lost cells.
 
 Semantics (DESIGN 1-6): a suppressed cell is missing, and under the ``category`` reading missing equals missing, also where the
 source was missing. A record whose every column of a requirement is missing is *residual* for that requirement: lost, and out of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.disclosure.risk.thresholds import Thresholds
+    from privrelease.disclosure.suppression.cell_costs import Preference
 
 __all__ = ["Problem", "Requirement", "Solution"]
 
@@ -48,7 +49,8 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``weights``: cost of one cell of each column of ``classes`` (exact; default 1 each).
+    """``weights``: cost of one cell of each column of ``classes`` (exact; default 1 each). ``prefer``: whether a cell counts as one (``cells``) or as
+    the information it holds (``information``), or between both (``balanced``); weights multiply.
 
     ``linkable``: the rows of one person stay linkable in the output (a pseudonym is released), so a person's class is the set
     of its distinct tuples (the multiset where ``knows_rows``), not each row's. ``pair_rows``: (m,) rows of each of the table's
@@ -63,6 +65,7 @@ class Problem:
     linkable: bool = False
     knows_rows: bool = False
     pair_rows: NDArray[np.int64] | None = field(default=None, compare=False)
+    prefer: Preference = "cells"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

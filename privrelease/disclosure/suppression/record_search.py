@@ -72,18 +72,23 @@ def hide_rare_values(codes: NDArray[np.integer[Any]], records: NDArray[np.int64]
 
 
 def search_records(
-    codes: NDArray[np.integer[Any]], records: NDArray[np.int64], *, target: Target, costs: tuple[int, ...]
+    codes: NDArray[np.integer[Any]],
+    records: NDArray[np.int64],
+    *,
+    target: Target,
+    costs: tuple[int, ...],
+    cell_cost: NDArray[np.int64],
 ) -> Assignment:
     """Assign every record of the classes ``codes`` (m, q) to a set of columns so that ``target`` is met.
 
     ``records`` (m,) counts of the classes, which are distinct rows of at most 62 columns; ``costs`` q integers, the cost of one cell of
-    each column.
+    each column, on average; ``cell_cost`` (1 or m, q): of every class, or of each.
     What reaches no class loses all its columns.
     """
     from privrelease.disclosure.suppression.record_state import RecordState
 
-    state = RecordState(codes, records, costs)
-    del codes, records  # as long as the classes, which may be millions
+    state = RecordState(codes, records, costs, cell_cost)
+    del codes, records, cell_cost  # as long as the classes, which may be millions
     state.run(_uniform(state, target.need))
     parts = state.parts if _met(state, target) else _meet_limits(state, target)
     return Assignment(parts.item, parts.records, state.columns[parts.set])

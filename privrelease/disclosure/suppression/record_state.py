@@ -21,6 +21,7 @@ __all__ = ["Figures", "RecordState", "Step"]
 
 
 _UNLIMITED = 1 << 62
+_MOST_BANDS = 64  # where values cost differently
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,26 @@ class Figures:
 class RecordState:
     """The state of every record of the classes ``codes`` (m, q): which columns it loses and with whom it then agrees.
 
-    At most 62 columns. Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
+    At most 62 columns. ``costs`` (q,): of a cell of each column, on average; ``cell_cost`` (1 or m, q): of every class, or of each.
+    Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
     about one cell's cost.
     """
 
-    def __init__(self, codes: NDArray[np.integer[Any]], records: NDArray[np.int64], costs: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        codes: NDArray[np.integer[Any]],
+        records: NDArray[np.int64],
+        costs: tuple[int, ...],
+        cell_cost: NDArray[np.int64],
+    ) -> None:
         self._records = records.astype(np.int64, copy=False)
         self.columns, nominal = candidate_sets(codes, costs)
         column_cost = 2 * np.array(costs, np.int64)
-        self._half_cell = int(column_cost[column_cost > 0].min(initial=1 << 40)) // 2
+        cell = int(column_cost[column_cost > 0].min(initial=1 << 40))
+        if len(cell_cost) > 1:
+            # A column of nearly one value costs next to nothing: bands of that width would be as many as there are sets.
+            cell = max(cell, int(column_cost.sum()) // _MOST_BANDS, 2)
+        self._half_cell = cell // 2
         bit = np.int64(1) << np.arange(len(costs))
         keys, fields = pack(codes)
         present = np.zeros(len(codes), np.int64)
@@ -60,7 +72,7 @@ class RecordState:
             present |= np.where(codes[:, column] > 0, bit[column], 0)
         self._classes = Classes(keys, present)
         set_bits = (self.columns * bit).sum(axis=1).astype(np.int64)
-        self._sets = Sets(kept_bits(fields, self.columns), set_bits, 2 * nominal, column_cost)
+        self._sets = Sets(kept_bits(fields, self.columns), set_bits, 2 * nominal, 2 * cell_cost)
         band_of = self._sets.cost[:-1] // (2 * self._half_cell)
         self.bands = [np.flatnonzero(band_of == band) for band in np.unique(band_of)]
 
@@ -133,11 +145,16 @@ class RecordState:
                 self._complete(near, step.need, step.safe)
                 self._drop_placed()
         left = self._waiting.part[: self._count]
-        present = self._classes.present[self.places.item[left]]
-        cost = np.zeros(len(left), np.int64)
-        for column, of_one in enumerate(self._sets.column_cost.tolist()):
-            cost += (present >> column & 1) * of_one
-        self.places.cost[left] = cost
+        self.places.cost[left] = self._whole_cost(self.places.item[left])
+
+    def _whole_cost(self, item: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what a record of each of these classes costs without any of its cells."""
+        present, cell_cost = self._classes.present[item], self._sets.cell_cost
+        cost = np.zeros(len(item), np.int64)
+        for column in range(cell_cost.shape[1]):
+            of_one = cell_cost[:, column]
+            cost += (present >> column & 1) * (of_one if len(of_one) == 1 else of_one[item])
+        return cost
 
     def figures(self, safe: int) -> Figures:
         """Count classes, records and exposed records."""

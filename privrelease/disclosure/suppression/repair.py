@@ -5,7 +5,6 @@ Cells and records are only ever taken away, so repairing ends, at the latest wit
 
 from __future__ import annotations
 
-from math import lcm
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,10 +20,9 @@ from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_
 from privrelease.disclosure.suppression.target import Target
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
+    from privrelease.disclosure.suppression.cell_costs import CellCosts
     from privrelease.disclosure.suppression.evaluation import RiskState
     from privrelease.disclosure.suppression.problem import Problem
 
@@ -82,14 +80,14 @@ def settle(repair: Repair, number: int, *, first: bool) -> bool:
 
 
 class _Targets:
-    """The aim of each requirement, and what a cell of each column costs, in whole numbers."""
+    """The aim of each requirement, and what cells cost, in whole numbers."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, costs: CellCosts) -> None:
         self._targets = [Target.of(requirement.thresholds) for requirement in problem.requirements]
-        self.all_costs = _integer_costs(problem.weights)
+        self.all_costs = costs
 
     def costs(self, columns: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(self.all_costs[column] for column in columns)
+        return tuple(self.all_costs.column[column] for column in columns)
 
     def target(self, number: int) -> Target:
         return self._targets[number]
@@ -104,9 +102,9 @@ class _Targets:
 class PartRepair:
     """Records in classes; a class is split only where every record is its own person and only classes of records are counted."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, costs: CellCosts) -> None:
         self._problem = problem
-        self._targets = _Targets(problem)
+        self._targets = _Targets(problem, costs)
         self.parts = Parts.untouched(problem.classes)
         #: Parts that were searched for each requirement; beyond ``_MOST_SEARCHED`` only failing classes are.
         self._searched = [0] * len(problem.requirements)
@@ -202,9 +200,10 @@ class PartRepair:
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
         distinct, hidden = [codes[first]], np.packbits(codes == 0, axis=1)
+        cell_cost = self._targets.all_costs.of_classes(self.parts.table, columns, self.parts.class_index[members[first]])
         del codes, first, own
-        found = search_records(distinct.pop(), records, target=target, costs=self._targets.costs(columns))
-        del records
+        found = search_records(distinct.pop(), records, target=target, costs=self._targets.costs(columns), cell_cost=cell_cost)
+        del records, cell_cost
         line = np.argsort(item, kind="stable")
         del item
         assigned_line = np.argsort(found.item, kind="stable")
@@ -223,7 +222,7 @@ class PersonRepair:
 
     narrowed = False
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, costs: CellCosts) -> None:
         table = problem.classes
         if table.pairs_class is None or table.pairs_person is None:
             msg = "linkable persons need the pairs of classes and persons"
@@ -234,7 +233,7 @@ class PersonRepair:
             msg = "the rows of the (class, person) pairs do not make up the records"
             raise ValueError(msg)
         self._problem = problem
-        self._targets = _Targets(problem)
+        self._targets = _Targets(problem, costs)
         self.parts = Parts.by_pair(table, rows) if by_person else Parts.untouched(table)
         numbers, codes = np.unique(table.pairs_person, return_inverse=True)
         person = codes.astype(np.int64)
@@ -283,8 +282,3 @@ class PersonRepair:
         for place, column in enumerate(columns):
             where[links.part[chosen[masks[person, place]]], column] = True
         self.parts.suppress(where)
-
-
-def _integer_costs(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
-    scale = lcm(*(weight.denominator for weight in weights)) if weights else 1
-    return tuple(int(weight * scale) for weight in weights)

@@ -107,6 +107,7 @@ def suppression_problem(
         linkable=linkable,
         knows_rows=any(threat.knows_rows for threat in plan.threats),
         pair_rows=pair_rows,
+        prefer=step.prefer,
     )
 
 

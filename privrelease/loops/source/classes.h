@@ -14,7 +14,7 @@
 
 /* Named tuples of Python, see privrelease/disclosure/suppression/arrays.py. */
 #define CLASSES "(Ul)"
-#define SETS "(Ulll)"
+#define SETS "(UllL)"
 #define PLACES "(l!l!i!i!l!)"
 #define NODES "(i!u!u!l!l!)"
 #define WAITING "(l!U!l!u!u!l!i!)"
@@ -27,8 +27,9 @@ typedef struct {
 
 typedef struct {
     const uint64_t *kept; /* words x sets */
-    const int64_t *bits, *cost, *column_cost;
-    int64_t count;
+    const int64_t *bits, *cost;
+    const int64_t *cell_cost; /* rows x columns: one row for all items, or one for each */
+    int64_t count, columns, stride; /* stride: from the costs of one item to those of the next, 0 where all cost the same */
 } Sets;
 
 typedef struct {
@@ -79,7 +80,8 @@ static inline Classes classes_of(const Array *at) {
 }
 
 static inline Sets sets_of(const Array *at) {
-    return (Sets){at[0].data, at[1].data, at[2].data, at[3].data, at[0].columns};
+    int64_t columns = at[3].columns;
+    return (Sets){at[0].data, at[1].data, at[2].data, at[3].data, at[0].columns, columns, at[3].rows > 1 ? columns : 0};
 }
 
 static inline Places places_of(const Array *at) {
@@ -152,18 +154,23 @@ static inline int64_t new_node(const Nodes *nodes, uint64_t key) {
     return node;
 }
 
-/* Return the summed cost of the columns in `bits`. */
-static inline int64_t cell_cost(int64_t bits, const int64_t *column_cost) {
+/* Return the summed cost of the columns in `bits`; `costs`: of a cell of each column. */
+static inline int64_t cell_cost(int64_t bits, const int64_t *costs) {
     int64_t total = 0;
     for (int column = 0; bits; column++, bits >>= 1) {
-        if (bits & 1) total += column_cost[column];
+        if (bits & 1) total += costs[column];
     }
     return total;
 }
 
+/* Return what a record of `item` loses with the columns of set `chosen`. */
+static inline int64_t cost_of_item(int64_t item, int64_t chosen, const Classes *classes, const Sets *sets) {
+    return cell_cost(sets->bits[chosen] & classes->present[item], sets->cell_cost + item * sets->stride);
+}
+
 /* Return what a record of `part` costs under set `chosen`. */
 static inline int64_t cost_under(int64_t part, int64_t chosen, const Classes *classes, const Sets *sets, const Places *places) {
-    return cell_cost(sets->bits[chosen] & classes->present[places->item[part]], sets->column_cost);
+    return cost_of_item(places->item[part], chosen, classes, sets);
 }
 
 #endif

@@ -11,8 +11,9 @@ static bool find_all(const int64_t *chosen, int64_t rows, int64_t least, const C
         uint64_t own = nodes->key[places->node[part]];
         other_set[row] = (int32_t)last;
         other_node[row] = 0;
-        other_cost[row] = cell_cost(sets->bits[last] & present, sets->column_cost);
-        bool complete = (sets->bits[last] & present) == sets->bits[last];
+        other_cost[row] = cost_of_item(item, last, classes, sets);
+        /* Where all items cost the same and nothing is missing, sets come by rising cost. */
+        bool complete = sets->stride == 0 && (sets->bits[last] & present) == sets->bits[last];
         for (int64_t which = 0; which < last; which++) {
             if (complete && sets->cost[which] >= other_cost[row]) break;
             uint64_t key = classes->key[item] & sets->kept[which];
@@ -23,7 +24,7 @@ static bool find_all(const int64_t *chosen, int64_t rows, int64_t least, const C
             if (key == own || key == 0) continue;
             int64_t node = node_of(nodes, key);
             if (node <= 0 || nodes->size[node] < least) continue;
-            int64_t cost = cell_cost(sets->bits[which] & present, sets->column_cost);
+            int64_t cost = cost_of_item(item, which, classes, sets);
             if (cost < other_cost[row]) {
                 other_set[row] = (int32_t)which;
                 other_node[row] = (int32_t)node;

@@ -1,9 +1,12 @@
 /* Groups completed by donors: records that others can spare join a group that lacks a few. */
 #include "classes.h"
 
+#define BLOCK 4096 /* rows whose keys are masked together */
+
 /* Work space, by slot of a hash table: the group's key (`table`) and its `number`; a bit map of who can bear donors. By group number: `slot`,
  * the last row linked to it (`head`), what its gainers gain (`hope`), how many records it lacks, the most one donor may cost it (`bar`).
- * By row of movable parts: the `masked` key, the row linked before (`following`), `took`, `loss` of one record. */
+ * By row of movable parts: the `masked` key, the row linked before (`following`), `took`, `loss` of one record. `line` and `spare_line`: rows
+ * to be put in order. */
 typedef struct {
     uint64_t *table;
     int32_t *number;
@@ -13,13 +16,15 @@ typedef struct {
     uint64_t *masked;
     int32_t *following;
     int64_t *took, *loss;
+    int32_t *line, *spare_line;
 } Groups;
 
 typedef struct {
     const int64_t *movable;
     int64_t rows;
     uint64_t *row_key; /* words x rows */
-    int64_t *dear;
+    int64_t *dear;     /* what each row costs: falling, as it was in the beginning; where items cost differently, as it is */
+    int64_t *row_cost; /* columns x rows, where items cost differently */
     int64_t need, safe, price;
     int64_t *budget;
     Groups groups;
@@ -34,14 +39,16 @@ typedef struct {
 static void free_groups(Groups *groups) {
     free(groups->table), free(groups->number), free(groups->marks), free(groups->slot), free(groups->head), free(groups->hope);
     free(groups->lacking), free(groups->bar), free(groups->masked), free(groups->following), free(groups->took), free(groups->loss);
+    free(groups->line), free(groups->spare_line);
 }
 
 static bool make_groups(Groups *groups, int64_t rows, int64_t most) {
     size_t size = (size_t)1 << bits_for(most), line = (size_t)rows + 1, each = (size_t)most + 1;
     *groups = (Groups){calloc(size, 8), malloc(size * 4), malloc(size), malloc(each * 4), malloc(each * 4), malloc(each * 8),
-                       malloc(each * 8), malloc(each * 8), malloc(line * 8), malloc(line * 4), calloc(line, 8), malloc(line * 8)};
+                       malloc(each * 8), malloc(each * 8), malloc(line * 8), malloc(line * 4), calloc(line, 8), malloc(line * 8),
+                       malloc(line * 4), malloc(line * 4)};
     return groups->table && groups->number && groups->marks && groups->slot && groups->head && groups->hope && groups->lacking &&
-           groups->bar && groups->masked && groups->following && groups->took && groups->loss;
+           groups->bar && groups->masked && groups->following && groups->took && groups->loss && groups->line && groups->spare_line;
 }
 
 /* Return the first place in the falling costs whose value is not above `value`. */
@@ -75,17 +82,65 @@ static inline int64_t loss_of(const Work *work, int64_t part) {
     return cost_under(part, work->chosen, &work->classes, &work->sets, &work->places) - work->places.cost[part];
 }
 
+/* Sort `count` rows of `line` by loss; of equal losses the order stays. */
+static void sort_by_loss(Groups *groups, int64_t count) {
+    const int64_t *loss = groups->loss;
+    int32_t *source = groups->line, *target = groups->spare_line;
+    const int64_t run = 16;
+    for (int64_t low = 0; low < count; low += run) {
+        for (int64_t at = low + 1; at < least_of(low + run, count); at++) {
+            int32_t row = source[at];
+            int64_t to = at;
+            for (; to > low && loss[source[to - 1]] > loss[row]; to--) source[to] = source[to - 1];
+            source[to] = row;
+        }
+    }
+    for (int64_t width = run; width < count; width *= 2) {
+        for (int64_t low = 0; low < count; low += 2 * width) {
+            int64_t middle = least_of(low + width, count), high = least_of(low + 2 * width, count), i = low, k = middle;
+            for (int64_t at = low; at < high; at++) {
+                bool first = i < middle && (k >= high || loss[source[i]] <= loss[source[k]]);
+                target[at] = first ? source[i++] : source[k++];
+            }
+        }
+        int32_t *swapped = source;
+        source = target;
+        target = swapped;
+    }
+    groups->line = source;
+    groups->spare_line = target;
+}
+
+/* Fill in what a record of each row loses under the chosen set, where items cost differently; return how many rows gain. */
+static int64_t find_losses(Work *work) {
+    int64_t *loss = work->groups.loss, gainers = 0;
+    for (int64_t first = 0; first < work->rows; first += BLOCK) {
+        int64_t last = least_of(first + BLOCK, work->rows);
+        for (int64_t row = first; row < last; row++) loss[row] = -work->dear[row];
+        for (int64_t column = 0; column < work->sets.columns; column++) {
+            if (!((work->sets.bits[work->chosen] >> column) & 1)) continue;
+            const int64_t *cost = work->row_cost + column * work->rows;
+            for (int64_t row = first; row < last; row++) loss[row] += cost[row];
+        }
+        for (int64_t row = first; row < last; row++) gainers += loss[row] < 0;
+    }
+    return gainers;
+}
+
 /* Link the rows that would become cheaper under the chosen set to their groups. */
 static void link_gainers(Work *work) {
     Groups *groups = &work->groups;
     int shift = 64 - work->bits;
-    mask_keys(work->row_key, work->classes.words, work->rows, 0, work->gainers, &work->sets, work->chosen, groups->masked);
+    bool known = work->sets.stride > 0; /* losses are found already */
+    int64_t rows = known ? work->rows : work->gainers;
+    mask_keys(work->row_key, work->classes.words, work->rows, 0, rows, &work->sets, work->chosen, groups->masked);
     work->count = 0;
-    for (int64_t row = 0; row < work->gainers; row++) {
+    for (int64_t row = 0; row < rows; row++) {
+        if (known && groups->loss[row] >= 0) continue;
         int64_t part = work->movable[row], spare = spare_of(work, part, true);
         uint64_t key = groups->masked[row];
         if (spare <= 0 || key == 0) continue;
-        int64_t loss = loss_of(work, part);
+        int64_t loss = known ? groups->loss[row] : loss_of(work, part);
         if (loss >= 0) continue;
         int64_t slot = probe(groups->table, key, shift);
         if (groups->table[slot] == 0) {
@@ -166,7 +221,7 @@ static void link_donors(Work *work) {
             if (dearness > limit) return;
         }
         if (row == ready) {
-            ready = least_of(row + 4096, work->rows);
+            ready = least_of(row + BLOCK, work->rows);
             mask_keys(work->row_key, work->classes.words, work->rows, row, ready, &work->sets, work->chosen, groups->masked);
         }
         uint64_t key = groups->masked[row];
@@ -177,13 +232,24 @@ static void link_donors(Work *work) {
     }
 }
 
-/* Return the smallest loss above `level` among the rows of a group; 2^62 where there is none. */
-static int64_t next_loss(const Groups *groups, int64_t group, int64_t level) {
-    int64_t after = FAR;
-    for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) {
-        if (level < groups->loss[at] && groups->loss[at] < after) after = groups->loss[at];
+/* Link donors where items cost differently: those whose groups can bear them, by rising loss. */
+static void link_donors_by_loss(Work *work) {
+    Groups *groups = &work->groups;
+    int shift = 64 - work->bits, mark_shift = 64 - work->bits - 3;
+    int64_t count = 0;
+    if (set_bars(work) < 0) return;
+    renew_marks(work, 0);
+    for (int64_t row = 0; row < work->rows; row++) {
+        uint64_t key = groups->masked[row];
+        if (groups->loss[row] < 0 || !marked(groups->marks, key, mark_shift)) continue;
+        int64_t slot = probe(groups->table, key, shift);
+        if (groups->table[slot] != 0 && groups->bar[groups->number[slot]] >= groups->loss[row]) groups->line[count++] = (int32_t)row;
     }
-    return after;
+    sort_by_loss(groups, count);
+    for (int64_t at = 0; at < count; at++) {
+        int64_t row = groups->line[at], group = groups->number[probe(groups->table, groups->masked[row], shift)];
+        if (groups->bar[group] >= groups->loss[row]) link_donor(work, row, group);
+    }
 }
 
 /* What a group would be: its size, what is gained (less `price` for each class more), how many rows moved, how many classes there are
@@ -201,34 +267,36 @@ static Outcome take(Work *work, int64_t group, int64_t target) {
     done.more = done.size > 0 ? 0 : 1;
     done.gained = -work->price * done.more;
     done.exposed = done.size < work->safe ? -done.size : 0;
-    int64_t level = -FAR;
-    for (;;) {
-        level = next_loss(groups, group, level);
-        if (level == FAR || (level >= 0 && (done.size >= work->need || done.gained <= level * (work->need - done.size)))) {
-            if (done.size < work->safe) done.exposed += done.size;
-            return done;
+    int64_t linked = 0, level = -FAR;
+    for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) groups->line[linked++] = at;
+    sort_by_loss(groups, linked);
+    for (int64_t place = 0; place < linked; place++) {
+        int32_t at = groups->line[place];
+        int64_t part = work->movable[at], node = places->node[part];
+        if (groups->loss[at] != level) {
+            level = groups->loss[at];
+            if (level >= 0 && (done.size >= work->need || done.gained <= level * (work->need - done.size))) break;
         }
-        for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) {
-            int64_t part = work->movable[at], node = places->node[part];
-            if (groups->loss[at] != level || node == target) continue;
-            int64_t spare = spare_of(work, part, level < 0);
-            if (level >= 0) spare = least_of(spare, work->need - done.size);
-            if (spare <= 0) continue;
-            groups->took[at] = spare;
-            done.moves++;
-            done.size += spare;
-            done.gained -= level * spare;
-            places->records[part] -= spare;
-            if (node > 0) {
-                if (nodes->size[node] < work->safe) done.exposed -= spare;
-                nodes->size[node] -= spare;
-                if (nodes->size[node] == 0) {
-                    done.more--;
-                    done.gained += work->price;
-                }
+        if (node == target) continue;
+        int64_t spare = spare_of(work, part, level < 0);
+        if (level >= 0) spare = least_of(spare, work->need - done.size);
+        if (spare <= 0) continue;
+        groups->took[at] = spare;
+        done.moves++;
+        done.size += spare;
+        done.gained -= level * spare;
+        places->records[part] -= spare;
+        if (node > 0) {
+            if (nodes->size[node] < work->safe) done.exposed -= spare;
+            nodes->size[node] -= spare;
+            if (nodes->size[node] == 0) {
+                done.more--;
+                done.gained += work->price;
             }
         }
     }
+    if (done.size < work->safe) done.exposed += done.size;
+    return done;
 }
 
 /* Put what a group took into its class, or back where it came from. */
@@ -251,6 +319,7 @@ static void put(Work *work, int64_t group, bool accepted, int64_t target) {
             places->set[into] = (int32_t)work->chosen;
             places->node[into] = (int32_t)target;
             places->cost[into] = places->cost[part] + groups->loss[at];
+            if (into == part && work->sets.stride > 0) work->dear[at] = places->cost[part];
         }
     }
 }
@@ -260,10 +329,12 @@ static int64_t complete(Work *work, int64_t chosen) {
     const Nodes *nodes = &work->nodes;
     int64_t total = 0;
     work->chosen = chosen;
-    work->gainers = first_not_above(work->dear, work->rows, work->sets.cost[chosen]);
+    bool differs = work->sets.stride > 0;
+    work->gainers = differs ? find_losses(work) : first_not_above(work->dear, work->rows, work->sets.cost[chosen]);
     work->bits = bits_for(work->gainers);
     link_gainers(work);
-    link_donors(work);
+    if (differs) link_donors_by_loss(work);
+    else link_donors(work);
     for (int64_t group = 0; group < work->count; group++) {
         int64_t slot = groups->slot[group];
         if (groups->lacking[group] <= 0) {
@@ -291,7 +362,9 @@ static bool complete_all(Work *work, const int64_t *chosen, int64_t sets, int64_
     int64_t words = work->classes.words, rows = work->rows, most = 0;
     work->dear = malloc(8 * (size_t)(rows + 1));
     work->row_key = malloc(8 * (size_t)(words * rows + 1));
-    bool ready = work->dear != NULL && work->row_key != NULL;
+    int64_t columns = work->sets.stride; /* none where all items cost the same */
+    work->row_cost = malloc(8 * (size_t)(columns * rows + 1));
+    bool ready = work->dear != NULL && work->row_key != NULL && work->row_cost != NULL;
     if (ready) {
         for (int64_t row = 0; row < rows; row++) {
             int64_t part = work->movable[row];
@@ -299,8 +372,13 @@ static bool complete_all(Work *work, const int64_t *chosen, int64_t sets, int64_
             for (int64_t word = 0; word < words; word++) {
                 work->row_key[word * rows + row] = work->classes.key[word * work->classes.items + work->places.item[part]];
             }
+            for (int64_t column = 0; column < columns; column++) {
+                bool there = (work->classes.present[work->places.item[part]] >> column) & 1;
+                work->row_cost[column * rows + row] = there ? work->sets.cell_cost[work->places.item[part] * columns + column] : 0;
+            }
         }
-        for (int64_t which = 0; which < sets; which++) {
+        if (columns > 0) most = rows;
+        for (int64_t which = 0; columns == 0 && which < sets; which++) {
             most = most_of(most, first_not_above(work->dear, rows, work->sets.cost[chosen[which]]));
         }
         ready = make_groups(&work->groups, rows, most);
@@ -308,7 +386,7 @@ static bool complete_all(Work *work, const int64_t *chosen, int64_t sets, int64_
         for (int64_t which = 0; ready && which < sets; which++) *total += complete(work, chosen[which]);
         free_groups(&work->groups);
     }
-    free(work->dear), free(work->row_key);
+    free(work->dear), free(work->row_key), free(work->row_cost);
     return ready;
 }
 

@@ -7,7 +7,7 @@ LOOP(count_distinct) {
     if (!take_arguments(arguments, "UUu!", &taken)) return NULL;
     const Array *at = taken.arrays;
     int64_t rows = at[0].columns, size = at[2].rows, distinct = 0;
-    Sets sets = {at[1].data, NULL, NULL, NULL, at[1].columns};
+    Sets sets = {at[1].data, NULL, NULL, NULL, at[1].columns, 0, 0};
     uint64_t *table = at[2].data, *masked = malloc(8 * (size_t)(rows + 1));
     bool failed = masked == NULL;
     if (!failed) {

@@ -1,7 +1,7 @@
 /* Several requirements at once: cells given back where records can join classes that are open in all of them. */
 #include "classes.h"
 
-#define JOINT "(uU!L!llll!ul)"
+#define JOINT "(uU!L!llll!uL)"
 #define MOST_TRIES 512
 
 typedef struct {
@@ -11,14 +11,14 @@ typedef struct {
     const int64_t *need, *safe, *residual_least;
     int64_t *residual;
     const uint64_t *field;
-    const int64_t *column_cost;
-    int64_t requirements, slots, columns;
+    const int64_t *cell_cost; /* rows x columns: one row for all parts, or one for each origin */
+    int64_t requirements, slots, columns, stride;
     int shift;
 } Joint;
 
 static Joint joint_of(const Array *at) {
     return (Joint){at[0].data, at[1].data, at[2].data, at[3].data, at[4].data, at[5].data, at[6].data, at[7].data, at[8].data,
-                   at[3].rows, at[1].columns, at[7].rows, 64 - log2_of(at[1].columns)};
+                   at[3].rows, at[1].columns, at[7].rows, at[8].rows > 1 ? at[7].rows : 0, 64 - log2_of(at[1].columns)};
 }
 
 /* Return the key bits of the columns that are not in `hidden`. */
@@ -108,8 +108,9 @@ static int64_t restore(uint64_t *key, int64_t *hidden, int64_t *records, int64_t
     for (int64_t part = 0; part < given; part++) {
         int64_t mask = hidden[part], best = mask, most = 0, left = (mask - 1) & mask;
         uint64_t before = key[part] & shown_bits(mask, joint);
+        const int64_t *costs = joint->cell_cost + origin[part] * joint->stride;
         for (int tries = 0; mask && tries < MOST_TRIES; tries++) {
-            int64_t saved = cell_cost(mask & ~left, joint->column_cost);
+            int64_t saved = cell_cost(mask & ~left, costs);
             if (saved > most && movable_jointly(before, key[part] & shown_bits(left, joint), records[part], joint) > 0) {
                 best = left;
                 most = saved;

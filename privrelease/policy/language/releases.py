@@ -94,7 +94,7 @@ class PseudonymiseStep(Step):
 
 
 class SuppressCells(Step):
-    """Cells of quasi-identifiers are suppressed (become missing) until every threat holds; as few as can be found."""
+    """Cells of quasi-identifiers are suppressed (become missing) until every threat holds; at as low a cost as can be found."""
 
     named: ClassVar[str] = "suppress"
     last: ClassVar[bool] = True
@@ -105,6 +105,8 @@ class SuppressCells(Step):
     """The largest share of cells of the protected threats' columns that may go; more fails the release."""
     weights: dict[DeclaredColumn, Annotated[Positive, Judged(always("neutral"))]] = Field(default_factory=dict)
     """The cost of a cell by column; 1 where it is not given."""
+    prefer: Annotated[Literal["cells", "balanced", "information"], CHOICE, Judged(always("neutral"))] = "cells"
+    """What is lost as little as can be: ``cells``, the ``information`` that they hold, or ``balanced``, some of both. ``weights`` multiply."""
     residual: Annotated[Literal["drop", "keep"], CHOICE, Stricter.becomes("keep", "drop")] = "drop"
     """The treatment of a small group of rows whose known columns are all suppressed."""
 

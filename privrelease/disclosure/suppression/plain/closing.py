@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.suppression.plain.keys import cell_costs, fold, nodes_by_key
+from privrelease.disclosure.suppression.plain.keys import cell_costs, costs_of, fold, nodes_by_key
 
 if TYPE_CHECKING:
     from privrelease.disclosure.suppression.arrays import Classes, Counts, Indices, Nodes, Places, Sets
@@ -38,11 +38,12 @@ def find_alternatives(
     known = np.array(sorted(there), np.uint64)
     number = np.array([there[one] for one in known.tolist()], np.int64)
     other_set[:], other_node[:] = last, 0
-    other_cost[:] = cell_costs(sets.bits[last] & present, sets.column_cost)
+    cell = costs_of(item, sets.cell_cost)
+    other_cost[:] = cell_costs(sets.bits[last] & present, cell)
     # Sets are ordered by cost: of two that cost a part the same, the first is kept, as in the compiled loop.
     for which in range(last if len(known) else 0):
         masked = fold(key, sets.kept[:, which])
-        cost = cell_costs(sets.bits[which] & present, sets.column_cost)
+        cost = cell_costs(sets.bits[which] & present, cell)
         place = np.minimum(np.searchsorted(known, masked), len(known) - 1)
         node = number[place]
         better = (known[place] == masked) & (masked != own) & (masked != 0) & (nodes.size[node] >= least) & (cost < other_cost)

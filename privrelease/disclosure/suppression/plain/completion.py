@@ -6,6 +6,8 @@ Rows of movable parts are told apart by numpy: only those whose key is that of a
 from __future__ import annotations
 
 from dataclasses import field
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,13 +67,18 @@ class _Completion:
     dear: Counts
     row_key: Keys
     there: dict[int, int]
+    #: What rows lose under the chosen set, where classes cost differently.
+    losses: Counts | None = None
 
     def complete(self, chosen: int) -> int:
         """Complete the groups of one set of columns; return the cost saved."""
         groups = self._groups(chosen)
         if not groups:
             return 0
-        self._link_donors(chosen, groups)
+        if self.losses is None:
+            self._link_donors(chosen, groups)
+        else:
+            self._link_donors_by_loss(chosen, groups, self.losses)
         total = 0
         for group in groups.values():
             if group.lacking <= 0:
@@ -92,10 +99,12 @@ class _Completion:
 
     def _groups(self, chosen: int) -> dict[int, _Group]:
         """Return the groups of the rows that would become cheaper under ``chosen``, in the order of their first rows."""
-        gainers = int(np.searchsorted(-self.dear, -self.sets.cost[chosen], side="left"))
+        differs = len(self.sets.cell_cost) > 1
+        gainers = len(self.dear) if differs else int(np.searchsorted(-self.dear, -self.sets.cost[chosen], side="left"))
         masked = fold(self.row_key[:, :gainers], self.sets.kept[:, chosen])
         parts = self.movable[:gainers]
         losses = costs_under(parts, chosen, self.classes, self.sets, self.places) - self.places.cost[parts]
+        self.losses = losses if differs else None
         gaining = np.flatnonzero((masked != 0) & (losses < 0))
         groups: dict[int, _Group] = {}
         rows = zip(parts[gaining].tolist(), masked[gaining].tolist(), losses[gaining].tolist(), strict=True)
@@ -149,6 +158,21 @@ class _Completion:
                 group = groups[key]
                 if group.bar >= dearness:
                     self._link_donor(int(self.movable[row]), group, chosen)
+
+    def _link_donors_by_loss(self, chosen: int, groups: dict[int, _Group], losses: Counts) -> None:
+        """Link donors where classes cost differently: those whose groups can bear them, by rising loss."""
+        if self._set_bars(groups) < 0:
+            return
+        known = np.array(sorted(groups), np.uint64)
+        bars = np.array([groups[key].bar for key in known.tolist()], np.int64)
+        masked = fold(self.row_key, self.sets.kept[:, chosen])
+        place = np.minimum(np.searchsorted(known, masked), len(known) - 1)
+        rows = np.flatnonzero((known[place] == masked) & (losses >= 0) & (bars[place] >= losses))
+        rows = rows[np.argsort(losses[rows], kind="stable")]
+        for row, key in zip(rows.tolist(), masked[rows].tolist(), strict=True):
+            group = groups[key]
+            if group.bar >= losses[row]:
+                self._link_donor(int(self.movable[row]), group, chosen)
 
     def _link_donor(self, part: int, group: _Group, chosen: int) -> None:
         """Link a part to the group it may give records to, and lower what that group still lacks and can bear."""
@@ -210,19 +234,21 @@ class _Completion:
         exposed = -size if size < self.safe else 0
         took: list[tuple[int, int, int]] = []
         # Of one loss, the row linked last comes first.
-        for level in sorted({loss for _, loss in group.rows}):
+        latest_first = group.rows[::-1]
+        latest_first.sort(key=itemgetter(1))
+        for level, rows in groupby(latest_first, key=itemgetter(1)):
             if level >= 0 and (size >= self.need or gained <= level * (self.need - size)):
                 break
-            for part, loss in reversed(group.rows):
+            for part, _ in rows:
                 node = int(places.node[part])
-                if loss != level or node == target:
+                if node == target:
                     continue
                 spare = self._spare(part, vanish=level < 0)
                 if level >= 0:
                     spare = min(spare, self.need - size)
                 if spare <= 0:
                     continue
-                took.append((part, loss, spare))
+                took.append((part, level, spare))
                 size += spare
                 gained -= level * spare
                 places.records[part] -= spare

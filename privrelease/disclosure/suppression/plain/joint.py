@@ -85,7 +85,7 @@ def restore_cells(key: Keys, hidden: Counts, records: Counts, origin: Counts, pa
     """
     sizes = zip(joint.fields.tolist(), joint.need.tolist(), joint.safe.tolist(), joint.residual_least.tolist(), strict=True)
     requirements = [_Requirement(field, need, safe, least, 0, {}) for field, need, safe, least in sizes]
-    fields, costs = joint.field.tolist(), joint.column_cost.tolist()
+    fields, costs = joint.field.tolist(), joint.cell_cost.tolist()
     # Fields of different columns share no bit, so their sum is their union.
     shown = [own & ~cell_cost(mask, fields) for own, mask in zip(key[:parts].tolist(), hidden[:parts].tolist(), strict=True)]
     for before, count in zip(shown, records[:parts].tolist(), strict=True):
@@ -96,7 +96,7 @@ def restore_cells(key: Keys, hidden: Counts, records: Counts, origin: Counts, pa
         whole, before = int(key[part]), shown[part]
         best, most = mask, 0
         for left in _subsets(mask):
-            saved = cell_cost(mask & ~left, costs)
+            saved = cell_cost(mask & ~left, costs[int(origin[part]) if len(costs) > 1 else 0])
             if saved > most and _movable(before, whole & ~cell_cost(left, fields), count, requirements) > 0:
                 best, most = left, saved
         if most == 0:

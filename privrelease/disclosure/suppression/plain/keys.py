@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from privrelease.disclosure.suppression.arrays import Classes, Counts, Keys, Nodes, Places, Sets
 
-__all__ = ["cell_cost", "cell_costs", "costs_under", "fold", "nodes_by_key"]
+__all__ = ["cell_cost", "cell_costs", "costs_of", "costs_under", "fold", "nodes_by_key"]
 
 _MULTIPLIER = 0x9E3779B97F4A7C15  # as in the compiled loops: keys of several words must fold to the same values
 
@@ -42,18 +42,24 @@ def cell_cost(bits: int, column_cost: list[int]) -> int:
     return sum(cost for column, cost in enumerate(column_cost) if bits >> column & 1)
 
 
-def cell_costs(bits: Counts, column_cost: Counts) -> Counts:
-    """Return the summed cost of the columns in each of ``bits`` (m,).
+def cell_costs(bits: Counts, cost: Counts) -> Counts:
+    """Return the summed cost of the columns in each of ``bits`` (m,); ``cost`` (1 or m, q): of a cell, for all or for each.
 
-    >>> cell_costs(np.array([0b101, 0]), np.array([1, 2, 4])).tolist()
+    >>> cell_costs(np.array([0b101, 0]), np.array([[1, 2, 4]])).tolist()
     [5, 0]
     """
     total = np.zeros(len(bits), np.int64)
-    for column, cost in enumerate(column_cost.tolist()):
-        total += (bits >> column & 1) * cost
+    for column in range(cost.shape[1]):
+        total += (bits >> column & 1) * cost[:, column]
     return total
+
+
+def costs_of(items: Counts, cost: Counts) -> Counts:
+    """Return the rows of ``cost`` (1 or m, q) that belong to ``items``."""
+    return cost if len(cost) == 1 else cost[items]
 
 
 def costs_under(parts: Counts, chosen: int, classes: Classes, sets: Sets, places: Places) -> Counts:
     """Return what one record of each of ``parts`` costs under set ``chosen``."""
-    return cell_costs(sets.bits[chosen] & classes.present[places.item[parts]], sets.column_cost)
+    item = places.item[parts]
+    return cell_costs(sets.bits[chosen] & classes.present[item], costs_of(item, sets.cell_cost))
