@@ -182,7 +182,9 @@ class _Cuts:
         self.printed, self.hidden = (
             tuple(
                 np.maximum(np.concatenate(moves), 0)
-                for moves in zip(*((one.high - true, true - one.low) for one, true in zip(known, truth, strict=True)), strict=True)
+                for moves in zip(
+                    *((one.high - true, true - one.low) for one, true in zip(known, truth, strict=True)), strict=True
+                )
             )
             for known in (
                 [known_of(table, figure, pattern) for figure in every] for pattern in (np.zeros(size, np.bool_), forced | may)
