@@ -215,13 +215,17 @@ class _Cuts:
         self._relations: Any = self._matrix[:size, : len(table.layout.relations)].tocsr()
 
     def against(self, condition: _Condition, pattern: NDArray[np.float64]) -> Iterator[_Cut]:
-        """Yield the cuts of a condition at a pattern, whether or not they cut it off."""
+        """Yield cuts of a condition that a pattern breaks."""
         up = self._end(condition, pattern, 1.0, max(condition.width, condition.upper))
         if condition.upper:
-            yield _clipped(*up, condition.upper)
-        if condition.width > condition.upper:
+            cut = _clipped(*up, condition.upper)
+            if cut[0] @ pattern < cut[1] - _SHORT:
+                yield cut
+        if condition.width > condition.upper and up[0] @ pattern + up[1] < condition.width:
             down = self._end(condition, pattern, -1.0, condition.width)
-            yield _clipped(up[0] + down[0], up[1] + down[1], condition.width)
+            cut = _clipped(up[0] + down[0], up[1] + down[1], condition.width)
+            if cut[0] @ pattern < cut[1] - _SHORT:
+                yield cut
 
     def _end(
         self, condition: _Condition, pattern: NDArray[np.float64], sign: float, need: int
@@ -279,10 +283,7 @@ class _Cuts:
         if found is None or found[0] @ whole >= found[1] - _SHORT:
             condition = _Condition(weak.figure, weak.cells, weak.width, weak.upper, weak.held)
             for side, least in self.against(condition, whole):
-                if side @ whole < least - _SHORT:
-                    found = side - least * leaving, least - least * leaving.sum()
-                    if found[0] @ whole < found[1] - _SHORT:
-                        return found
+                return side - least * leaving, least - least * leaving.sum()
             return (self.may & ~pattern) - leaving, 1.0 - leaving.sum()
         return found
 
@@ -322,17 +323,16 @@ def _clipped(side: NDArray[np.float64], constant: float, need: float) -> _Cut:
 
 def _fractional(program: _Program, cuts: _Cuts, rounds: int) -> None:
     """Add cuts until the best fractional pattern meets every condition, as far as there is room for them."""
+    asked = list(cuts.conditions)
     for _ in range(rounds):
         found = program.solve(whole=False)
         if found.x is None:
             return
-        new = [
-            cut
-            for condition in cuts.conditions
-            for cut in cuts.against(condition, found.x)
-            if cut[0] @ found.x < cut[1] - _SHORT
-        ]
-        program.cuts += new
+        new = [(condition, cut) for condition in asked for cut in cuts.against(condition, found.x)]
+        if not new and len(asked) < len(cuts.conditions):  # those that were met before
+            new = [(one, cut) for one in cuts.conditions if one not in asked for cut in cuts.against(one, found.x)]
+        program.cuts += [cut for _, cut in new]
+        asked = list(dict.fromkeys(condition for condition, _ in new))
         if not new or len(program.cuts) > _MOST_CUTS:
             return
 
