@@ -109,7 +109,7 @@ def joint_suppression(
 
 
 def _conditions(table: ProtectedTable, forced: NDArray[np.bool_]) -> Iterator[_Condition]:
-    """The conditions of outsiders: unsafe figures, and groups that would share one key. Those of contributors follow from the judge."""
+    """Yield the conditions of outsiders: unsafe figures, and groups that would share one key. Those of contributors follow from the judge."""
     unsafe = np.logical_or.reduce(list(table.primaries().values())) & (forced | table.silent) & ~table.known_empty
     for figure in table.figures:
         for cell in np.flatnonzero(unsafe).tolist():
@@ -120,7 +120,7 @@ def _conditions(table: ProtectedTable, forced: NDArray[np.bool_]) -> Iterator[_C
 
 
 def _small_groups(table: ProtectedTable, forced: NDArray[np.bool_], may: NDArray[np.bool_]) -> Iterator[_Cut]:
-    """Return for every total with an unsafe part that the suppressed parts have the minimum count together, unless the total is suppressed too."""
+    """Yield for every total with an unsafe part that the suppressed parts have the minimum count together, unless the total is suppressed too."""
     least = table.rules.min_count
     unsafe = table.primaries()["min_count"] & forced
     for relation in table.layout.relations:
@@ -164,7 +164,7 @@ class _Program:
 
 
 class _Cuts:
-    """What an attacker's linear programs say of a pattern, fractional ones too: all figures of all cells together.
+    """Cuts from an attacker's linear programs at a pattern, fractional ones too: all figures of all cells together.
 
     A figure may move from its true value as far as its bounds allow where its cell is suppressed, and where it is printed.
     """

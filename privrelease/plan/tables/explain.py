@@ -83,12 +83,11 @@ def _rules(plan: TablePlan) -> list[str]:
     if rules.p_percent is not None:
         words.append(f"no one can estimate another's contribution within {float(rules.p_percent):g} of its value")
     if plan.margins:
-        fewest = (
-            f"; further cells, with the fewest {plan.prefer}, are suppressed"
-            if plan.prefer == "cells"
-            else "; further cells are suppressed"
+        few = ", as few as possible," if plan.prefer == "cells" else ""
+        words.append(
+            "totals are printed"
+            + (f"; further cells{few} are suppressed, so that they give nothing back" if plan.secondary else "")
         )
-        words.append("totals are printed" + (f"{fewest}, so that they give nothing back" if plan.secondary else ""))
     if rules.interval:
         words.append(f"a suppressed figure stays uncertain by at least {float(rules.interval):g} of its value")
     words += [_CLASSES[plan.class_check]] if plan.class_check in _CLASSES else []
