@@ -79,7 +79,7 @@ def counts(shape, most):
 @pytest.mark.parametrize("shape", [(4, 4), (2, 3, 3)])
 @pytest.mark.parametrize("price", PRICES)
 def test_no_unsafe_count_is_known_to_an_attacker_of_the_tests(shape, price):
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(counts(shape, 25))
     def judged(inner):
         table = table_of(inner)
@@ -101,7 +101,7 @@ def test_no_unsafe_count_is_known_to_an_attacker_of_the_tests(shape, price):
 
 @pytest.mark.parametrize("price", PRICES)
 def test_the_bound_is_never_above_the_best_of_all_safe_patterns(price):
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(counts((2, 3), 12))
     def judged(inner):
         table = table_of(inner)
@@ -122,7 +122,7 @@ def test_the_bound_is_never_above_the_best_of_all_safe_patterns(price):
     judged()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(counts((3, 3), 9), st.integers(0, 2**32 - 1), st.sampled_from(PRICES))
 def test_patterns_of_sums_pass_the_judge_or_are_those_of_the_heuristic(inner, seed, price):
     dice = np.random.default_rng(seed)
