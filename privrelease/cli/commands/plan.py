@@ -154,9 +154,20 @@ def _tell_table(found: TableForecast, console: Console) -> None:
         return
     console.data(f"\nforecast for release {found.release}: {_many(found.source_rows, 'row')}, {_many(found.cells, 'cell')}")
     console.data(f"  suppressed                                {_many(found.suppressed, 'cell')}")
+    if found.lost is not None:
+        console.data(f"  fewest {found.prefer:<34} {_above_least(found.lost, found.least)}")
     console.data(f"  groups known to share one key             {found.shared}")
     if found.repaired is not None:
         console.data(f"  suppressed with `class_disclosure: true`  {_many(found.repaired, 'cell')}")
+
+
+def _above_least(lost: int, least: int | None) -> str:
+    """Return how far a suppression may be from the one that loses least."""
+    from privrelease.report.view.numbers import percent
+
+    if least is None:
+        return "no bound known"
+    return "at the minimum" if lost <= least else f"at most {percent(Fraction(lost - least, max(least, 1)))} above the minimum"
 
 
 def _would_fail(found: Forecast) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "known_of", "needs", "weaknesses"]
+__all__ = ["Attack", "ProtectedTable", "SumFigure", "Weakness", "between", "known_of", "needs", "weaknesses"]
 
 _TOLERANCE = 1e-6
 #: Which way unsafe cells are moved to see that contributors of others do not know them: all up, all down, and at random a few times.
@@ -93,7 +93,7 @@ class Attack:
             relations,
             bounds,
             unimodular=table.layout.unimodular and not table.sums,
-            at_most=tuple(_between(table)),
+            at_most=tuple(between(table)),
             truth=truth,
         )
         for figure, found in (changes or {}).items():
@@ -148,7 +148,7 @@ class Attack:
         return best
 
 
-def _between(table: ProtectedTable) -> Iterator[AtMost]:
+def between(table: ProtectedTable) -> Iterator[AtMost]:
     """Yield what the rows of a cell say of its sums, and the other way round."""
     size = table.layout.size
     for number, one in enumerate(table.sums):

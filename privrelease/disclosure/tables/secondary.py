@@ -9,13 +9,16 @@ safety: the pattern is judged as the audit judges it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.disclosure.tables.contributor_attack import allowed_moves
 from privrelease.disclosure.tables.figures import known_of
+from privrelease.disclosure.tables.joint_suppression import is_small_enough, joint_suppression
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.attack_assessment import Weakness
     from privrelease.disclosure.tables.figures import ProtectedTable
 
-__all__ = ["suppressed_cells"]
+__all__ = ["Preference", "Suppression", "suppressed_cells", "suppression"]
+
+#: What is lost least: the persons in the suppressed cells, or the number of these.
+Preference: TypeAlias = Literal["persons", "cells"]
 
 _MOST_TRIED: Final = 60
 _MOST_TRIED_IN_A_RING: Final = 20
@@ -35,11 +41,34 @@ _MOST_BRANCHES: Final = 200
 _NEAR: Final = 0.1
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Suppression:
+    """A pattern of suppressed cells, (n,) bool. ``lost``: its cost, the persons or the number of its cells; ``least``: what every safe pattern
+    costs at least, None where no bound is known.
+    """
+
+    suppressed: NDArray[np.bool_]
+    lost: int
+    least: int | None = None
+
+    @property
+    def above(self) -> Fraction | None:
+        """By which share the cost may be above the least, at most; 0 where it is the least.
+
+        >>> Suppression(np.ones(2, np.bool_), 27, 25).above
+        Fraction(2, 25)
+        """
+        return None if self.least is None else Fraction(self.lost, self.least) - 1 if self.least else Fraction(0)
+
+
 def suppressed_cells(
-    table: ProtectedTable, kept: NDArray[np.bool_] | None = None, hidden: NDArray[np.bool_] | None = None
+    table: ProtectedTable,
+    kept: NDArray[np.bool_] | None = None,
+    hidden: NDArray[np.bool_] | None = None,
+    prefer: Preference = "persons",
 ) -> NDArray[np.bool_]:
     """Return the cells to suppress, (n,) bool: the unsafe ones and those that protect them. ``kept``: cells that are printed already;
-    ``hidden``: cells that must stay suppressed.
+    ``hidden``: cells that must stay suppressed; ``prefer``: whether the fewest persons or cells are sought.
 
     Where nothing can protect them the pattern still has weaknesses; the caller judges it.
 
@@ -50,27 +79,50 @@ def suppressed_cells(
     >>> suppressed_cells(ProtectedTable(Layout((3,), margins=True), CellRules(10), counts, counts)).tolist()
     [True, True, True, False]
     """
-    search = _Search(table, np.zeros(table.layout.size, np.bool_) if kept is None else kept)
+    return suppression(table, kept, hidden, prefer).suppressed
+
+
+def suppression(
+    table: ProtectedTable,
+    kept: NDArray[np.bool_] | None = None,
+    hidden: NDArray[np.bool_] | None = None,
+    prefer: Preference = "persons",
+) -> Suppression:
+    """Return the pattern of :func:`suppressed_cells`, with what it costs and what the least cost is known to be.
+
+    The joint program replaces the pattern of the heuristic only by one that the judge passes and that costs less.
+    """
+    nothing = np.zeros(table.layout.size, np.bool_)
+    price = np.maximum(table.contributors, 1) if prefer == "persons" else np.ones(table.layout.size, np.int64)
+    search = _Search(table, nothing if kept is None else kept, price)
     primary = np.logical_or.reduce(list(table.primaries().values())) & search.open
     if hidden is not None:
         primary = primary | (hidden & search.open)
-    suppressed = primary.copy()
-    for _ in range(table.layout.size):
-        weak = list(weaknesses(table, suppressed, Attack(table, suppressed, search.changes)))
-        found = search.against(weak, suppressed)
-        if not (found & ~suppressed).any():
-            break
-        suppressed |= found
-    return _without_needless(table, suppressed, primary)
+    found = _without_needless(table, search.grown(primary), primary, price)
+    lost = int(price[found].sum())
+    if not (found & ~primary).any():
+        return Suppression(found, lost, lost)
+    if not is_small_enough(table, primary) or any(True for _ in weaknesses(table, found)):
+        return Suppression(found, lost)
+    may = search.open & ((table.contributors > 0) | table.rules.class_disclosure)
+    joint = joint_suppression(table, primary, may, price, lost)
+    best = joint.suppressed
+    if best is None and joint.tried is not None:  # the program ended too soon: the last pattern with what it lacks
+        tried = _Search(table, ~search.open, price).grown(joint.tried)
+        best = _without_needless(table, tried, primary, price)
+        best = None if any(True for _ in weaknesses(table, best)) else best
+    if best is not None and int(price[best].sum()) < lost:
+        found, lost = best, int(price[best].sum())
+    return Suppression(found, lost, joint.least)
 
 
 class _Search:
     """Cheapest changes of one table; the changes found so far show what is uncertain already."""
 
-    def __init__(self, table: ProtectedTable, kept: NDArray[np.bool_]) -> None:
+    def __init__(self, table: ProtectedTable, kept: NDArray[np.bool_], price: NDArray[np.int64]) -> None:
         from scipy.sparse import csr_array
 
-        self.table = table
+        self.table, self.price = table, price
         #: Cells that may be suppressed.
         self.open = ~table.silent & ~kept & ~table.known_empty
         relations = table.layout.relations
@@ -81,6 +133,16 @@ class _Search:
         #: By figure, changes found so far.
         self.changes: dict[int, list[NDArray[np.float64]]] = {}
         self._insists = False
+
+    def grown(self, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a pattern with what must be suppressed with it, until the judge passes it or nothing helps."""
+        for _ in range(self.table.layout.size):
+            weak = list(weaknesses(self.table, suppressed, Attack(self.table, suppressed, self.changes)))
+            found = self.against(weak, suppressed)
+            if not (found & ~suppressed).any():
+                break
+            suppressed = suppressed | found
+        return suppressed
 
     def against(self, weak: list[Weakness], suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the pattern and what must be suppressed with it, so that no weakness is left."""
@@ -167,7 +229,7 @@ class _Search:
         most_up, most_down = allowed_moves(table, weak.figure, held)
         up[held], down[held] = np.minimum(up[held], most_up), np.minimum(down[held], most_down)
         scale = 1.0 if known.integral else max(1.0, float(np.abs(values).max(initial=1)))
-        price = np.where(suppressed | table.silent, _ALREADY, np.maximum(table.contributors, 1)).astype(np.float64)
+        price = np.where(suppressed | table.silent, _ALREADY, self.price).astype(np.float64)
         target = np.zeros((1, size))
         target[0, list(weak.cells)] = 1
         matrix: Any = vstack([self._matrix, csr_array(target)])
@@ -198,13 +260,15 @@ def _splits(weak: Weakness) -> list[int]:
     return [up for up in range(weak.width - 1, 0, -steps) if up >= weak.upper]
 
 
-def _without_needless(table: ProtectedTable, suppressed: NDArray[np.bool_], primary: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Print again, the fullest first, what the others hold without; only where there are few, since each is judged."""
+def _without_needless(
+    table: ProtectedTable, suppressed: NDArray[np.bool_], primary: NDArray[np.bool_], price: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Print again, the dearest first, then the fullest, what the others hold without; only where there are few, since each is judged."""
     further = np.flatnonzero(suppressed & ~primary)
     most = _MOST_TRIED if table.layout.together is None else _MOST_TRIED_IN_A_RING
     if suppressed.sum() > most or any(True for _ in weaknesses(table, suppressed)):
         return suppressed
-    for cell in sorted(map(int, further), key=lambda cell: (-int(table.contributors[cell]), cell)):
+    for cell in sorted(map(int, further), key=lambda cell: (-int(price[cell]), -int(table.contributors[cell]), cell)):
         tried = suppressed.copy()
         tried[cell] = False
         if not any(True for _ in weaknesses(table, tried)):

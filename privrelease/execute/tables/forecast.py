@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.tables.linked import Linked
+    from privrelease.disclosure.tables.secondary import Suppression
     from privrelease.engine.protocol.base import Engine, Staged
     from privrelease.execute.common.progress import Progress
     from privrelease.plan.model import Plan
@@ -46,6 +47,12 @@ class TableForecast:
     parks: bool
     dependencies: tuple[str, ...] = ()
     """Columns that determine others in every row, in words."""
+    prefer: str = "persons"
+    """The cost of suppressed cells: their persons, or their number."""
+    lost: int | None = None
+    """That cost, of all tables of the dataset together; None where no cell is suppressed to protect others."""
+    least: int | None = None
+    """The least cost of a safe pattern, as far as it is known; None where no bound is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,12 @@ def forecast_table(plan: TablePlan, policy: Plan, engine: Engine, progress: Prog
     read = _Source(engine, staged, 1 if plan.unit is None else plan.unit.max_rows or float("inf"))
     progress("suppress", None)
     mine = tables.index(plan)
-    patterns = _patterns(plan, tables, read)
+    found = _suppression(plan, tables, read)
+    patterns = found[0]
     repaired = None
     if plan.class_check != "repaired":
         stricter = tuple(replace(one, rules=replace(one.rules, class_disclosure=True)) for one in tables)
-        repaired = int(_patterns(stricter[mine], stricter, read)[mine].sum())
+        repaired = int(_suppression(stricter[mine], stricter, read)[0][mine].sum())
     shared = _shared(tables, mine, patterns, read)
     return TableForecast(
         release=plan.id,
@@ -85,6 +93,9 @@ def forecast_table(plan: TablePlan, policy: Plan, engine: Engine, progress: Prog
         repaired=repaired,
         parks=bool(shared) and plan.class_check == "checked",
         dependencies=_dependencies(tables, read),
+        prefer=plan.prefer,
+        lost=found[1].lost if plan.secondary else None,
+        least=found[1].least,
     )
 
 
@@ -97,11 +108,11 @@ def _dependencies(tables: Sequence[TablePlan], read: _Source) -> tuple[str, ...]
     return tuple(dict.fromkeys(words))
 
 
-def _patterns(plan: TablePlan, tables: Sequence[TablePlan], read: _Source) -> list[NDArray[np.bool_]]:
-    """The cells of each table that a run would suppress, all tables together."""
+def _suppression(plan: TablePlan, tables: Sequence[TablePlan], read: _Source) -> tuple[list[NDArray[np.bool_]], Suppression]:
+    """The cells of each table that a run would suppress, all tables together, and what that costs."""
     together = read.linked(tables)
-    suppressed = cells_to_suppress(plan, together, tables, ())
-    return [suppressed[places] for places in together.places]
+    found = cells_to_suppress(plan, together, tables, ())
+    return [found.suppressed[places] for places in together.places], found
 
 
 def _shared(tables: Sequence[TablePlan], mine: int, patterns: Sequence[NDArray[np.bool_]], read: _Source) -> int:

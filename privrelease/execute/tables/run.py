@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.disclosure.tables.linked import Linked
+    from privrelease.disclosure.tables.secondary import Suppression
     from privrelease.engine.protocol.base import Engine
     from privrelease.execute.common.inputs import InputFiles
     from privrelease.execute.common.progress import Progress
@@ -92,7 +93,7 @@ def run_table(
     mine = tables.index(plan)
     _refuse_impossible(plan, together.table.rows[together.places[mine]])
     progress("suppress", None)
-    suppressed = cells_to_suppress(plan, together, tables, published)[together.places[mine]]
+    suppressed = cells_to_suppress(plan, together, tables, published).suppressed[together.places[mine]]
     rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows, engine.libraries)
@@ -130,35 +131,35 @@ def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
 
 def cells_to_suppress(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
-) -> NDArray[np.bool_]:
-    """Return the cells of all tables that are not printed, (n,) bool. Some are known to be empty; whether they are printed is for the policy to say."""
+) -> Suppression:
+    """Return the cells of all tables that are not printed. Some are known to be empty; whether they are printed is for the policy to say."""
     found = _protected(plan, together, tables, published)
     granted, impossible = together.table.granted, together.table.impossible
     if granted is None or plan.rules.zeros_shown:
         return found
-    return found | (granted if impossible is None else granted & ~impossible)
+    return replace(found, suppressed=found.suppressed | (granted if impossible is None else granted & ~impossible))
 
 
 def _protected(
     plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
-) -> NDArray[np.bool_]:
+) -> Suppression:
     """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is
     already published and unsafe by the rules of today is not printed again.
     """
-    from privrelease.disclosure.tables.secondary import suppressed_cells
+    from privrelease.disclosure.tables.secondary import Suppression, suppression
 
     size = together.table.layout.size
     kept, hidden = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     unsafe: NDArray[np.bool_] = np.logical_or.reduce(list(together.table.primaries().values()))
     if not plan.secondary:
-        return unsafe
+        return Suppression(unsafe, 0)
     for one in published:
         number = tables.index(one.plan) if one.plan in tables else None
         if number is not None and _prints(one, together, number):
             kept[together.places[number][~one.suppressed]] = True
             hidden[together.places[number][one.suppressed]] = True
     kept &= ~unsafe
-    return suppressed_cells(together.table, kept, hidden & ~kept)
+    return suppression(together.table, kept, hidden & ~kept, plan.prefer)
 
 
 def _rows(plan: TablePlan, together: Linked, number: int, suppressed: NDArray[np.bool_]) -> Iterator[Row]:

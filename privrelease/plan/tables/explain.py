@@ -83,8 +83,10 @@ def _rules(plan: TablePlan) -> list[str]:
     if rules.p_percent is not None:
         words.append(f"no one can estimate another's contribution within {float(rules.p_percent):g} of its value")
     if plan.margins:
+        few = ", as few as possible," if plan.prefer == "cells" else ""
         words.append(
-            "totals are printed" + ("; further cells are suppressed, so that they give nothing back" if plan.secondary else "")
+            "totals are printed"
+            + (f"; further cells{few} are suppressed, so that they give nothing back" if plan.secondary else "")
         )
     if rules.interval:
         words.append(f"a suppressed figure stays uncertain by at least {float(rules.interval):g} of its value")

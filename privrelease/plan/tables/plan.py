@@ -102,6 +102,8 @@ class TablePlan:
     lists: tuple[ListFile, ...] = ()
     class_disclosure: bool | None = None
     """As the policy says, None where it says nothing."""
+    prefer: Literal["persons", "cells"] = "persons"
+    """The cost of a suppressed cell: its persons, or one."""
 
     @property
     def class_check(self) -> Literal["repaired", "checked", "declined", "needless"]:
@@ -220,6 +222,7 @@ def table_plan(
         location=location,
         where=where,
         class_disclosure=release.protect.class_disclosure,
+        prefer=release.protect.prefer,
         impossible=None if release.impossible is None else parse_filter(release.impossible, types),
         lists=tuple(ListFile(roots.inside(written, roots.folder), written) for written in dict.fromkeys(release.keys.values())),
     )

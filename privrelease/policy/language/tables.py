@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from privrelease.policy.changes import data_changes as figures
-from privrelease.policy.changes.directions import kept_apart
+from privrelease.policy.changes.directions import always, kept_apart
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Risk, Share
 from privrelease.policy.language.releases import OutputSpec, outputs
@@ -42,6 +42,8 @@ class TableProtection(Frozen):
     """The second largest contributor must not be able to estimate the largest within this share of its value."""
     secondary: Annotated[Flag, Stricter.TRUE] = True
     """Suppress further cells, so that totals do not give unsafe cells back."""
+    prefer: Annotated[Literal["persons", "cells"], CHOICE, FREE, Judged(always("neutral"))] = "persons"
+    """Lose the fewest persons in these cells, or the fewest cells."""
     interval: Annotated[Share | None, Stricter.HIGHER] = None
     """The share of its value by which a suppressed figure must stay uncertain; one unit at least."""
     zeros: Annotated[Literal["show", "suppress"], CHOICE, Stricter.becomes("show", "suppress")] = "show"

@@ -197,3 +197,51 @@ def test_a_plan_says_what_the_table_keeps(tables) -> None:
     assert "5 cells" in said.out
     assert "at least 3 contributors" in said.out
     assert "0.1 of its value" in said.out
+
+
+SQUARE = [[3, 20, 6], [20, 20, 20], [7, 20, 8]]
+
+
+def counted(desk, protect):
+    """A table of two columns: the counts of SQUARE under a minimum of 5."""
+    columns = POLICY.replace("[north, south, east, west]}", "[north, south, east]}").replace(
+        "pay: {role: sensitive, type: integer, domain: [0, 1000]}", "side: {role: quasi, type: category, domain: [a, b, c]}"
+    )
+    text = columns.replace("by: [area]", "by: [area, side]").replace("[{count: true}, {sum: pay}]", "[{count: true}]")
+    desk.policy(text.replace("min_count: 3", "min_count: 5").replace("{p_percent: 0.1, dominance: [2, 0.9]}", protect))
+    rows = [
+        (a, s)
+        for a, line in zip(("north", "south", "east"), SQUARE, strict=True)
+        for s, n in zip("abc", line, strict=True)
+        for _ in range(n)
+    ]
+    desk.data("id,area,side\n" + "".join(f"{number},{a},{s}\n" for number, (a, s) in enumerate(rows)))
+    return desk
+
+
+@pytest.mark.parametrize(("prefer", "lost"), [("persons", 24), ("cells", 4)])
+def test_a_forecast_says_how_far_a_suppression_is_from_the_minimum(desk, prefer, lost):
+    desk = counted(desk, f"{{prefer: {prefer}}}")
+    said = desk("plan", "--data", "policy.yaml")
+    assert said.code == 0, said.err
+    assert f"fewest {prefer} at the minimum" in " ".join(said.out.split())
+    (forecast,) = json.loads(desk("plan", "--data", "policy.yaml", "--format", "json").out)["forecasts"]
+    assert (forecast["prefer"], forecast["lost"], forecast["least"], forecast["suppressed"]) == (prefer, lost, lost, 4)
+    assert desk("run", "policy.yaml").code == 0
+    with (desk.folder / "out" / "t.csv").open(encoding="utf-8", newline="") as file:
+        hidden = {(row["area"], row["side"]) for row in csv.DictReader(file) if row["status"] == "suppressed"}
+    assert len(hidden) == 4
+    if prefer == "persons":
+        assert hidden == {("north", "a"), ("north", "c"), ("east", "a"), ("east", "c")}
+
+
+def test_tables_of_one_dataset_prefer_the_same(desk):
+    desk = counted(desk, "{prefer: cells}")
+    text = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
+    release = (
+        text[text.index("  - id: t") :].replace("id: t", "id: u").replace("out/t.", "out/u.").replace("{prefer: cells}", "{}")
+    )
+    desk.policy(text + release)
+    said = desk("validate", "policy.yaml")
+    assert said.code != 0
+    assert "P444 prefer" in said.err + said.out

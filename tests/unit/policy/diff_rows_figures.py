@@ -262,6 +262,7 @@ TABLES: list[Row] = [
     *figures(f"{T}.protect.p_percent", "0.1", "0.2", "added S raised S lowered W removed W"),
     *figures(f"{T}.protect.p_percent", "0.1", None, "added N removed N", given=(COMMON,)),
     *figures(f"{T}.protect.secondary", "false", "true", "on S off W"),
+    *figures(f"{T}.protect.prefer", "persons", "cells", "on N off N"),
     *figures(f"{T}.protect.interval", "0.1", "0.2", "added S raised S lowered W removed W"),
     *figures(f"{T}.protect.zeros", "show", "suppress", "on S off W"),
     *figures(f"{T}.protect.class_disclosure", "false", "true", "on S off W"),
