@@ -6,6 +6,7 @@ The options of its verbs are in the modules ``*_verbs``. The work of each is in 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import inspect
 import os
@@ -112,8 +113,12 @@ for _command in (*app.registered_commands, *ledger_app.registered_commands):
 
 #: Objects made until the collector looks for cycles. Most of a command's are those of libraries it loads, which stay: at Python's own 700,
 #: looking through them again and again takes a tenth of its CPU.
-_COLLECT_AFTER = 50_000
+_COLLECT_AFTER = 200_000
 
+
+#: How long idle threads of numpy's linear algebra spin until they sleep (2 to the power of it, in cycles): its own 26 is some 30 ms of every
+#: core, whether or not a command multiplies matrices.
+_BLAS_SLEEPS = ("OPENBLAS_THREAD_TIMEOUT", "4")
 
 #: The warning of a missing extension, which the command line writes as a note of its own.
 _SAID_AT_THE_END = "the compiled loops cannot be loaded"
@@ -122,6 +127,8 @@ _SAID_AT_THE_END = "the compiled loops cannot be loaded"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    _leave_memory_to_the_system()
+    os.environ.setdefault(*_BLAS_SLEEPS)
     warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
         with _terminated_as_interrupted():
@@ -143,6 +150,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return 0 if ending is None else ending.code
+
+
+def _leave_memory_to_the_system() -> None:
+    """Let the interpreter end without looking through all objects for cycles once more: the memory is freed with the process anyway."""
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
 
 
 def _loops_note(arguments: Sequence[str] | None) -> str | None:
