@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from typer.core import TyperGroup
+    from typer.exceptions import TyperException
     from typer.models import CommandInfo
 
 __all__ = ["app", "main"]
@@ -129,9 +130,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
     _leave_memory_to_the_system()
     os.environ.setdefault(*_BLAS_SLEEPS)
+    os.environ.setdefault(
+        "PYDANTIC_DISABLE_PLUGINS", "__all__"
+    )  # none is ours: looking through every package for them takes time
     warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(last=arguments is None):
             ending = _called(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
@@ -167,8 +171,11 @@ def _loops_note(arguments: Sequence[str] | None) -> str | None:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed."""
+def _terminated_as_interrupted(*, last: bool) -> Iterator[None]:
+    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed.
+
+    ``last``: this is all that the process does. What the command did is then done, and its exit code says so: a later signal changes nothing.
+    """
 
     def interrupt(_signal: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -180,7 +187,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if last else before)
 
 
 def _nothing() -> None:
@@ -240,11 +247,20 @@ def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
         message = error.format_message()
         if not message:  # help was printed, because no command was given
             return Ending(2, "no command was given")
-        hint = "see `privrelease --help`, or `privrelease COMMAND --help`"
+        hint = _hint_of(error)
         return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
     if isinstance(result, Ending):
         return result
     return INTERRUPTED if result else None  # a number other than 0 is what typer gives for Ctrl-C
+
+
+def _hint_of(error: TyperException) -> str:
+    """Say where help is; of a command of a group that does not exist, which there are."""
+    context = getattr(error, "ctx", None)
+    group = None if context is None else context.command
+    if context is None or context.parent is None or not getattr(group, "commands", None):
+        return "see `privrelease --help`, or `privrelease COMMAND --help`"
+    return f"the commands of `{context.command_path}` are {', '.join(sorted(group.commands))}"
 
 
 if __name__ == "__main__":
