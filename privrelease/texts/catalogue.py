@@ -37,6 +37,9 @@ _NAMES = frozenset({"what", "column", "distance", "threat", "bounds"})
 #: What may stand for numbers in fragments and domains: no words, so that lists of a policy's own values are never taken for a range.
 _NO_WORDS = r"[^A-Za-z]+?"
 
+#: Before these signs French writes a space, at which no line may break.
+_UNBROKEN, _NO_BREAK = re.compile(r" (?=[;:?!%»])"), "\N{NO-BREAK SPACE}"
+
 _ISOLATE, _END = "\u2068", "\u2069"
 
 
@@ -84,12 +87,12 @@ class Catalogue:
         return self.text(own if self.has(own) else key)
 
     def said(self, text: str) -> str:
-        """Return a sentence of ``audit.json``, which is in English, in this language where the catalogue has it.
+        r"""Return a sentence of ``audit.json``, which is in English, in this language where the catalogue has it.
 
         >>> catalogue_of("de").said("every class has at least 1,200 persons")
         'jede Klasse hat mindestens 1.200 Personen'
         >>> catalogue_of("fr").said("AUDIT-ORDER Order says nothing: a sentence of no catalogue")
-        "AUDIT-ORDER L'ordre ne révèle rien: a sentence of no catalogue"
+        "AUDIT-ORDER L'ordre ne révèle rien\xa0: a sentence of no catalogue"
         """
         if self.language == "en":
             return text
@@ -106,7 +109,7 @@ class Catalogue:
         known = _sentences().get(title) if colon else None
         if known is None and not (colon and _NAMED.fullmatch(title)):
             return text
-        return f"{title if known is None else self.texts[known]}: {self.said(rest)}"
+        return f"{title if known is None else self.texts[known]}{self.texts['numbers.colon']}{self.said(rest)}"
 
     def values(self, text: str) -> str:
         """Return the words for the values of a column, as ``audit.json`` has them, in this language; lists of the policy's own values stay.
@@ -200,4 +203,4 @@ def _texts(language: str) -> dict[str, str]:
         if topic.name.endswith(".toml"):
             for table, entries in tomllib.loads(topic.read_text(encoding="utf-8")).items():
                 texts |= {f"{table}.{key}": text for key, text in entries.items()}
-    return texts
+    return {key: _UNBROKEN.sub(_NO_BREAK, text) for key, text in texts.items()} if language == "fr" else texts

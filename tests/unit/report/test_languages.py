@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from privrelease.audit.all_checks import ALL_CHECKS
 from privrelease.audit.document.model import Outcome
+from privrelease.report.charts.intervals import steps
 from privrelease.report.forms.json_report import read_audit
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition
@@ -107,3 +109,18 @@ def test_a_sentence_with_words_of_no_catalogue_stays_english_as_a_whole():
     text = "l_diversity of job is 1; the policy asks for at least 2 (for a reason of no catalogue)"
     assert catalogue_of("de").said(text) == text
     assert catalogue_of("de").is_foreign(text)
+
+
+def test_labels_of_neighbouring_steps_do_not_cover_each_other():
+    levels = [Fraction(4), Fraction(3), Fraction(2)]
+
+    def anchors(*labels: str) -> list[str]:
+        return [anchor for _, _, anchor in steps("s", "", "", levels, labels=labels, axis_label="", end="").labels]
+
+    assert anchors("entry 1", "this release") == ["middle", "middle"]
+    assert anchors("Eintrag 1", "diese Veröffentlichung") == ["end", "middle"]
+
+
+def test_no_line_breaks_before_a_sign_that_french_sets_apart():
+    broken = [text for text in catalogue_of("fr").texts.values() if re.search(r" [;:?!»]", text)]
+    assert [text for text in broken if text not in english().texts.values()] == []
