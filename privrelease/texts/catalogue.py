@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING, Final
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from markupsafe import Markup
 
-__all__ = ["LANGUAGES", "Catalogue", "catalogue_of", "english"]
+__all__ = ["LANGUAGES", "Catalogue", "catalogue_of", "english", "sentences"]
 
 #: Languages of reports, by their BCP 47 tags.
 LANGUAGES: Final = ("en", "de", "fr")
 
-_NUMBER = re.compile(r"[-<>]?\d{1,3}(?:\d*|(?:,\d{3})+)(?:\.\d+)?(?:e-?\d+)?(?:[ \u00a0]%)?")
+#: Files of what is found by its English words.
+_SENTENCES: Final = ("titles.toml", "sentences.toml")
+_NUMBER: Final = r"[-<>]?\d{1,3}(?:\d*|(?:,\d{3})+)(?:\.\d+)?(?:e-?\d+)?(?:[ \u00a0]%)?"
 #: The title of a check of the policy, which is the name of what it measures.
-_NAMED = re.compile(r"[a-z]+(?:_[a-z]+)+")
-_CHECK_ID = re.compile(r"[A-Z]+(?:-[A-Z0-9]+)+ ")
+_NAMED: Final = r"[a-z]+(?:_[a-z]+)+"
+_CHECK_ID: Final = r"[A-Z]+(?:-[A-Z0-9]+)+ "
 #: Values within sentences that are made of words.
 _OF_WORDS = frozenset({"what", "bounds"})
 #: Values that are names, or made of words themselves, within fragments.
@@ -38,7 +40,7 @@ _NAMES = frozenset({"what", "column", "distance", "threat", "bounds"})
 _NO_WORDS = r"[^A-Za-z]+?"
 
 #: Before these signs French writes a space, at which no line may break.
-_UNBROKEN, _NO_BREAK = re.compile(r" (?=[;:?!%»])"), "\N{NO-BREAK SPACE}"
+_UNBROKEN, _NO_BREAK = r" (?=[;:?!%»])", "\N{NO-BREAK SPACE}"
 
 _ISOLATE, _END = "\u2068", "\u2069"
 
@@ -99,7 +101,7 @@ class Catalogue:
         found = self._found(text, "sentence.")
         if found is not None:
             return found
-        name = _CHECK_ID.match(text)
+        name = re.match(_CHECK_ID, text)
         if name is not None:
             return name[0] + self.said(text[name.end() :])
         title, colon, rest = text.partition(": ")
@@ -107,7 +109,7 @@ class Catalogue:
             kind, colon, rest = rest.partition(": ")
             title = f"{title}: {kind}"
         known = _sentences().get(title) if colon else None
-        if known is None and not (colon and _NAMED.fullmatch(title)):
+        if known is None and not (colon and re.fullmatch(_NAMED, title)):
             return text
         return f"{title if known is None else self.texts[known]}{self.texts['numbers.colon']}{self.said(rest)}"
 
@@ -139,7 +141,7 @@ class Catalogue:
         """Return a value within a sentence: a number with the marks of this language, and in its words what is itself made of words; None
         where the catalogue lacks these.
         """
-        if _NUMBER.fullmatch(value):
+        if re.fullmatch(_NUMBER, value):
             return value.translate({ord("."): self.texts["numbers.decimal"], ord(","): self.texts["numbers.thousands"]})
         if name in _OF_WORDS:
             return self._found(value, "fragment.") or (None if " " in value else value)
@@ -156,8 +158,17 @@ class Catalogue:
 
 @cache
 def english() -> Catalogue:
-    """Return the English texts: every topic in one mapping, keys dotted (``risk.heading``: table, then key, of a TOML file)."""
-    return Catalogue("en", _texts("en"))
+    """Return the English texts: every topic in one mapping, keys dotted (``risk.heading``: table, then key, of a TOML file).
+
+    The titles and sentences that ``audit.json`` has in English anyway are not among them: see :func:`sentences`.
+    """
+    return Catalogue("en", _texts("en", without=_SENTENCES))
+
+
+@cache
+def sentences() -> Mapping[str, str]:
+    """Return all English texts, those among them by which a page in another language finds its own."""
+    return _texts("en")
 
 
 @cache
@@ -177,13 +188,13 @@ def catalogue_of(language: str | None) -> Catalogue:
 @cache
 def _sentences() -> Mapping[str, str]:
     """Return the keys of English texts without values, by their text."""
-    return {text: key for key, text in english().texts.items() if "{" not in text}
+    return {text: key for key, text in sentences().items() if "{" not in text}
 
 
 @cache
 def _patterns(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return the English texts of a table that have values, as patterns, those of most words first."""
-    found = [(key, text) for key, text in english().texts.items() if key.startswith(table) and "{" in text]
+    found = [(key, text) for key, text in sentences().items() if key.startswith(table) and "{" in text]
     found.sort(key=lambda one: -len(re.sub(r"\{\w+\}", "", one[1])))
     value = {"domain.": _NO_WORDS, "fragment.": _NO_WORDS}.get(table, ".+?")
     return tuple((key, re.compile(_pattern(text, value), re.DOTALL)) for key, text in found)
@@ -197,10 +208,10 @@ def _pattern(text: str, value: str) -> str:
     )
 
 
-def _texts(language: str) -> dict[str, str]:
+def _texts(language: str, *, without: Collection[str] = ()) -> dict[str, str]:
     texts: dict[str, str] = {}
     for topic in sorted(files("privrelease.texts").joinpath(language).iterdir(), key=lambda file: file.name):
-        if topic.name.endswith(".toml"):
+        if topic.name.endswith(".toml") and topic.name not in without:
             for table, entries in tomllib.loads(topic.read_text(encoding="utf-8")).items():
                 texts |= {f"{table}.{key}": text for key, text in entries.items()}
-    return {key: _UNBROKEN.sub(_NO_BREAK, text) for key, text in texts.items()} if language == "fr" else texts
+    return {key: re.sub(_UNBROKEN, _NO_BREAK, text) for key, text in texts.items()} if language == "fr" else texts

@@ -34,7 +34,7 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_yaml", "reordered"]
 MAX_BYTES = 1_048_576
 #: Lines whose tab before a comment is read as a blank, which the parser does not do; each is another reading of the text.
 _MOST_TABS: Final = 20
-_TABS_AT_END = re.compile(r"[ \t]*\t[ \t]*(?=#|\r?\n|\Z)")
+_TABS_AT_END: Final = r"[ \t]*\t[ \t]*(?=#|\r?\n|\Z)"
 MAX_DEPTH = 32
 MAX_VALUES = 200_000
 
@@ -98,7 +98,7 @@ def _blank_for_tab(text: str, place: Location | None) -> str | None:
         return None
     lines = text.splitlines(keepends=True)
     line, at = lines[place.line - 1] if place.line <= len(lines) else "", place.column - 1
-    tabs = _TABS_AT_END.match(line, at)
+    tabs = re.compile(_TABS_AT_END).match(line, at)
     if tabs is None:
         return None
     lines[place.line - 1] = line[:at] + tabs[0].replace("\t", " ") + line[tabs.end() :]
