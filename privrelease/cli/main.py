@@ -257,10 +257,10 @@ def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
 def _hint_of(error: TyperException) -> str:
     """Say where help is; of a command of a group that does not exist, which there are."""
     context = getattr(error, "ctx", None)
-    group = None if context is None else context.command
-    if context is None or context.parent is None or not getattr(group, "commands", None):
+    commands = () if context is None or context.parent is None else getattr(context.command, "commands", ())
+    if context is None or not commands:
         return "see `privrelease --help`, or `privrelease COMMAND --help`"
-    return f"the commands of `{context.command_path}` are {', '.join(sorted(group.commands))}"
+    return f"the commands of `{context.command_path}` are {', '.join(sorted(commands))}"
 
 
 if __name__ == "__main__":
