@@ -16,12 +16,12 @@ from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder
 from importlib.util import LazyLoader
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
 
 __all__ = ["arrow_alone", "later", "silence", "without"]
 
@@ -107,6 +107,24 @@ def arrow_alone() -> None:
         import pyarrow as pa
 
         pa.scalar(pa.array([0])[0].as_py())
+    with _without_descriptions():
+        import pyarrow.compute  # noqa: F401 -- for whoever imports it afterwards
+
+
+@contextmanager
+def _without_descriptions() -> Iterator[None]:
+    """Let pyarrow make its functions without reading the descriptions of their options, which it copies into their docstrings alone."""
+    name = "pyarrow.vendored.docscrape"
+    if name in sys.modules:
+        yield
+        return
+    silent = ModuleType(name)
+    silent.NumpyDocString = lambda _text: {"Parameters": ()}  # type: ignore[attr-defined]
+    sys.modules[name] = silent
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Frozen dataclasses that are made faster: the same classes as those of the standard library, in two fifths of the time.
 
 Every command makes hundreds of classes of values before it does anything, and :func:`dataclasses.dataclass` compiles five methods of each. Here ``__init__``
-alone is compiled; the others are shared by all classes and know the fields. What is not a plain ``frozen=True, slots=True``, or inherits fields,
+alone is compiled, when the first value is made; the others are shared by all classes and know the fields. What is not a plain ``frozen=True, slots=True``, or inherits fields,
 is left to the standard library.
 """
 
@@ -77,7 +77,7 @@ def _made(cls: C, *, frozen: bool, slots: bool, eq: bool = True) -> C:
     names = tuple(field.name for field in fields)
     own |= {
         "__slots__": names,
-        "__init__": _init(cls, fields),
+        "__init__": _Init(fields),
         "__repr__": _repr([field.name for field in fields if field.repr]),
         "__setattr__": _setattr,
         "__delattr__": _delattr,
@@ -89,10 +89,28 @@ def _made(cls: C, *, frozen: bool, slots: bool, eq: bool = True) -> C:
         own |= {"__eq__": _eq(of), "__hash__": _hash(of)}
     made = type(cls)(cls.__name__, cls.__bases__, own)
     made.__qualname__ = cls.__qualname__
-    for method in ("__init__", "__repr__", "__eq__", "__hash__"):
+    own["__init__"].of = made
+    for method in ("__repr__", "__eq__", "__hash__"):
         if method in own:
             own[method].__qualname__ = f"{cls.__qualname__}.{method}"
     return made
+
+
+class _Init:
+    """The ``__init__`` of a class until it is asked for: compiled then, and put in its own place. Most commands make values of one class in three."""
+
+    __slots__ = ("_fields", "of")
+
+    def __init__(self, fields: Sequence[dataclasses.Field[Any]]) -> None:
+        self._fields = fields
+        self.of: type
+
+    def __get__(self, value: object, owner: type | None = None) -> Callable[..., None]:
+        cls = self.of
+        init = _init(cls, self._fields)
+        init.__qualname__ = f"{cls.__qualname__}.__init__"
+        cls.__init__ = init  # type: ignore[misc]  # of the class itself
+        return init if value is None else init.__get__(value, owner)
 
 
 def _init(cls: type, fields: Sequence[dataclasses.Field[Any]]) -> Callable[..., None]:

@@ -6,6 +6,7 @@ The options of its verbs are in the modules ``*_verbs``. The work of each is in 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import inspect
 import os
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from typer.core import TyperGroup
+    from typer.exceptions import TyperException
     from typer.models import CommandInfo
 
 __all__ = ["app", "main"]
@@ -112,8 +114,12 @@ for _command in (*app.registered_commands, *ledger_app.registered_commands):
 
 #: Objects made until the collector looks for cycles. Most of a command's are those of libraries it loads, which stay: at Python's own 700,
 #: looking through them again and again takes a tenth of its CPU.
-_COLLECT_AFTER = 50_000
+_COLLECT_AFTER = 200_000
 
+
+#: How long idle threads of numpy's linear algebra spin until they sleep (2 to the power of it, in cycles): its own 26 is some 30 ms of every
+#: core, whether or not a command multiplies matrices.
+_BLAS_SLEEPS = ("OPENBLAS_THREAD_TIMEOUT", "4")
 
 #: The warning of a missing extension, which the command line writes as a note of its own.
 _SAID_AT_THE_END = "the compiled loops cannot be loaded"
@@ -122,9 +128,14 @@ _SAID_AT_THE_END = "the compiled loops cannot be loaded"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    _leave_memory_to_the_system()
+    os.environ.setdefault(*_BLAS_SLEEPS)
+    os.environ.setdefault(
+        "PYDANTIC_DISABLE_PLUGINS", "__all__"
+    )  # none is ours: looking through every package for them takes time
     warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(last=arguments is None):
             ending = _called(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
@@ -145,6 +156,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if ending is None else ending.code
 
 
+def _leave_memory_to_the_system() -> None:
+    """Let the interpreter end without looking through all objects for cycles once more: the memory is freed with the process anyway."""
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
 def _loops_note(arguments: Sequence[str] | None) -> str | None:
     """Return what is said once where the loops of this process were the plain ones and nobody asked for them."""
     if {"-q", "--quiet"} & set(sys.argv[1:] if arguments is None else arguments) or os.environ.get("PRIVRELEASE_QUIET"):
@@ -154,8 +171,11 @@ def _loops_note(arguments: Sequence[str] | None) -> str | None:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed."""
+def _terminated_as_interrupted(*, last: bool) -> Iterator[None]:
+    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed.
+
+    ``last``: this is all that the process does. What the command did is then done, and its exit code says so: a later signal changes nothing.
+    """
 
     def interrupt(_signal: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -167,7 +187,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if last else before)
 
 
 def _nothing() -> None:
@@ -227,11 +247,20 @@ def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
         message = error.format_message()
         if not message:  # help was printed, because no command was given
             return Ending(2, "no command was given")
-        hint = "see `privrelease --help`, or `privrelease COMMAND --help`"
+        hint = _hint_of(error)
         return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
     if isinstance(result, Ending):
         return result
     return INTERRUPTED if result else None  # a number other than 0 is what typer gives for Ctrl-C
+
+
+def _hint_of(error: TyperException) -> str:
+    """Say where help is; of a command of a group that does not exist, which there are."""
+    context = getattr(error, "ctx", None)
+    commands = () if context is None or context.parent is None else getattr(context.command, "commands", ())
+    if context is None or not commands:
+        return "see `privrelease --help`, or `privrelease COMMAND --help`"
+    return f"the commands of `{context.command_path}` are {', '.join(sorted(commands))}"
 
 
 if __name__ == "__main__":

@@ -73,15 +73,16 @@ def load_policy(
     env: str | None = None,
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
+    label: str | None = None,
     kinds: Kinds = KINDS,
     log: Callable[[str], None] = silent,
 ) -> LoadedPolicy:
     """Return the policy in file ``path``, with environment ``env`` laid over it.
 
-    ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. ``log``:
+    ``data_root``: a folder besides the policy's own below which sources may be. ``content``: of the file, which then need not exist. ``label``: what findings call it. ``log``:
     takes a line of progress where reading takes long. Raises PolicyError with every error found.
     """
-    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content, kinds=kinds, log=log)
+    loaded, findings = check_policy(path, env=env, data_root=data_root, content=content, label=label, kinds=kinds, log=log)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if loaded is None or errors:
         raise PolicyError(errors or findings)
@@ -94,6 +95,7 @@ def check_policy(
     env: str | None = None,
     data_root: str | os.PathLike[str] | None = None,
     content: bytes | None = None,
+    label: str | None = None,
     kinds: Kinds = KINDS,
     log: Callable[[str], None] = silent,
 ) -> tuple[LoadedPolicy | None, tuple[Finding, ...]]:
@@ -102,7 +104,7 @@ def check_policy(
     root = None if data_root is None else Path(os.path.abspath(data_root))  # noqa: PTH100
     roots = Roots(absolute.parent, root, log)
     files = _Files(roots, {} if content is None else {absolute: content})
-    tree = files.read(absolute, os.fspath(path))
+    tree = files.read(absolute, label or os.fspath(path))
     findings = list(files.findings)
     if tree is None:
         return None, _sorted(findings)

@@ -110,7 +110,10 @@ class _Sides:
         from privrelease.policy.loader import load_policy
 
         paths = (self.file or self.old, self.file or self.new)
-        first, second = (partial(load_policy, path, content=text) for path, text in zip(paths, self.contents, strict=True))
+        first, second = (
+            partial(load_policy, path, content=text, label=None if text is None else STDIN)
+            for path, text in zip(paths, self.contents, strict=True)
+        )
         return first, second
 
 

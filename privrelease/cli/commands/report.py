@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from privrelease.cli.exit import Ending
 from privrelease.errors import UsageError
 from privrelease.pipeline.rendering import FORMS, REGISTRY, STATEMENT, html_page, known_standing, registry, statement
+from privrelease.texts.catalogue import LANGUAGES
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Asked:
     form: str
     output: Path | None
     force: bool = False
+    language: str | None = None
 
 
 def report(asked: Asked, console: Console) -> Ending:
@@ -41,6 +43,10 @@ def report(asked: Asked, console: Console) -> Ending:
         raise UsageError(
             code="C106", message=f"--format of a report is one of {', '.join((*FORMS, REGISTRY))}", hint="write --format html"
         )
+    if asked.language is not None and asked.language not in LANGUAGES:
+        raise UsageError(
+            code="C188", message=f"--language is one of {', '.join(LANGUAGES)}", hint="write --language de, or leave it out"
+        )
     if (asked.audit is None) is (asked.index is None):
         raise UsageError(code="C118", message="either one audit or --index FOLDER is rendered", hint="name one of the two")
     if asked.index is not None:
@@ -48,7 +54,9 @@ def report(asked: Asked, console: Console) -> Ending:
 
         if asked.form != "html":
             raise UsageError(code="C118", message="the index is a page: --format html", hint="leave --format out")
-        return report_index(asked.index, Edition(asked.edition), asked.output, console, force=asked.force)
+        return report_index(
+            asked.index, Edition(asked.edition), asked.output, console, language=asked.language, force=asked.force
+        )
     assert asked.audit is not None  # one of the two was named
     return _one(asked.audit, Edition(asked.edition), asked, console)
 
@@ -63,6 +71,8 @@ def _one(audit: Path, edition: Edition, asked: Asked, console: Console) -> Endin
     writer.check(asked.output)
     path = audit / "internal" / "audit.json" if audit.is_dir() else audit
     result = read_audit(path)
+    if asked.language is not None:
+        result = result.model_copy(update={"language": asked.language})
     recorded = signoff_of(audit) if audit.is_dir() else None
     if recorded is not None:
         result = with_signoff(result, SignoffFacts.model_validate(recorded))

@@ -10,7 +10,7 @@ from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_fo
 from privrelease.cli.commands.publishing import say_kept, say_removed
 from privrelease.cli.commands.saved_plan import check_saved, read_saved
 from privrelease.cli.console import FailOn
-from privrelease.cli.exit import MEANINGS, Ending, ending_of, worst
+from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, worst
 from privrelease.cli.findings_output import finding_value, record_value, report_findings
 from privrelease.cli.progress import world_of
 from privrelease.pipeline import run as pipeline
@@ -58,14 +58,21 @@ def run(
             console.log(f"cleared up after run {abandoned}, which was killed before a decision")
         pipeline.require_logged(work)
     crash_folder = work.store.state
-    endings: list[Ending] = []
+    told: list[tuple[ReleaseResult, Ending]] = []
 
     def ended(result: ReleaseResult) -> None:
-        endings.append(_ending(result, crash_folder))
-        _tell(result, endings[-1], console)
+        told.append((result, _ending(result, crash_folder)))
+        _tell(*told[-1], console)
 
-    ran = pipeline.run(work, ended).releases
-    told = list(zip(ran, endings, strict=True))
+    try:
+        pipeline.run(work, ended)
+    except KeyboardInterrupt:
+        if not told:
+            raise
+        if len(told) < len(work.releases):
+            done = ", ".join(f"{one.release} ({one.became})" for one, _ in told)
+            return Ending(INTERRUPTED.code, f"interrupted; of the others nothing was published; before that: {done}")
+    ran, endings = [one for one, _ in told], [ending for _, ending in told]
     if console.json:
         values = [_value(one, ending) for one, ending in told]
         console.document({"policy": plan.policy_id, "version": plan.policy_version, "releases": values})

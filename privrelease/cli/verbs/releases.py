@@ -140,6 +140,14 @@ def report(
             help="html, pdf, text, json, sarif, junit, github, markdown, in-toto, dpv or dp-deployment.",
         ),
     ] = "html",
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="en|de|fr",
+            help="Language of the page. Default: that of the policy; of an index, of all audits.",
+        ),
+    ] = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> Ending:
@@ -151,4 +159,4 @@ def report(
     from privrelease.cli.commands.report import report as work
 
     console = Console(verbosity=-1 if quiet else 0)
-    return ended(lambda: work(Asked(audit, index, edition, "pdf" if pdf else form, output, force), console))
+    return ended(lambda: work(Asked(audit, index, edition, "pdf" if pdf else form, output, force, language), console))

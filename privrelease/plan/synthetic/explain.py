@@ -85,7 +85,10 @@ class SyntheticExplanation:
 
     def in_short(self) -> tuple[str, ...]:
         """Return what it spends, and how noisy it will be."""
-        return (f"  spends {self.budget} by method {self.method}", *(f"  error {one}" for one in self.errors))
+        return (
+            f"release {self.id}: spends {self.budget} by method {self.method}",
+            *(f"release {self.id}: {one}" for one in self.errors),
+        )
 
 
 def _step_words(step: StepExplanation) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 from privrelease.policy.changes import hierarchy_changes as coarser
 from privrelease.policy.language.keys import Judged
 from privrelease.policy.language.number_values import Combined, Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
-from privrelease.policy.language.values import CHOICE, Flag, Frozen, LabelText, PathText, Text
+from privrelease.policy.language.values import CHOICE, Flag, Frozen, LabelText, PathText, Separator
 
 __all__ = ["HierarchySpec", "SmallSpec", "ThenSpec"]
 
@@ -32,7 +32,7 @@ class ThenSpec(Frozen):
 
     parents: Annotated[PathText, Judged(coarser.elsewhere)]
     """A file with lines of a child and its parent."""
-    delimiter: Annotated[Text, Judged(coarser.elsewhere)] = ";"
+    delimiter: Annotated[Separator, Judged(coarser.elsewhere)] = ";"
     """Between the two."""
     heading: Annotated[Flag, Judged(coarser.elsewhere)] = False
     """The file begins with a heading."""
@@ -69,7 +69,7 @@ class HierarchySpec(Frozen):
     """A file as ARX writes it: a value and its labels in each line, the value first."""
     parents: Annotated[PathText | None, Judged(coarser.elsewhere)] = None
     """A file with lines of a child and its parent."""
-    delimiter: Annotated[Text, Judged(coarser.elsewhere)] = ";"
+    delimiter: Annotated[Separator, Judged(coarser.elsewhere)] = ";"
     """Between the cells of `csv` or `parents`."""
     heading: Annotated[Flag, Judged(coarser.elsewhere)] = False
     """The file of `csv` or `parents` begins with a heading."""

@@ -112,6 +112,18 @@ def _filled(value: object) -> object:
 Text = Annotated[str, BeforeValidator(_filled), WithJsonSchema({**_ANY_SCALAR, "pattern": r"\S"})]
 
 
+def _some_signs(value: object) -> object:
+    text = as_text(value)
+    if isinstance(text, str) and (not text or text in {"\n", "\r", "\r\n"}):
+        message = "must be what stands between the fields of a line"
+        raise problem(message, hint='write e.g. ";", or "\\t" for a tab')
+    return text
+
+
+#: Signs between fields of a line, a tab or a blank among them.
+Separator = Annotated[str, BeforeValidator(_some_signs), WithJsonSchema({**_ANY_SCALAR, "pattern": "[^\r\n]"})]
+
+
 def _shown_whole(value: object) -> object:
     text = _filled(value)
     if isinstance(text, str) and (CONTROL.search(text) or TURNING.search(text)):

@@ -31,7 +31,10 @@ def _alternatives(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- annotati
 
 
 def _fields(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    found: dict[str, Any] = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    if model.__name__ == "Policy":  # these are read before the model is made; an environment has the sections of a policy
+        found = {"$schema": None, "extends": None} | found | {"environments": dict[str, model]}  # type: ignore[valid-type]
+    return found
 
 
 def _model(annotation: Any, node: Mapping) -> type[BaseModel] | None:  # noqa: ANN401

@@ -224,7 +224,7 @@ def _budget(
         ]
     wanted = "zcdp" if whole.delta.value else "pure"
     if budget.accounting is not None and budget.accounting != wanted:
-        message = f"a synthetic release {'with' if whole.delta.value else 'without'} a delta adds up by {wanted}"
+        message = f"`accounting` of a synthetic release {'with' if whole.delta.value else 'without'} a delta must be {wanted}"
         faults.append(Fault("P720", message, ("budget", "accounting"), f"write {wanted}, or leave it out"))
     if any(not fault.warn for fault in faults):
         return None, None, (), faults
@@ -238,12 +238,12 @@ def _budget(
     )
     failure = sum((one.failure.value for one in discoveries if one.failure is not None), Fraction(0))
     if failure and failure >= whole.delta.value:
-        message = "the deltas of `discover` use up the whole delta"
-        return None, None, (), [*faults, Fault("P720", message, ("discover",), "lower them, or raise the budget's")]
+        message = "the deltas of `discover` add up to the delta of the budget, or more"
+        return None, None, (), [*faults, Fault("P720", message, ("discover",), "lower them, or raise the delta of the budget")]
     reserved = Reserved.of(whole, Delta(failure))
     if discoveries and _spent(discoveries) >= reserved.loss.value:
-        message = "reading values and bounds from the data uses up the whole budget"
-        faults.append(Fault("P720", message, ("discover",), "lower their epsilon, or raise the budget's"))
+        message = "reading values and bounds from the data (`discover`) spends the whole epsilon of the budget"
+        faults.append(Fault("P720", message, ("discover",), "lower their epsilon, or raise that of the budget"))
     return whole, reserved, discoveries, faults
 
 

@@ -15,6 +15,7 @@ themselves and belong to texts in Arabic or Hebrew.
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,9 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_yaml", "reordered"]
 
 #: A policy is written by people: a megabyte is a mistake or an attack.
 MAX_BYTES = 1_048_576
+#: Lines whose tab before a comment is read as a blank, which the parser does not do; each is another reading of the text.
+_MOST_TABS: Final = 20
+_TABS_AT_END: Final = r"[ \t]*\t[ \t]*(?=#|\r?\n|\Z)"
 MAX_DEPTH = 32
 MAX_VALUES = 200_000
 
@@ -71,12 +75,34 @@ def parse_yaml(content: bytes | str, file: str) -> tuple[Node | None, tuple[Find
     findings: list[Finding] = []
     try:
         text = _decoded(content, file)
-        root = _Builder(file, findings).build(_events(text, file))
     except _StopReading as stop:
-        return None, (*findings, stop.finding)
+        return None, (stop.finding,)
+    for left in range(_MOST_TABS, -1, -1):
+        findings.clear()
+        try:
+            root = _Builder(file, findings).build(_events(text, file))
+            break
+        except _StopReading as stop:
+            mended = _blank_for_tab(text, stop.finding.location) if left else None
+            if mended is None:
+                return None, (*findings, stop.finding)
+            text = mended
     if root is None:
         return None, (Finding("P102", "the file holds no policy: it is empty", location=Location(file, 1, 1)),)
     return root, tuple(findings)
+
+
+def _blank_for_tab(text: str, place: Location | None) -> str | None:
+    """Replace the tab that the parser stumbled over by a blank where only a comment follows, which YAML allows; None where that is not the fault."""
+    if place is None or place.line is None or place.column is None:
+        return None
+    lines = text.splitlines(keepends=True)
+    line, at = lines[place.line - 1] if place.line <= len(lines) else "", place.column - 1
+    tabs = re.compile(_TABS_AT_END).match(line, at)
+    if tabs is None:
+        return None
+    lines[place.line - 1] = line[:at] + tabs[0].replace("\t", " ") + line[tabs.end() :]
+    return "".join(lines)
 
 
 def _decoded(content: bytes | str, file: str) -> str:

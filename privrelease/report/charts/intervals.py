@@ -18,6 +18,8 @@ __all__ = ["ErrorBar", "ErrorBars", "Steps", "error_bars", "steps"]
 WIDTH = 330
 _LEFT, _RIGHT = 8, 322
 _LINE_CHARS = 30
+#: Width of a letter below an axis, more or less.
+_LETTER = Fraction(13, 2)
 _STEPS_LEFT, _STEPS_TOP, _STEPS_BASE = 46, 14, 150
 
 
@@ -131,7 +133,12 @@ def steps(
     x, before, after = corners[-1][0], corners[-2][1], corners[-1][1]
     shown = sorted({marks[0], marks[len(marks) // 2], marks[-1]})
     first, last = _at(corners[1][0]), _at(x)
-    under = ((first, labels[0], "middle"), (last, labels[1], "middle")) if first != last else ((last, labels[1], "middle"),)
+    close = x - corners[1][0] < Fraction(sum(map(len, labels)), 2) * _LETTER
+    under = (
+        ((first, labels[0], "end" if close else "middle"), (last, labels[1], "middle"))
+        if first != last
+        else ((last, labels[1], "middle"),)
+    )
     return Steps(
         name,
         title,

@@ -209,7 +209,7 @@ def _written(threats: Sequence[ThreatResult], catalogue: Catalogue) -> tuple[Sho
     for verdict in worst.verdicts:
         if verdict.measure == "highest_risk":
             figure, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
-            return figure, catalogue.plain("index.limit", limit=limit.text)
+            return figure, numbers.unbroken(catalogue.plain("index.limit", limit=limit.text))
     value = exact(worst.after.highest)
     assert value is not None  # it was the largest of those that are known
     return Shown(numbers.percent(value)), None

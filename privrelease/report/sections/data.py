@@ -77,7 +77,12 @@ def build(context: Context) -> DataBody:
         tuple(facts),
         tuple(
             ColumnRow(
-                column.name, _role(column, catalogue), column.type, column.domain, column.leaves, _treatment(column, catalogue)
+                column.name,
+                _role(column, catalogue),
+                column.type,
+                None if column.domain is None else catalogue.values(column.domain),
+                column.leaves,
+                _treatment(column, catalogue),
             )
             for column in data.columns
         ),

@@ -75,7 +75,7 @@ def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
     if one.linked_by is not None:
         how.append(texts.text(f"earlier.by.{one.linked_by}"))
     if one.note:
-        how.append(one.note)
+        how.append(texts.said(one.note))
     figures = [] if one.linked is None else [(texts.text("earlier.linked"), shown(one.linked, texts))]
     for name, figure in sorted(one.figures.items()):
         what, _, threat = name.partition(".")

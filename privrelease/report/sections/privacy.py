@@ -175,7 +175,7 @@ def _overview(query: QueryFacts, texts: Catalogue) -> QueryRow:
     return QueryRow(
         id=query.id,
         asks=asks,
-        domain=query.domain or texts.text("word.none"),
+        domain=texts.values(query.domain) if query.domain else texts.text("word.none"),
         mechanism=", ".join(mechanisms),
         cost=_cost(query.epsilon, query.delta, texts),
         error=errors[0] if single else texts.text("dp.see_draws" if errors else "dp.no_error"),
@@ -192,7 +192,7 @@ def _draw(query: str, draw: DrawFacts, texts: Catalogue) -> DrawRow:
         mechanism=texts.text(f"dp.mechanism.{draw.mechanism}"),
         numbers=texts.text("dp.each_key") if draw.numbers is None else numbers.count(draw.numbers),
         scale=_measured(draw.scale),
-        grid=draw.grid,
+        grid=numbers.marked(draw.grid),
         deviation=_measured(draw.deviation),
         error="" if draw.error is None else f"± {_measured(draw.error)}",
         cost=_cost(draw.epsilon, draw.delta, texts),
@@ -214,16 +214,16 @@ def _query(place: int, query: QueryFacts, facts: PrivacyFacts, texts: Catalogue)
     said += [("dp.post", {"steps": ", ".join(query.post)})] if query.post else []
     if query.printed != "always" and any(exact(group.low) is not None for group in query.groups):
         said.append((f"dp.printed.{query.printed}", {}))
-    said += [(f"dp.bias.{name}", _bounds(query, facts)) for name in query.bias]
+    said += [(f"dp.bias.{name}", _bounds(query, facts, texts)) for name in query.bias]
     rows = [(_label(group, texts), *_written(group, texts)) for group in query.groups]
     return QueryBody(query.id, tuple(said), tuple(rows), interval_chart(place, query, texts))
 
 
-def _bounds(query: QueryFacts, facts: PrivacyFacts) -> dict[str, str]:
+def _bounds(query: QueryFacts, facts: PrivacyFacts, texts: Catalogue) -> dict[str, str]:
     """Return the terms that texts on bounding may use: rows and groups of a person, the declared domain."""
     groups = "" if facts.max_groups is None else numbers.count(facts.max_groups)
     bounds, closed, _ = (query.domain or "").partition("]")
-    return {"rows": numbers.count(facts.max_rows), "groups": groups, "domain": bounds + closed}
+    return {"rows": numbers.count(facts.max_rows), "groups": groups, "domain": texts.values(bounds + closed)}
 
 
 def _label(group: GroupFacts, texts: Catalogue) -> str:
@@ -345,7 +345,7 @@ def _plain(exact_text: str) -> str:
     >>> _plain("0.1"), _plain("0.000001"), _plain("3/4"), _plain("1/3")
     ('0.1', '1e-6', '0.75', '0.333333')
     """
-    return f"{float(Fraction(exact_text)):.6g}".replace("e-0", "e-")
+    return numbers.marked(f"{float(Fraction(exact_text)):.6g}".replace("e-0", "e-"))
 
 
 def _measured(value: float | None) -> str:

@@ -85,7 +85,7 @@ def build(context: Context) -> SyntheticBody | None:
             (
                 texts.text(f"synthesis.figure.{one.figure}"),
                 numbers.count(one.draws),
-                texts.plain(f"synthesis.measure.{facts.measure}", loss=one.loss),
+                texts.plain(f"synthesis.measure.{facts.measure}", loss=numbers.marked(one.loss)),
                 numbers.percent(Fraction(f"{one.share:.6g}")),
             )
             for one in facts.spent
@@ -129,7 +129,7 @@ def _facts(facts: SyntheticFacts, texts: Catalogue) -> Iterator[Fact]:
         ("version", (texts.text("word.none") if facts.version is None else str(facts.version),)),
         ("rows", (texts.plain(f"synthesis.rows.{said}", rows="" if rows is None else numbers.number(rows)),)),
         ("cells", (numbers.count(facts.cells),)),
-        ("reserved", (texts.plain(f"synthesis.measure.{facts.measure}", loss=facts.reserved),)),
+        ("reserved", (texts.plain(f"synthesis.measure.{facts.measure}", loss=numbers.marked(facts.reserved)),)),
     ]
     if facts.holdout is not None:
         share = numbers.percent(Fraction(facts.holdout))
@@ -156,7 +156,7 @@ def _cells(one: SyntheticColumnFacts, texts: Catalogue) -> str:
     if one.made is not None:
         return texts.plain(f"synthesis.domain.{'unique' if one.unique else 'made'}", pattern=one.made)
     said = "bounded" if one.bounded else "discovered" if one.discovered else "cells"
-    return texts.plain(f"synthesis.domain.{said}", cells=numbers.count(one.cells or 0), domain=one.domain or "")
+    return texts.plain(f"synthesis.domain.{said}", cells=numbers.count(one.cells or 0), domain=texts.values(one.domain or ""))
 
 
 def _measured(one: MeasuredFacts, measure: str, texts: Catalogue) -> MeasuredRow:
@@ -166,7 +166,7 @@ def _measured(one: MeasuredFacts, measure: str, texts: Catalogue) -> MeasuredRow
         mechanism=texts.text(f"synthesis.mechanism.{one.mechanism}"),
         numbers=texts.text("dp.each_key") if one.numbers is None else numbers.count(one.numbers),
         scale=numbers.number(Fraction(f"{one.scale:.6g}")),
-        loss=texts.plain(f"synthesis.measure.{measure}", loss=one.loss),
+        loss=texts.plain(f"synthesis.measure.{measure}", loss=numbers.marked(one.loss)),
         error="" if one.error is None else numbers.number(Fraction(f"{one.error:.6g}")),
     )
 

@@ -70,7 +70,8 @@ def _rules(facts: TableFacts, texts: Catalogue) -> list[Fact]:
     ]
     for name in ("dominance", "p_percent"):
         value = getattr(facts, name)
-        found.append(Fact(texts.text(f"tables.{name}"), (value or texts.text("word.none"),), gap=value is None))
+        shown_as = texts.text("word.none") if value is None else texts.values(value)
+        found.append(Fact(texts.text(f"tables.{name}"), (shown_as,), gap=value is None))
     answers = {True: texts.text("word.yes"), False: texts.text("word.no")}
     found += [
         Fact(texts.text(f"tables.{name}"), (answers[getattr(facts, name)],))

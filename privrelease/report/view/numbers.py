@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["beside", "count", "limit", "number", "part_of", "percent", "percent_up", "risk", "unbroken", "written_in"]
+__all__ = ["beside", "count", "limit", "marked", "number", "part_of", "percent", "percent_up", "risk", "unbroken", "written_in"]
 
 _MOST_DECIMALS = 9
 
@@ -57,8 +57,12 @@ def written_in(catalogue: Catalogue) -> Iterator[None]:
         _MARKS.reset(before)
 
 
-def _marked(text: str) -> str:
-    """Replace the marks of a number that is written as in English."""
+def marked(text: str) -> str:
+    """Write a number that is written as in English with the marks of the page's language.
+
+    >>> marked("0.25")
+    '0.25'
+    """
     marks = _MARKS.get()
     return text if marks.decimal == "." else text.translate({ord("."): marks.decimal, ord(","): marks.thousands})
 
@@ -69,7 +73,7 @@ def count(value: int) -> str:
     >>> count(1193504)
     '1,193,504'
     """
-    return _marked(f"{value:,}")
+    return marked(f"{value:,}")
 
 
 def percent(share: Fraction, decimals: int = 1) -> str:
@@ -80,7 +84,7 @@ def percent(share: Fraction, decimals: int = 1) -> str:
     >>> [percent(Fraction(s)) for s in ("1/5", "1/8", "1/7", "1/3000", "2999/3000", "0", "1")]
     ['20 %', '12.5 %', '14.3 %', '<0.1 %', '>99.9 %', '0 %', '100 %']
     """
-    return _marked(_percent(share, decimals))
+    return marked(_percent(share, decimals))
 
 
 def percent_up(share: Fraction) -> str:
@@ -121,7 +125,7 @@ def limit(share: Fraction) -> str:
     >>> limit(Fraction("0.0003")), limit(Fraction("0.2")), limit(Fraction(1, 3))
     ('0.03 %', '20 %', '33.3 %')
     """
-    return _marked(_limit(share))
+    return marked(_limit(share))
 
 
 def _limit(share: Fraction) -> str:
@@ -145,7 +149,7 @@ def beside(share: Fraction, threshold: Fraction) -> tuple[str, str]:
     for decimals in range(1, _MOST_DECIMALS + 1):
         text, against = _percent(share, decimals), as_it_is or _percent(threshold, decimals)
         if share == threshold or (text != against and _on_side(text, against, above=share > threshold)):
-            return _marked(text if share != threshold else against), _marked(against)
+            return marked(text if share != threshold else against), marked(against)
     against, marks = limit(threshold), _MARKS.get()
     return (marks.above if share > threshold else marks.below).format(limit=against), against
 
@@ -198,9 +202,9 @@ def number(value: Fraction) -> str:
         return count(int(value))
     exact = _rounded(value, 4)
     if Fraction(exact.replace(",", "")) == value:
-        return _marked(_short(exact))
+        return marked(_short(exact))
     magnitude = Decimal(value.numerator) / Decimal(value.denominator)
-    return _marked(_short(_rounded(value, max(0, 3 - magnitude.adjusted()))))
+    return marked(_short(_rounded(value, max(0, 3 - magnitude.adjusted()))))
 
 
 def _rounded(value: Fraction, decimals: int) -> str:

@@ -42,3 +42,23 @@ def test_a_policy_on_stdin_goes_to_stdout(desk, monkeypatch):
     said = desk("fmt", "-")
     assert said.code == 0
     assert said.out.index("title:") < said.out.index("datasets:")
+
+
+def test_a_policy_that_extends_another_or_has_environments_is_in_order_inside_too(desk):
+    written = (
+        "id: a\nextends: b.yaml\ndatasets:\n  d:\n    columns:\n      area:\n        type: category\n        role: quasi\n    source: x.csv\n"
+        "environments:\n  prod:\n    releases:\n      - id: r\n        protect: [t]\n        kind: microdata\n    threats:\n      t:\n"
+        "        highest_risk: 0.1\n        dataset: d\n"
+    )
+    (desk.folder / "p.yaml").write_text(written, encoding="utf-8")
+    assert desk("fmt", "p.yaml").code == 0
+    lines = [line.strip() for line in (desk.folder / "p.yaml").read_text(encoding="utf-8").splitlines()]
+    for first, second in (
+        ("source: x.csv", "columns:"),
+        ("role: quasi", "type: category"),
+        ("threats:", "releases:"),
+        ("dataset: d", "highest_risk: 0.1"),
+        ("kind: microdata", "protect: [t]"),
+    ):
+        assert lines.index(first) < lines.index(second), (first, second)
+    assert desk("fmt", "--check", "p.yaml").code == 0

@@ -145,7 +145,7 @@ BAD = [
     (
         {"columns": "[weight, code]", "impossible": None, "discover": "{weight: {epsilon: 2}}", "bins": None},
         "P720",
-        "uses up the whole budget",
+        "spends the whole epsilon of the budget",
         "discover",
     ),
     (
@@ -194,10 +194,10 @@ BAD = [
     ({"holdout": "1"}, "P718", "must be above 0 and below 1, got 1", "holdout"),
     ({"holdout": "0"}, "P718", "got 0", "holdout"),
     ({"budget": "{epsilon: 1}"}, "P720", "reading values from the data needs a delta", "budget"),
-    ({"discover": "{area: {epsilon: 2, delta: 1e-7}}"}, "P720", "uses up the whole budget", "discover"),
-    ({"discover": "{area: {epsilon: 0.1, delta: 1e-6}}"}, "P720", "use up the whole delta", "discover"),
+    ({"discover": "{area: {epsilon: 2, delta: 1e-7}}"}, "P720", "spends the whole epsilon of the budget", "discover"),
+    ({"discover": "{area: {epsilon: 0.1, delta: 1e-6}}"}, "P720", "add up to the delta of the budget, or more", "discover"),
     ({"discover": "{area: {epsilon: 0, delta: 1e-7}}"}, "P720", "epsilon must be above 0", "discover"),
-    ({"budget": "{epsilon: 1, delta: 1e-6, accounting: pure}"}, "P720", "adds up by zcdp", "budget"),
+    ({"budget": "{epsilon: 1, delta: 1e-6, accounting: pure}"}, "P720", "must be zcdp", "budget"),
     ({"budget": "{epsilon: 0, delta: 1e-6}"}, "DP101", "epsilon must be above 0", "budget"),
     ({"columns": "[id, age, sex, area, code]"}, "P721", "id is a direct identifier", "columns"),
 ]

@@ -22,7 +22,6 @@ from privrelease.relational.profile import DATES, DATETIMES, ColumnProfile, File
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, SourceKind, TableSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from privrelease.engine.duckdb.reading.raw_source import Raw
@@ -167,7 +166,12 @@ def _n_rows(connection: Connection, raw: Raw) -> int:
 
 
 def _profile(connection: Connection, table: str, place: int, name: str, declared: ColumnType | None) -> ColumnProfile:
-    cell = sql.column(f"c{place}")
+    """Count what a column holds: each distinct value is tried once, as often as it occurs."""
+    values = connection.fresh("values")
+    counted_values = [sql.aliased(sql.column(f"c{place}"), "v"), sql.aliased(sql.count_all(), "n")]
+    groups = exp.select(*counted_values).from_(sql.table(table)).group_by(sql.column(f"c{place}"))
+    connection.run(sql.create_table(values, groups))
+    cell = sql.column("v")
     trimmed = sql.call("trim", cell)
     empty = exp.or_(exp.Is(this=cell.copy(), expression=exp.Null()), exp.EQ(this=trimmed.copy(), expression=sql.text("")))
     mark = exp.and_(exp.not_(empty.copy()), sql.one_of(sql.call("lower", trimmed.copy()), _MARKS))
@@ -176,12 +180,22 @@ def _profile(connection: Connection, table: str, place: int, name: str, declared
         (form, sql.call("regexp_full_match", trimmed.copy(), sql.text(pattern))) for form, pattern in _FORMS.items()
     ]
     tests += [(form, _parses(trimmed, form)) for form in (*DATES, *DATETIMES)]
-    figures = [sql.count_all(where=filled.copy()), sql.count_all(where=mark)]
-    figures += [sql.count_all(where=exp.and_(filled.copy(), test)) for _, test in tests]
-    n_filled, n_marks, *fits = connection.row(exp.select(*figures).from_(sql.table(table)))
-    distinct, most = _frequencies(connection, table, cell, filled)
+    figures = [_rows_where(filled), _rows_where(mark), sql.count_all(where=filled.copy()), _most_rows(filled)]
+    figures += [_rows_where(exp.and_(filled.copy(), test)) for _, test in tests]
+    n_filled, n_marks, distinct, most, *fits = connection.row(exp.select(*figures).from_(sql.table(values)))
+    connection.drop("TABLE", values)
     counted = {form: int(number) for (form, _), number in zip(tests, fits, strict=True)}
-    return ColumnProfile(name, int(n_filled), int(n_marks), distinct, most, counted, declared)
+    return ColumnProfile(name, int(n_filled), int(n_marks), int(distinct), int(most), counted, declared)
+
+
+def _rows_where(holds: exp.Expr) -> exp.Expr:
+    """Count the rows whose value meets a condition."""
+    return sql.call("coalesce", exp.Sum(this=exp.Case(ifs=[exp.If(this=holds.copy(), true=sql.column("n"))])), sql.integer(0))
+
+
+def _most_rows(holds: exp.Expr) -> exp.Expr:
+    """Count the rows of the most frequent value that meets a condition."""
+    return sql.call("coalesce", exp.Max(this=exp.Case(ifs=[exp.If(this=holds.copy(), true=sql.column("n"))])), sql.integer(0))
 
 
 def _parses(cell: exp.Expr, form: str) -> exp.Expr:
@@ -191,13 +205,4 @@ def _parses(cell: exp.Expr, form: str) -> exp.Expr:
         digits = digits.replace(part, "00")
     long = exp.EQ(this=sql.call("length", cell.copy()), expression=sql.integer(len(digits)))
     parsed = exp.not_(exp.Is(this=sql.call("try_strptime", cell.copy(), sql.text(form)), expression=exp.Null()))
-    return exp.and_(long, parsed)
-
-
-def _frequencies(connection: Connection, table: str, cell: exp.Expr, filled: exp.Expr) -> tuple[int, int]:
-    """Return how many values a column has, and the rows of the most frequent."""
-    sizes: Sequence[exp.Expr] = [sql.aliased(sql.count_all(), "n")]
-    groups = exp.select(*sizes).from_(sql.table(table)).where(filled.copy()).group_by(cell.copy()).subquery("sizes")
-    most = sql.call("coalesce", exp.Max(this=sql.column("n")), sql.integer(0))
-    distinct, greatest = connection.row(exp.select(sql.count_all(), most).from_(groups))
-    return int(distinct), int(greatest)
+    return exp.Case(ifs=[exp.If(this=long, true=parsed)], default=exp.false())  # only what has the length is parsed
