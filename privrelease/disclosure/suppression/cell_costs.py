@@ -32,7 +32,7 @@ __all__ = ["CellCosts", "Preference", "cell_costs", "value_costs"]
 
 Preference = Literal["cells", "balanced", "information"]
 
-#: The power of a cell's bits that is its cost, by preference; measured in docs/decisions/0022-which-cells-are-suppressed-first.md.
+#: The power of a cell's bits that is its cost, by preference; measured in docs/decisions/0024-which-cells-are-suppressed-first.md.
 POWERS = {"balanced": Decimal("0.3"), "information": Decimal("0.7")}
 
 _UNITS = 1 << 16
