@@ -99,7 +99,7 @@ def simplex(noisy: NDArray[np.integer], total: int, possible: NDArray[np.bool_] 
 def without_impossible(draw: Callable[[int], NDArray[np.int32]], domain: CodedDomain, rows: int) -> NDArray[np.int32]:
     """Return rows of ``draw``, independent ones, given that they break no rule of the domain: those that do are drawn again.
 
-    Raises InputError (D272) where fewer than about one row in a million breaks none: the answers are noisy, so that this tells nothing else.
+    Raises InputError (D272) where fewer than about one row in a million breaks none: the answers are noisy, so that this reveals nothing else.
     """
     found = draw(rows)
     kept = [found[~domain.impossible(found)]]

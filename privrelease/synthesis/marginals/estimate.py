@@ -163,9 +163,9 @@ class _Objective:
         return found
 
     def divergence(self, here: _Point, there: _Point) -> float:
-        """Return N KL(there || here), rounded up by what its terms may have lost to rounding: it is a small difference of large terms."""
+        """Return N KL(there || here), to the last digits of its terms."""
         found = self.total * (here.beliefs.log_partition - there.beliefs.log_partition)
-        size = self.total * (abs(here.beliefs.log_partition) + abs(there.beliefs.log_partition))
+        size = abs(found)
         for clique in self.cliques:
             part = float(np.vdot(there.potentials[clique] - here.potentials[clique], there.marginals[clique]))
             found, size = found + part, size + abs(part)
@@ -212,7 +212,7 @@ def _descent(
         there = objective.at({clique: stepped[clique] + pull * (stepped[clique] - last[clique]) for clique in cliques})
         evaluations += 1
         curved, entropy = objective.curved(here, there), objective.divergence(here, there)
-        short = curved * step <= max(entropy, 0.0)  # points that agree to the last digit say nothing against a step
+        short = curved * step <= entropy or not curved  # marginals that agree to the last digit say nothing against a step
         if there.loss <= here.loss * (1 + _NOTHING):
             here, last, momentum = there, stepped, momentum + 1
         elif short and momentum:

@@ -50,7 +50,7 @@ _EVALUATIONS: Final = 2000
 class Coarsening:
     """Cells of columns that are counted as one. ``labels``: by column the coarse cell of each cell; a column without one keeps its cells.
 
-    ``weights``: by column, of each cell, in proportion to which it stands for its coarse cell.
+    ``weights``: by column, of each cell, in proportion to which it represents its coarse cell.
     """
 
     domain: Domain

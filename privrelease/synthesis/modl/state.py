@@ -34,7 +34,7 @@ class Facing(NamedTuple):
     many: int
 
     def table(self, rows: NDArray[np.int64], many: int) -> NDArray[np.int64]:
-        """Return the records by row and column, dense, where ``rows`` says anew in which of ``many`` rows each cell is."""
+        """Return the records by row and column, dense, where ``rows`` says again in which of ``many`` rows each cell is."""
         found = np.bincount(rows * self.many + self.columns, self.counts, many * self.many)
         return found.astype(np.int64).reshape(many, self.many)
 
