@@ -40,9 +40,9 @@ __all__ = ["Policy", "audit", "diff", "load", "plan", "report", "run"]
 #: The name under which findings place what a mapping says.
 _MAPPING = "<mapping>"
 
-#: What stands for a policy: its file, what a file would say as mappings, or one that is loaded already.
+#: What represents a policy: its file, what a file would say as mappings, or one that is loaded already.
 PolicyLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Policy"
-#: What stands for an audit: its file, the folder of its run, or itself.
+#: What represents an audit: its file, the folder of its run, or itself.
 AuditLike: TypeAlias = "str | os.PathLike[str] | AuditResult | ReleaseResult"
 
 

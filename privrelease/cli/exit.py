@@ -155,7 +155,7 @@ def _crash_file(folder: Path | None, kind: str, places: list[str]) -> Path | Non
 
 
 def worst(codes: Sequence[int]) -> int:
-    """Return the exit code that stands for several; one that no command gives (a killed one's) is the worst.
+    """Return the exit code that represents several; one that no command gives (a killed one's) is the worst.
 
     >>> worst([0, 5, 1]), worst([0, 5]), worst([]), worst([70, -9])
     (1, 5, 0, -9)

@@ -163,7 +163,7 @@ def _leave_memory_to_the_system() -> None:
 
 
 def _loops_note(arguments: Sequence[str] | None) -> str | None:
-    """Return what is said once where the loops of this process were the plain ones and nobody asked for them."""
+    """Return what is said once where the loops of this process were the plain ones and no one asked for them."""
     if {"-q", "--quiet"} & set(sys.argv[1:] if arguments is None else arguments) or os.environ.get("PRIVRELEASE_QUIET"):
         return None
     loops = sys.modules.get("privrelease.loops")  # a command that runs no loop does not load them

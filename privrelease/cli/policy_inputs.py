@@ -86,7 +86,7 @@ def for_each(
 ) -> Ending:
     """Do some work for several policies, one after the other, each under a heading, and end with the worst exit code.
 
-    What stops one does not stop the others. As JSON: one document, with the file and the exit code of each beside what the work prints.
+    What stops one does not stop the others. As JSON: one document, with the file and the exit code of each next to what the work prints.
     """
     endings: list[Ending] = []
     values: list[dict[str, object]] = []

@@ -19,7 +19,7 @@ If r >= k, prices u <= |P| - |m| meet its condition. If r < k, a group with F of
 least d cells, the fewest of any donor open to the tuple: u <= |P| - |m| + (k - r) d / r is sufficient. The first price is the smallest of these.
 
 **Rise.** Then prices of failing classes rise together while their conditions have slack. If the k largest e sum up to -s and n of the records open
-to the tuple rise, each may rise by s / min(k, n): the sum of any k grows by no more than s. This is where a record that nobody needs to join
+to the tuple rise, each may rise by s / min(k, n): the sum of any k grows by no more than s. This is where a record that no one needs to join
 gains most: those that must help it would else have paid less.
 
 Only tuples with at most ``depth`` columns missing are looked at. A record of a wider group pays at least depth + 1 - |m| cells, so a

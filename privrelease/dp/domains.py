@@ -109,7 +109,7 @@ class NumericDomain:
         return self.steps[1] - self.centre
 
     def value(self, steps: int | Fraction) -> Fraction:
-        """Return the number that so many grid steps stand for."""
+        """Return the number that so many grid steps represent."""
         return steps * self.grid
 
 

@@ -97,7 +97,7 @@ class CountPersons(_Common):
 
 @dataclass(frozen=True, slots=True)
 class _OnNumbers:
-    """``complete``: no value can be missing, since ``fill``, a declared constant, stands for what is; otherwise missing ones are left out."""
+    """``complete``: no value can be missing, since ``fill``, a declared constant, represents what is; otherwise missing ones are left out."""
 
     id: str
     column: str

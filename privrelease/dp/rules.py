@@ -13,7 +13,7 @@ DP111  a bound (lower or upper) is missing
 DP112  the bounds are equal
 DP113  the bounds are swapped
 DP114  a bound or bin edge is not a finite number
-DP115  a bound, or what stands for missing values, is not a multiple of the grid, or the grid is not a positive number
+DP115  a bound, or what represents missing values, is not a multiple of the grid, or the grid is not a positive number
 DP116  the bounds span so many grid steps that sums could overflow
 DP117  bins: an edge twice, out of order or too few
 DP118  a category domain is empty or names a value twice

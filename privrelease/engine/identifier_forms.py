@@ -135,7 +135,7 @@ def _part_hashes(runs: Runs) -> Words:
 def _same_texts(texts: Any, values: Any) -> tuple[Places, Places]:  # noqa: ANN401 - Arrow has no types
     import pyarrow.compute as pc
 
-    if not len(texts):  # the table of values is made anew for every search
+    if not len(texts):  # the table of values is made again for every search
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     keys = np.asarray(pc.index_in(texts, value_set=values).fill_null(-1), np.int64)
     found = np.flatnonzero(keys >= 0)

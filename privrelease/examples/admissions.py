@@ -31,7 +31,7 @@ def admissions(rows: int = 8_000, seed: int = 20_260_301) -> dict[str, NDArray[n
     """Return the columns of the admissions, each an array of ``rows`` values; one admission a patient, in 2024 and 2025.
 
     ``patient``: text. ``born``: a day from 1936 on. ``sex``: F or M. ``postcode``: five digits. ``admitted``: a day. ``ward``: one of nine.
-    ``diagnosis``: a made-up code. ``stay``: whole days, few of them long. ``weight``: whole kilograms; 3 % are not known (0 stands for none).
+    ``diagnosis``: a made-up code. ``stay``: whole days, few of them long. ``weight``: whole kilograms; 3 % are not known (0 represents none).
 
     >>> columns = admissions(100)
     >>> sorted(columns), str(columns["born"].min()) >= "1936-01-01"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ANSWERS", "ENTRIES", "FORMAT", "LEDGER", "METADATA", "MIGRATIONS", "check_readable", "found_format", "migrate"]
 
 #: Version of the tables and entries that this program writes. 2: totals of other accountants and parts, answers that were let go, caps of
-#: datasets that are set anew. 3: claims say whose epsilon they spend, answers are kept by what determines them.
+#: datasets that are set again. 3: claims say whose epsilon they spend, answers are kept by what determines them.
 #: 4: envelopes, whose commits list their draws.
 FORMAT: Final = 4
 

@@ -66,5 +66,5 @@ def running() -> Literal["compiled", "plain"]:
 
 
 def fell_back() -> bool:
-    """Return whether plain loops ran in this process though nobody asked for them."""
+    """Return whether plain loops ran in this process though no one asked for them."""
     return extension.cache_info().currsize > 0 and extension() is None and os.environ.get(_VARIABLE) != "plain"

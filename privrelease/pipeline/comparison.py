@@ -30,7 +30,7 @@ def compared_policies(
     old: LoadIn, new: LoadIn, environment: str | None = None, *, in_one_place: bool = False
 ) -> tuple[PolicyChange, ...]:
     """Return what changed between two policies, between the approvers whom they name and in the files of their hierarchies: in one environment, or in
-    the policies themselves and in all of their environments. ``in_one_place``: one of them was given as a text, without the files beside it.
+    the policies themselves and in all of their environments. ``in_one_place``: one of them was given as a text, without the files next to it.
     """
     from privrelease.pipeline.approver_changes import approver_changes
     from privrelease.policy.changes.diff import environment_changes, policy_changes, sorted_changes

@@ -1,4 +1,4 @@
-"""Faults of the data that a policy's releases read: values that are not as declared, each told once. Makes nothing, and spends nothing."""
+"""Faults of the data that a policy's releases read: values that are not as declared, each reported once. Makes nothing, and spends nothing."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ def sweep(release: MicrodataPlan, threat: ThreatPlan, risks: Sequence[Fraction],
         makers = makers_of(steps_of(release, world.kinds))
         found = frontier(release, threat, risks, engine, lambda before, after: kept.append(_kept(before, after)), steps, makers)
     if any(column.treatment.relation is CellRelation.MAPPED for column in release.columns):
-        return found  # what is kept of labels is not what is kept of the values that they stand for
+        return found  # what is kept of labels is not what is kept of the values that they represent
     points = tuple(replace(point, kept=one) for point, one in zip(found.points, kept, strict=True))
     return replace(found, points=points)
 

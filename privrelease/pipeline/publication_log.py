@@ -319,7 +319,7 @@ def _append(
     signer: SigningKey | None,
     kinds: Sequence[Kind[Any]],
 ) -> None:
-    """Write one line. A run that is too damaged to be described has none: a release beside it is told that it could not be looked at."""
+    """Write one line. A run that is too damaged to be described has none: a release next to it is told that it could not be looked at."""
     moments = [step.at for step in record.history if step.state.value == event]
     at = moments[-1] if moments else record.history[-1].at
     try:

@@ -53,7 +53,7 @@ def run_of(audit: Path) -> RunFolder | None:
 
 
 def companion_subjects(run: RunFolder | None, audit: AuditResult) -> tuple[tuple[str, str], ...]:
-    """Return name and SHA-256 of the manifest and of the recipients' report, where the run has them; named as beside the first output."""
+    """Return name and SHA-256 of the manifest and of the recipients' report, where the run has them; named as next to the first output."""
     from privrelease.release.digests import sha256_of
     from privrelease.release.files import os_errors
 

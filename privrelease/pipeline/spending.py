@@ -169,7 +169,7 @@ def _of_synthetic(plan: SyntheticPlan, policy: Plan, ledger: DatabaseLedger, set
     return (1, Budget(Epsilon(0))) if stored else (0, plan.budget)
 
 
-#: What a release of each kind would spend now, beside what is stored.
+#: What a release of each kind would spend now, next to what is stored.
 _PRICES: Final[tuple[tuple[str, Callable[[Any, Plan, DatabaseLedger, Settings], tuple[int, Budget]]], ...]] = (
     ("statistics", _of_statistics),
     ("synthetic", _of_synthetic),

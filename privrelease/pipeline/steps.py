@@ -42,11 +42,11 @@ class TransformStep(Generic[D]):
     make: Callable[[D, Any], Any] | None = None
     """Return the released values of an Arrow array of values of the source, none of them missing; None where the engine makes them itself."""
     verify: Callable[[D, Any, Any], Any] | None = None
-    """Tell of values of the source and released ones whether the second stand for the first, without what makes them."""
+    """Tell of values of the source and released ones whether the second represent the first, without what makes them."""
     level: Callable[[D, Any], Any] | None = None
     """Tell of released values whether they are of the planned level; None: there are no levels."""
     under: Callable[[D, Any, Any], Any] | None = None
-    """Return, for each value of the source, the one of distinct released values that stands for it, null where none does; None: not known."""
+    """Return, for each value of the source, the one of distinct released values that represents it, null where none does; None: not known."""
     covers: Callable[..., Any] | None = None
     """Return which values each released value may represent; None: not known, and no attack can be tried on such columns."""
     recoding: Callable[[D], Recoding] | None = None

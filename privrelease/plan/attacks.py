@@ -110,7 +110,7 @@ def attacks_plan(
 ) -> AttacksPlan | None:
     """Return the attacks on a release of a policy without faults; None where there are none.
 
-    ``decides`` False: the rows are protected by noise. Nobody's own record is looked for in them, since no row is a person's.
+    ``decides`` False: the rows are protected by noise. No one's own record is looked for in them, since no row is a person's.
     """
     spec = loaded.policy.attacks
     if spec is None or all(one.id != release.id for _, one in attacked(loaded.policy)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,37 +19,27 @@ from privrelease.plan.model import (
     ThreatPlan,
     UnitPlan,
     named,
-    naming_columns,
 )
+from privrelease.plan.sources import looked_at, needed, release_sinks, release_source, sinks_of, table_source
 from privrelease.policy.language.approvals import same_person
 from privrelease.policy.language.values import DEFAULT_LOG, IN_LEDGER
-from privrelease.policy.rules.datasets import two_digit_years
 from privrelease.policy.rules.required_legal_fields import missing_legal_fields
 from privrelease.policy.rules.rule_context import leaving
 from privrelease.relational.schema import (
-    Column,
-    ColumnFormat,
-    ColumnType,
-    Domain,
-    FileFormat,
     ListFile,
-    Sink,
-    SourceKind,
-    TableSource,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from decimal import Decimal
 
     from privrelease.dp.budget import Budget
-    from privrelease.plan.model import CheckPlan, ReleasePlan
+    from privrelease.plan.model import ReleasePlan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.policy.language.approvals import Waiver
-    from privrelease.policy.language.datasets import ColumnSpec, Dataset, FormatSpec
-    from privrelease.policy.language.kinds import Release
+    from privrelease.policy.language.datasets import ColumnSpec, Dataset
     from privrelease.policy.language.ledger import CapSpec
     from privrelease.policy.language.releases import MicrodataRelease
     from privrelease.policy.language.statistics import StatisticsRelease
@@ -60,7 +49,7 @@ if TYPE_CHECKING:
     from privrelease.policy.loader import LoadedPolicy
     from privrelease.policy.rules.rule_context import Leaving
 
-__all__ = ["BUILDERS", "Build", "build_plan", "release_sinks", "release_source"]
+__all__ = ["BUILDERS", "Build", "build_plan"]
 
 #: What plans a release of one kind, from the policy, the release's place in it, and the release.
 Build: TypeAlias = "Callable[[LoadedPolicy, int, Any], ReleasePlan]"
@@ -155,10 +144,10 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
     found, _ = resolve(release, release.from_, dataset)
     assert found is not None  # a policy with faults is not loaded
     checks = check_plans(loaded, release)
-    source = _source(loaded, release.from_, dataset, dataset.columns)
+    source = table_source(loaded, release.from_, dataset, dataset.columns)
     return StatisticsPlan(
         id=release.id,
-        source=_needed(source, {name for query in found.queries for name in columns_read(query)}, dataset),
+        source=needed(source, {name for query in found.queries for name in columns_read(query)}, dataset),
         queries=tuple(
             StatisticPlan(
                 id=query.spec.id,
@@ -182,7 +171,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         rule=found.rule,
         apart=found.apart,
         setting=found.setting,
-        sinks=tuple(_sinks(loaded, release)),
+        sinks=tuple(sinks_of(loaded, release)),
         unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
         rows_are_persons=dataset.unit == "rows",
         snapshot=dataset.snapshot,
@@ -190,7 +179,7 @@ def _statistics(loaded: LoadedPolicy, number: int, release: StatisticsRelease) -
         min_count=_min_count(loaded, release),
         columns=tuple(statistics_columns(release)),
         checks=checks,
-        checked=_looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source")),
+        checked=looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source")),
         location=loaded.location("releases", number),
     )
 
@@ -215,52 +204,24 @@ def _synthetic(loaded: LoadedPolicy, number: int, release: SyntheticRelease) -> 
     from privrelease.plan.synthetic.plan import synthetic_plan
 
     dataset, checks = loaded.policy.datasets[release.from_], check_plans(loaded, release)
-    checked = _looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source"))
+    checked = looked_at(loaded, release.from_, dataset, tuple(check for check in checks if check.on == "source"))
     source, place = release_source(loaded, release.from_), loaded.location("releases", number)
-    read = _needed(source, set(release.columns) - set(release.make), dataset)
+    read = needed(source, set(release.columns) - set(release.make), dataset)
     attacks = attacks_plan(loaded, release, read, decides=False)
     return synthetic_plan(release, dataset, source, read, release_sinks(loaded, release), place, checks, checked, attacks)
-
-
-def _needed(source: TableSource, wanted: set[str], dataset: Dataset) -> TableSource:
-    """The source less the columns that nobody asks for, nor the persons: what is not asked for is not read."""
-    persons = {dataset.person.column} if dataset.person is not None else naming_columns(source) if dataset.undeclared else set()
-    needed = persons | wanted
-    dropping = {column.name for column in source.columns if column.domain is not None and column.domain.outside == "drop"}
-    read = [column for column in source.columns if column.name in needed | dropping] or list(source.columns[:1])
-    unread = tuple(column for column in source.columns if column not in read)
-    return replace(source, columns=tuple(_unbounded(column) for column in read), unread=unread)
-
-
-def _looked_at(loaded: LoadedPolicy, name: str, dataset: Dataset, checks: tuple[CheckPlan, ...]) -> TableSource | None:
-    """The source as checks on it read it: their columns alone, domains left out, since no value may stop a release of statistics."""
-    if not checks:
-        return None
-    source = _source(loaded, name, dataset, dataset.columns)
-    wanted = {column for check in checks if check.expectation is not None for column in check.expectation.columns}
-    whole = any(check.expectation is not None and not check.expectation.columns for check in checks)
-    read = [column for column in source.columns if whole or column.name in wanted]
-    unread = tuple(column for column in source.columns if column not in read)
-    return replace(source, columns=tuple(replace(column, domain=None) for column in read), unread=unread)
-
-
-def _unbounded(column: Column) -> Column:
-    """The column as statistics read it: a value outside its domain is clamped, and does not reveal that it was there."""
-    dropped = column.domain is not None and column.domain.outside == "drop"
-    return column if dropped else replace(column, domain=None)
 
 
 def _microdata(loaded: LoadedPolicy, number: int, release: MicrodataRelease) -> MicrodataPlan:
     policy = loaded.policy
     dataset = policy.datasets[release.from_]
     out = leaving(release, dataset)
-    source = _source(loaded, release.from_, dataset, dataset.columns)
+    source = table_source(loaded, release.from_, dataset, dataset.columns)
     return MicrodataPlan(
         id=release.id,
         source=source,
         columns=tuple(_released(loaded, release, name, dataset.columns[name], out) for name in out.columns),
         threats=tuple(_threat(loaded, name, policy.threats[name], out) for name in release.protect),
-        sinks=tuple(_sinks(loaded, release)),
+        sinks=tuple(sinks_of(loaded, release)),
         unit=None if dataset.person is None else UnitPlan(dataset.person.column, dataset.person.max_rows),
         rows_are_persons=dataset.unit == "rows",
         suppress=_suppress(loaded, number, out),
@@ -325,7 +286,7 @@ def _population(loaded: LoadedPolicy, threat: Threat, out: Leaving) -> Populatio
             for name, column in dataset.columns.items()
             if name == person or (name in threat.knows and name in out.columns)
         }
-        table = _source(loaded, spec.table, dataset, known, unlisted_columns="drop")
+        table = table_source(loaded, spec.table, dataset, known, unlisted_columns="drop")
     return PopulationPlan(table, spec.weight, spec.size, spec.estimator)
 
 
@@ -336,79 +297,6 @@ def _suppress(loaded: LoadedPolicy, number: int, out: Leaving) -> SuppressStep |
     weights = tuple((name, Fraction(weight)) for name, weight in step.weights.items() if name in out.columns)
     place = loaded.location("releases", number, "transform", out.suppress_step)
     return SuppressStep(_exact(step.limit), weights, step.residual, place, step.prefer)
-
-
-def release_source(loaded: LoadedPolicy, dataset: str) -> TableSource:
-    """Return where a dataset of the policy is read, with all of its columns."""
-    found = loaded.policy.datasets[dataset]
-    return _source(loaded, dataset, found, found.columns)
-
-
-def release_sinks(loaded: LoadedPolicy, release: Any) -> tuple[Sink, ...]:  # noqa: ANN401 -- a release of any kind
-    """Return the output files of a release, in the policy's order."""
-    return tuple(_sinks(loaded, release))
-
-
-def _sinks(loaded: LoadedPolicy, release: Release) -> Iterable[Sink]:
-    for output in release.output:
-        kind, path = loaded.roots.sink(output)
-        yield Sink(kind, path, output.path, output.table, output.delimiter, output.decimal)
-
-
-def _source(
-    loaded: LoadedPolicy, name: str, dataset: Dataset, columns: dict[str, ColumnSpec], *, unlisted_columns: str | None = None
-) -> TableSource:
-    place = loaded.roots.source(dataset)
-    return TableSource(
-        dataset=name,
-        kind=place.kind,
-        path=place.path,
-        label=place.label,
-        columns=tuple(_column(column, spec, dataset.format, place.kind) for column, spec in columns.items()),
-        table=place.table,
-        format=FileFormat(dataset.format.delimiter, dataset.format.quote, dataset.format.encoding),
-        unlisted_columns="drop" if unlisted_columns == "drop" else dataset.unlisted_columns,
-        location=loaded.location("datasets", name, "source"),
-        unit=None if dataset.person is None else dataset.person.column,
-    )
-
-
-def _column(name: str, spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> Column:
-    return Column(name, spec.type, spec.role, _domain(spec), spec.grid, _format(spec, form, kind), spec.category, spec.links)
-
-
-def _domain(spec: ColumnSpec) -> Domain | None:
-    if spec.domain is None:
-        return None
-    low, high = spec.domain.range if spec.domain.range is not None else (None, None)
-    return Domain(spec.domain.values, low, high, spec.outside)
-
-
-def _format(spec: ColumnSpec, form: FormatSpec, kind: SourceKind) -> ColumnFormat:
-    """The column's own format over the dataset's; date formats only where they say something about the type.
-
-    That an empty text means a missing value is a default of CSV, which has no other sign for it; elsewhere it is a text unless declared.
-    """
-    own = spec.format
-    default = ("",) if kind is SourceKind.CSV else ()
-    missing = form.missing if form.missing is not None else default
-    date = None
-    if spec.type is ColumnType.DATE:
-        date = own.date if own is not None and own.date is not None else form.date
-    elif spec.type is ColumnType.DATETIME:
-        date = own.datetime if own is not None and own.datetime is not None else form.datetime
-    return ColumnFormat(
-        missing=own.missing if own is not None and own.missing is not None else missing,
-        suppression_mark=own.suppression_mark
-        if own is not None and own.suppression_mark is not None
-        else form.suppression_mark,
-        aliases=tuple(own.aliases.items()) if own is not None else (),
-        normalise=own.normalise if own is not None else (),
-        date=date,
-        pivot=(own.pivot if own is not None and own.pivot is not None else form.pivot) if two_digit_years(date) else None,
-        decimal=own.decimal if own is not None and own.decimal is not None else form.decimal,
-        thousands=own.thousands if own is not None and own.thousands is not None else form.thousands,
-    )
 
 
 #: How releases are planned, by kind.

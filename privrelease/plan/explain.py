@@ -172,7 +172,7 @@ def explain(plan: Plan, *, explainers: tuple[tuple[str, Explain], ...] = ()) -> 
 
 
 def _size_text(size: Fraction) -> str:
-    """Return an average size as a decimal; one with more than two places is rounded up, with the fraction that it stands for.
+    """Return an average size as a decimal; one with more than two places is rounded up, with the fraction that it represents.
 
     >>> from fractions import Fraction
     >>> _size_text(Fraction(20)), _size_text(Fraction(25, 2)), _size_text(Fraction(50, 3))

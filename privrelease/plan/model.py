@@ -137,7 +137,7 @@ class CheckPlan:
 class MicrodataPlan:
     """One microdata release.
 
-    ``columns``: what leaves, in output order. ``threats``: those the release protects against, all of which must hold.
+    ``columns``: what is released, in output order. ``threats``: those the release protects against, all of which must hold.
     ``rows_are_persons``: the policy says so itself (`unit: rows`).
     ``suppress``: None where nothing may be suppressed (the release then only measures, and fails where a threat does not hold).
     ``frontier``: class sizes at which the internal report shows what the first threat would cost. ``lists``: files of hierarchies.

@@ -43,7 +43,7 @@ def synthetic_rules(reading: RuleContext, releases: Sequence[tuple[int, Syntheti
         if dataset is None or any(item[:2] == ("columns", release.from_) for item in reading.broken):
             continue
         for fault in resolve(release, release.from_, dataset)[1]:
-            if fault.code in {"P302", "DP113"}:  # told where the name, or the domain, stands
+            if fault.code in {"P302", "DP113"}:  # reported where the name, or the domain, stands
                 continue
             path = fault.path if fault.whole else ("releases", number, *fault.path)
             told = reading.warning if fault.warn else reading.error

@@ -34,7 +34,7 @@ __all__ = ["LoadedPolicy", "check_policy", "load_policy"]
 
 #: Files that one policy may be made of.
 MAX_FILES = 32
-#: Findings that are told at once.
+#: Findings that are reported at once.
 MAX_FINDINGS = 500
 
 
@@ -131,7 +131,7 @@ def check_policy(
             Finding("P501", f"environment {shown(env)} does not exist", location=Location(os.fspath(path)), hint=hint)
         )
     if plain.policy is None and chosen is not plain:
-        # without the policy itself nobody can tell what the environment loosens
+        # without the policy itself no one can tell what the environment loosens
         findings += plain.findings
     findings += chosen.findings
     policy = chosen.policy

@@ -65,7 +65,7 @@ class ReleaseKind(Generic[R]):
     their numbers. ``columns``: the columns of the released file with their types. ``steps``: transform steps by the key that names each.
 
     ``rows``: what is released of each row about a person; None where the file holds figures, whose columns are not those of the dataset.
-    ``comparable``: of rows that are nobody's, the columns whose values can be compared with the source's; attacks are tried on them where the
+    ``comparable``: of rows that are no one's, the columns whose values can be compared with the source's; attacks are tried on them where the
     policy names the release. ``measures``: built-in checks of such rows, which read the source and only inform.
 
     ``protected``: names of the threats that must hold. ``budget``: the privacy budget that a release spends; None where it spends none.

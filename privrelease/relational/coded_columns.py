@@ -36,7 +36,7 @@ def step_of(text: str, kind: ColumnType, grid: Fraction) -> Fraction:
 
 
 def value_of(step: int, kind: ColumnType, grid: Fraction) -> int | Decimal | date | datetime:
-    """Return the value that so many steps stand for."""
+    """Return the value that so many steps represent."""
     if kind is ColumnType.DATE:
         return _DAY + timedelta(days=step)
     if kind is ColumnType.DATETIME:

@@ -1,7 +1,7 @@
-"""Hierarchies and the maps of values that are declared by them: frozen values that say which label stands for which values.
+"""Hierarchies and the maps of values that are declared by them: frozen values that say which label represents which values.
 
 They hold what is declared and nothing of how a label is computed. :mod:`privrelease.disclosure.hierarchies` makes labels of values; the room
-``audit`` asks by itself which values a label stands for. Levels count from 1; level 0 is the value as it is.
+``audit`` asks by itself which values a label represents. Levels count from 1; level 0 is the value as it is.
 
 =========  =======================================================================================================
 form       labels
@@ -41,7 +41,7 @@ __all__ = [
     "number_text",
 ]
 
-#: What is written for a value: the label as a text, the smallest value that it stands for, or the one in the middle.
+#: What is written for a value: the label as a text, the smallest value that it represents, or the one in the middle.
 Write: TypeAlias = Literal["label", "low", "middle"]
 DateUnit: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year", "decade"]
 

@@ -122,7 +122,7 @@ class Column:
     """A declared column. ``name`` is compared exactly (case too). ``grid``: step on which a number is exact.
 
     ``category``: of personal data, where the policy declares one (``special``: Art. 9, ``criminal``: Art. 10 GDPR).
-    ``links``: the policy's word on whom equal values bring together, the persons of a household or nobody; None: it says nothing.
+    ``links``: the policy's word on whom equal values bring together, the persons of a household or no one; None: it says nothing.
     """
 
     name: str
@@ -158,7 +158,7 @@ class TableSource:
 
     ``path``: absolute file or glob (Parquet and CSV). ``table``: the table of a DuckDB or SQLite file. ``label``: the path
     as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.
-    ``location``: of ``source`` in the policy. ``unread``: declared columns that nobody asks for: they must be there, and are not read.
+    ``location``: of ``source`` in the policy. ``unread``: declared columns that no one asks for: they must be there, and are not read.
     ``unit``: the column that names the person, where one is declared. ``key``: of the policy, under which the path is written.
     """
 

@@ -1,7 +1,7 @@
 """A table of counts and sums as an engine computes it: exact integers by declared cell, with the contributors of each.
 
 Cells are those of a box: every combination of the keys of each column, the last column varying fastest; with margins, each column has one
-more place, its last, which stands for all keys together.
+more place, its last, which represents all keys together.
 """
 
 from __future__ import annotations

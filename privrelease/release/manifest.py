@@ -148,7 +148,7 @@ class ManifestOutput(Document):
     """Its path as the policy writes it."""
     kind: Literal["csv", "parquet", "duckdb"]
     file: FileName
-    """Its name beside this manifest in the run's folder."""
+    """Its name next to this manifest in the run's folder."""
     sha256: Sha256
     bytes: Count
     rows: Count
@@ -190,7 +190,7 @@ class Manifest(_Saved):
     synthetic: SyntheticClaim | None = Field(default=None, exclude_if=lambda claim: claim is None)
     """The making of the rows of a synthetic release."""
     kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
-    """The kind of the release. Microdata, statistics and tables do not name it: they are told apart by what the rest says."""
+    """The kind of the release. Microdata, statistics and tables do not name it: they are distinguished by what the rest says."""
 
     @model_validator(mode="after")
     def _one_name_each(self) -> Self:

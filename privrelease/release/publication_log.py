@@ -232,7 +232,7 @@ def newest(lines: Sequence[LoggedLine]) -> dict[str, PublicationLine]:
 
 @dataclass(frozen=True, slots=True)
 class FileLog:
-    """The log in a file beside a policy. ``shown``: the path as the policy writes it. ``place``: relative to the state folder."""
+    """The log in a file next to a policy. ``shown``: the path as the policy writes it. ``place``: relative to the state folder."""
 
     path: Path
     shown: str

@@ -120,7 +120,7 @@ class OutputLink(Document):
     """The link's path, relative to the state folder, so that a moved project stays whole."""
     file: FileName
     companion: bool = False
-    """Manifest or report beside the data; shown where it exists."""
+    """Manifest or report next to the data; shown where it exists."""
 
 
 class Decided(Document):

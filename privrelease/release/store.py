@@ -6,7 +6,7 @@
       lock                              held while anything below changes hands
       digest.key                  0600
       runs/<run>/outgoing         0700  data, recipient's manifest and report; opened to the user's umask by publication
-      runs/<run>/internal         0700  state.json, lock, audit, row map; never leaves
+      runs/<run>/internal         0700  state.json, lock, audit, row map; is never released
       current/<policy>/<release>        link to ../../runs/<run>/outgoing: its replacement is the moment of publication
       quarantine/<run>/           0700
       replaced/<time>-<run>/      0700  what an older tool had left at an output path
@@ -126,7 +126,7 @@ class ReleaseStore:
         return run, lock
 
     def park(self, run: RunFolder, manifest: Manifest, internal: InternalPart) -> RunRecord:
-        """Write both manifests and record the release as parked: complete, not yet audited, visible to nobody."""
+        """Write both manifests and record the release as parked: complete, not yet audited, visible to no one."""
         manifest.save(run.manifest_path)
         internal.save(run.internal / "manifest.json")
         with self._locked():
@@ -152,7 +152,7 @@ class ReleaseStore:
             return run.save(record.model_copy(update={"decided": decided}))
 
     def sign_off(self, run_id: str, record: bytes, page: bytes) -> None:
-        """Keep what is known of a parked run's sign-off beside its audit, and the internal report that shows it. Raises InputError (R122, R123)."""
+        """Keep what is known of a parked run's sign-off next to its audit, and the internal report that shows it. Raises InputError (R122, R123)."""
         with self._locked():
             run = self.folder(run_id)
             state = self._in(run, RunState.PARKED)
@@ -192,7 +192,7 @@ class ReleaseStore:
         The files are verified against the manifest that was audited and forced to disk. Links are put where there are none (until
         the next step they show nothing, or the previous release). Where something else stands at an output path, its bytes are
         kept, and shown through the links, first. Then one rename of the ``current`` link publishes all files at once. ``guard``: called
-        last, while nobody else can publish; what it raises stops the publication. ``announce``: writes the line of the log of publications
+        last, while no one else can publish; what it raises stops the publication. ``announce``: writes the line of the log of publications
         right before the rename, and returns the record with it.
 
         Raises InputError (exit 3): R120 a file is not what was audited, R121 no decision, or it failed, R122 not parked, R124 a file

@@ -36,7 +36,7 @@ _CHECK_ID: Final = r"[A-Z]+(?:-[A-Z0-9]+)+ "
 _OF_WORDS = frozenset({"what", "bounds"})
 #: Values that are names, or made of words themselves, within fragments.
 _NAMES = frozenset({"what", "column", "distance", "threat", "bounds"})
-#: What may stand for numbers in fragments and domains: no words, so that lists of a policy's own values are never taken for a range.
+#: What may represent numbers in fragments and domains: no words, so that lists of a policy's own values are never taken for a range.
 _NO_WORDS = r"[^A-Za-z]+?"
 
 #: Before these signs French writes a space, at which no line may break.

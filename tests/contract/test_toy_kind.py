@@ -41,7 +41,7 @@ from privrelease.pipeline.previous.named import named_releases
 from privrelease.pipeline.previous.published import published_before
 from privrelease.pipeline.publishing import publish, publishable, withdraw
 from privrelease.pipeline.settings import Settings, versions
-from privrelease.plan.build import release_sinks, release_source
+from privrelease.plan.sources import release_sinks, release_source
 from privrelease.policy import release_kind
 from privrelease.policy.language.keys import FREE, ONE_ALONE, Stricter
 from privrelease.policy.language.number_values import Count

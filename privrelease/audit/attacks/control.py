@@ -86,7 +86,7 @@ def _compared(data: ClassTable, control: ClassTable, left_out: int | None) -> Co
 def too_even(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float:
     """Return the probability that chance splits classes as evenly between two sides as ``ours`` and ``theirs``, (J,) counts, or more so.
 
-    1 where nothing can be told: fewer than two classes, or no split but one.
+    1 where nothing can be determined: fewer than two classes, or no split but one.
 
     >>> round(too_even(np.full(100, 1), np.full(100, 1)), 9), too_even(np.array([50]), np.array([50]))
     (0.0, 1.0)

@@ -73,7 +73,7 @@ def _files(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
 
 
 def _columns(old: AuditResult, new: AuditResult) -> Iterator[Difference]:
-    """Compare which columns leave, and how each is treated; one more that leaves tells more."""
+    """Compare which columns leave, and how each is treated; one more that is released reveals more."""
     before = {column.name: column for column in old.data.columns if column.leaves}
     after = {column.name: column for column in new.data.columns if column.leaves}
     for name in dict.fromkeys((*before, *after)):

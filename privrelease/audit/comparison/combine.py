@@ -221,7 +221,7 @@ def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str
 
 
 def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: str) -> PreviousReleaseFindings:
-    """Put together what came of rows beside tables, or of a table beside rows. ``what``: the release that is audited, in words."""
+    """Put together what came of rows next to tables, or of a table next to rows. ``what``: the release that is audited, in words."""
     looked, remaining, faults = [], [], []
     for one, verdict in judged:
         note = verdict.unjudged or ("" if verdict.agree else _OTHER_STATE if verdict.agree is False else _NOT_READ)

@@ -72,7 +72,7 @@ class EarlierRelease:
     file that a table was made of, as it was; None where it was removed or replaced. ``pseudonyms``: columns of it that are
     keyed pseudonyms. ``threats``: those that it was protected against, as far as known. ``content``: what its file holds: rows of
     persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none. ``recipients``: who
-    gets it, by any publication of the same content, None where one of them did not say; ``apart``: nobody who gets the audited release is
+    gets it, by any publication of the same content, None where one of them did not say; ``apart``: no one who gets the audited release is
     among them, so it is not ``held``.
     """
 
@@ -114,7 +114,7 @@ class EarlierRelease:
 
     @property
     def recoded(self) -> tuple[str, ...]:
-        """Its columns whose released values stand for others, as far as its manifest says."""
+        """Its columns whose released values represent others, as far as its manifest says."""
         columns = () if self.manifest is None else self.manifest.outputs[0].columns
         return tuple(column.name for column in columns if relation_of(column.treatment) is CellRelation.MAPPED)
 
@@ -123,7 +123,7 @@ class EarlierRelease:
 class UnreadableRelease:
     """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many.
 
-    ``held``: as of an earlier release that is known. ``same``: its files are those of the release that is audited: it tells nothing more.
+    ``held``: as of an earlier release that is known. ``same``: its files are those of the release that is audited: it reveals nothing more.
     """
 
     name: str

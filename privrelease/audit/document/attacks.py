@@ -69,7 +69,7 @@ class AttackFacts(Document):
     baseline: RateFacts | None
     control: RateFacts | None
     control_kind: Literal["held_out", "scaled", "by_definition", "none"]
-    """Persons of the control file; those, scaled to the size of the data; nobody outside can be found; or there is no control file."""
+    """Persons of the control file; those, scaled to the size of the data; no one outside can be found; or there is no control file."""
     risk: BoundedFacts | None
     """(main - control) / (1 - control); without control persons against guessing, which is at most as good."""
     advantage: BoundedFacts | None

@@ -309,7 +309,7 @@ class CheckResult(Document):
     waived: bool = Field(default=False, exclude_if=lambda waived: not waived)
     """An open waiver lets it pass (section 14): it is shown as it is and does not fail the release."""
     vacuous: bool = Field(default=False, exclude_if=lambda vacuous: not vacuous)
-    """There was nothing to look at (no rows, no values, nobody to attack), or what an attack needs was never handed over with a file of
+    """There was nothing to look at (no rows, no values, no one to attack), or what an attack needs was never handed over with a file of
     others: not evaluated, neither passed nor failed, and left to a person."""
     private: bool = Field(default=False, exclude_if=lambda private: not private)
     """It read the source of a release under differential privacy: it warns inside, and decides and counts nowhere, nor stops a run."""

@@ -135,7 +135,7 @@ class PrivacyFacts(Document):
     """
 
     noise: Literal["secret", "test", "unknown"]
-    """The origin of randomness: the operating system, a test's seed (then nothing is private), or nobody says."""
+    """The origin of randomness: the operating system, a test's seed (then nothing is private), or no one says."""
     unit: str | None
     """The column that names persons; None: every row is a person of its own."""
     max_rows: int

@@ -39,7 +39,7 @@ class SignoffFacts(Document):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Required roles that nobody signed for."""
+        """Required roles that no one signed for."""
         signed = {one.role for one in self.approvals}
         return tuple(role for role in self.required if role not in signed)
 

@@ -61,8 +61,8 @@ class NumberShift(Document):
 
 
 class LabelShift(Document):
-    """A numeric column that is written coarser. ``by``: the number that stands for the values, the released one or the middle of the interval; an end
-    that is open stands for itself. ``mean``: shift of the mean in standard deviations of the source. ``il1s``: see :class:`NumberShift`; None where
+    """A numeric column that is written coarser. ``by``: the number that represents the values, the released one or the middle of the interval; an end
+    that is open represents itself. ``mean``: shift of the mean in standard deviations of the source. ``il1s``: see :class:`NumberShift`; None where
     texts are released.
     """
 

@@ -93,7 +93,7 @@ class Evidence:
     unnamed: tuple[tuple[str, int], ...] = ()
     """If the policy declares no persons: direct identifiers of the source of which values occur in several rows, and how many do."""
     links: Links | None = None
-    """Columns that bring rows of several persons together; None where none is to be judged, or the persons of rows cannot be told."""
+    """Columns that bring rows of several persons together; None where none is to be judged, or the persons of rows cannot be determined."""
     order_breaks: int | None = None
     before: ClassTable | None = None
     after: ClassTable | None = None

@@ -1,6 +1,6 @@
 """Measures columns of a released file that bring rows of several persons together, on the parked file by queries of the auditor's own.
 
-A column is a household's by the policy's word (`links: household`), nobody's by its word (`links: none`), or suspected: at least half of its values
+A column is a household's by the policy's word (`links: household`), no one's by its word (`links: none`), or suspected: at least half of its values
 belong to 2 to 20 persons.
 """
 
@@ -55,7 +55,7 @@ class Links:
 
 
 def with_links(evidence: Evidence, engine: MeasuringEngine) -> Evidence:
-    """Add what columns of the file link; nothing where the persons of its rows cannot be told."""
+    """Add what columns of the file link; nothing where the persons of its rows cannot be determined."""
     plan, main = evidence.plan, evidence.main
     whose = _whose(evidence)
     if main is None or whose is None:
@@ -120,7 +120,7 @@ def _compositions(found: HouseholdCounts) -> Compositions:
 def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
     """Return as information, for the internal edition, what each threat sees of the households of each column.
 
-    Beside 1/f, which is judged, the household risk of sdcMicro: that of finding one member at least, members taken for independent.
+    Next to 1/f, which is judged, the household risk of sdcMicro: that of finding one member at least, members taken for independent.
     """
     kind = kind_of("A300")
     return tuple(
@@ -141,7 +141,7 @@ def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
 
 
 def _whose(evidence: Evidence) -> Whose | None:
-    """Say where the person of a released row is found; None where that cannot be told."""
+    """Say where the person of a released row is found; None where that cannot be determined."""
     unit = evidence.plan.unit
     if unit is None or evidence.one_each or (evidence.source is None and unit.max_rows == 1):
         return "row"

@@ -65,7 +65,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         levels=None if main is None else off_level(usable, main, engine, verifiers, labels),
         labels=labels,
     )
-    # Rows are led to their source before there are class tables, so that what either of them holds is not held beside the other.
+    # Rows are led to their source before there are class tables, so that what either of them holds is not held next to the other.
     classed = _with_classes(_traced(evidence, engine, verifiers), engine)
     with_persons = with_populations(_with_persons(_with_repeats(classed, engine), engine), engine)
     return with_links(with_labels(with_persons, engine, verifiers), engine)

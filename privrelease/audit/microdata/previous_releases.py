@@ -357,7 +357,7 @@ def _rows_of_one(evidence: Evidence) -> tuple[int | None, int | None]:
     """The most rows of one person in this release and in an earlier one; None: any number, for all that is known.
 
     Here the source decides; a row that names no one may be anybody's. An earlier source is no longer available, and the most
-    that the policy allows stands for it where that is more.
+    that the policy allows represents it where that is more.
     """
     unit, persons = evidence.plan.unit, evidence.persons
     if unit is None:

@@ -1,4 +1,4 @@
-"""Columns whose values a transform step replaced: every released value must stand for its source's as the policy says.
+"""Columns whose values a transform step replaced: every released value must represent its source's as the policy says.
 
 Each distinct pair of a source cell and its released cell is judged by a question of the audit's own, apart from what made it.
 """
@@ -55,11 +55,11 @@ class Verifier(NamedTuple):
     declares: type[Any]
     """The class of the map."""
     stands: Callable[[Any, Any, Any], Any]
-    """From the map and Arrow arrays of values of the source and released ones, none missing: true where the second stands for the first."""
+    """From the map and Arrow arrays of values of the source and released ones, none missing: true where the second represents the first."""
     level: Callable[[Any, Any], Any] | None = None
     """From the map and an Arrow array of released values: true where one is of the planned level."""
     under: Callable[[Any, Any, Any], Any] | None = None
-    """From the map, values of the source and distinct released ones: for each of the first the one of the second that stands for it, or null."""
+    """From the map, values of the source and distinct released ones: for each of the first the one of the second that represents it, or null."""
     covers: Callable[..., tuple[Cover, NDArray[np.int64]]] | None = None
     """From the map, distinct values, distinct labels and the declared domain: their cover, see :mod:`.generalised.covers`; None: not known."""
     words: Callable[[str, Any], str] | None = None
@@ -74,7 +74,7 @@ VERIFIERS: Verifiers = ()
 
 
 def recoded_columns(columns: Iterable[ReleasedColumn]) -> tuple[str, ...]:
-    """Return the names of the columns whose released values stand for others."""
+    """Return the names of the columns whose released values represent others."""
     return tuple(column.name for column in columns if column.treatment.relation is CellRelation.MAPPED)
 
 
@@ -146,9 +146,9 @@ def counted(blocks: Sequence[ValueRows]) -> Counted:
 def in_released_values(
     columns: Sequence[ReleasedColumn], source: Staged, released: ReleasedFile, engine: MeasuringEngine, verifiers: Verifiers
 ) -> tuple[Staged, tuple[str, ...]]:
-    """Return the source with each value replaced by the released one that stands for it, and the names of the columns of which that is known.
+    """Return the source with each value replaced by the released one that represents it, and the names of the columns of which that is known.
 
-    A value that no released one stands for becomes one that the file does not hold, the same for all of these.
+    A value that no released one represents becomes one that the file does not hold, the same for all of these.
     """
     recodes = []
     for column in columns:
@@ -209,7 +209,7 @@ def recoded_changes(
     verifiers: Verifiers = VERIFIERS,
     keep: dict[str, Pairs] | None = None,
 ) -> tuple[ColumnChange, ...]:
-    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not stand for its source's.
+    """Compare every released row with its source row in the recoded ones of ``columns``; changed: the value does not represent its source's.
 
     ``keep``: takes the distinct pairs of each column, where they are not too many.
     """

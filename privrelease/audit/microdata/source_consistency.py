@@ -4,10 +4,10 @@ Where a release comes from the source by dropping rows and suppressing cells, ea
 values it keeps. By Hall's theorem no values are then kept in more rows than the source has with them, over any set of columns. That is asked of
 every column alone, of the columns that are never suppressed, and of every set of columns that some row keeps (the commonest first).
 
-Where these sets are nested (each within the next, as with none suppressed or one column), the rows that could stand for a released row contain
+Where these sets are nested (each within the next, as with none suppressed or one column), the rows that could represent a released row contain
 those of another, or have none in common; for such families the conditions are sufficient too: every row has a source row of its own. Else they
 are necessary only. Neither proves that no cell was changed: a row that was made to look like another one of the source, which is itself
-missing or suppressed, is explained. Labels are counted as values are: a label stands for the values of the source under it, and labels of one level
+missing or suppressed, is explained. Labels are counted as values are: a label represents the values of the source under it, and labels of one level
 have none in common, so that no label, and no combination of kept labels, is in more rows than the source has under it. Source: P. Hall, On representatives of subsets, 1935.
 """
 
@@ -79,7 +79,7 @@ def nested(sets: Sequence[Sequence[str]]) -> bool:
 def explain(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers = VERIFIERS) -> SourceConsistency | None:
     """Ask the conditions of the file that is measured; None where no column of it can be compared with the source.
 
-    Of columns that are written coarser, the source's values are first replaced by the released ones that stand for them.
+    Of columns that are written coarser, the source's values are first replaced by the released ones that represent them.
     """
     plan, source, main = evidence.plan, evidence.source, evidence.main
     if source is None or main is None:

@@ -52,7 +52,7 @@ def attack(evidence: SyntheticEvidence, beside: BesideSource | None) -> tuple[At
 
 
 def _ground(evidence: SyntheticEvidence, plan: AttacksPlan, beside: BesideSource) -> AttackSetup:
-    """Code fitted, synthetic and held-out rows alike. Without a holdout the control is a file, or nobody."""
+    """Code fitted, synthetic and held-out rows alike. Without a holdout the control is a file, or no one."""
     engine, file, (fitted, aside), link = evidence.engine, evidence.first, beside.staged, plan.linkability
     assert file is not None
     unit = None if evidence.plan.unit is None else evidence.plan.unit.column

@@ -44,7 +44,7 @@ def _copies(beside: BesideSource) -> CheckOutcome:
     return replace(passed(shares), visibility=Visibility.INTERNAL)
 
 
-#: In the order in which they are reported; nobody can be compared with where no one is held out.
+#: In the order in which they are reported; no one can be compared with where no one is held out.
 INFORMING_CHECKS: Final[tuple[Check[BesideSource], ...]] = (
     Check(
         "A270",

@@ -32,7 +32,7 @@ _WORDS = ("rows count suppressed cells", "rows and printed cells give suppressed
 def table_beside_rows(
     evidence: TableEvidence, earlier: Sequence[EarlierRelease], engine: MeasuringEngine
 ) -> list[tuple[EarlierRelease, TableVerdict]]:
-    """Judge a table beside every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
+    """Judge a table next to every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
     found = []
     for one in earlier:

@@ -100,7 +100,7 @@ def frontier(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
 ) -> Ending:
-    """Protect a release at several thresholds of one threat: risk beside what it costs. Reads the source; publishes and spends nothing.
+    """Protect a release at several thresholds of one threat: risk next to what it costs. Reads the source; publishes and spends nothing.
 
     Examples: `privrelease frontier policy.yaml --release microdata --k 2,3,5,10,20,50` · `privrelease frontier policy.yaml --threat insider --risk 0.5,0.2,0.1 --html frontier.html --chart frontier.svg`
     """
@@ -139,7 +139,7 @@ def simulate(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
 ) -> Ending:
-    """Release statistics of made data again and again, by both mechanisms: observed noise beside theory. Reads no row, spends nothing.
+    """Release statistics of made data again and again, by both mechanisms: observed noise next to theory. Reads no row, spends nothing.
 
     Examples: `privrelease simulate --html noise.html` · `privrelease simulate policy.yaml --release statistics --delta 1e-5 --sweep epsilon=0.1,0.5,1,2`
     """

@@ -180,7 +180,7 @@ def raise_(
     form: o.PlainFormatOption = PlainFormat.TEXT,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Set the cap of a population or of a dataset anew, or that of a new population, by an entry that an owner of the ledger signs.
+    """Set the cap of a population or of a dataset again, or that of a new population, by an entry that an owner of the ledger signs.
 
     Example: `privrelease ledger raise policy.yaml --population patients --epsilon 6 --delta 1e-5 --key keys/dpo.key`
     """

@@ -27,7 +27,7 @@ class ClassTable:
     one more (:func:`narrowed`), so that whoever calculates with codes does so in a wider type. ``counts``: (J,) int64 records.
     ``weights``: (J,) float64 sums of sampling weights, or None. Persons: ``pairs_class`` (m,) uint32 and ``pairs_person`` (m,)
     uint32 list the distinct (class, person) pairs, sorted by class then person; None where every record is its own person.
-    ``alike``: (p,) int64, how many persons each number of ``pairs_person`` stands for, who all have as many rows of the same classes; None: one.
+    ``alike``: (p,) int64, how many persons each number of ``pairs_person`` represents, who all have as many rows of the same classes; None: one.
     ``pair_weights``: (m,) float64, of each pair the smallest sampling weight of the person's rows in the class, or None.
 
     >>> table = ClassTable(("sex", "region"), np.array([[1, 1], [1, 2], [2, 0]], np.int32), np.array([3, 1, 2]))
@@ -64,7 +64,7 @@ class ClassTable:
 
 
 def narrowed(codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-    """Return codes in the narrowest unsigned type that holds the largest of them and one more, which stands for a value that no record has.
+    """Return codes in the narrowest unsigned type that holds the largest of them and one more, which represents a value that no record has.
 
     >>> [narrowed(np.array([0, largest])).dtype.name for largest in (254, 255, 70_000)]
     ['uint8', 'uint16', 'uint32']

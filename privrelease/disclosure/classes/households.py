@@ -38,7 +38,7 @@ LEAST_PLAIN, MOST_OF_ONE = 20, 6
 @dataclass(frozen=True, eq=False, slots=True)
 class Compositions:
     """Households by composition. ``sizes``: numbers of households with the same one. ``largest``: members of the largest household. ``unnumbered``: persons
-    without a number by how many of them have the same values; none where no row has a number, for then the column tells nothing.
+    without a number by how many of them have the same values; none where no row has a number, for then the column reveals nothing.
 
     ``member_risk``: sdcMicro's risk of the household at most risk, 1 - prod(1 - 1/f) over its members, f the persons with a member's
     values (0 where there is no household).

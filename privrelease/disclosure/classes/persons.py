@@ -46,12 +46,12 @@ def members(table: ClassTable, group: NDArray[np.intp]) -> tuple[NDArray[np.int6
 
 
 def times_of(table: ClassTable, persons: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many persons each of ``persons`` (m,), numbers of the table's, stands for."""
+    """Return how many persons each of ``persons`` (m,), numbers of the table's, represents."""
     return np.ones(len(persons), np.int64) if table.alike is None else table.alike[persons]
 
 
 def pair_times(table: ClassTable) -> NDArray[np.int64]:
-    """Return how many persons each of the table's (class, person) pairs stands for: (m,).
+    """Return how many persons each of the table's (class, person) pairs represents: (m,).
 
     Errors: ValueError where the table has no persons.
     """
@@ -63,7 +63,7 @@ def pair_times(table: ClassTable) -> NDArray[np.int64]:
 
 def least_sizes(persons: NDArray[np.int64], sizes: NDArray[np.int64], times: NDArray[np.int64]) -> MatchSizes | None:
     """Persons by the smallest size of their pairs; None where every person has one pair. ``persons``: (m,) ascending; ``sizes``: (m,) of pairs;
-    ``times``: (m,) persons that each stands for.
+    ``times``: (m,) persons that each represents.
 
     >>> found = least_sizes(np.array([0, 0, 1]), np.array([2, 1, 2]), np.array([1, 1, 1]))
     >>> (found.sizes.tolist(), found.records.tolist())

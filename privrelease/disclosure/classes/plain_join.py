@@ -88,7 +88,7 @@ def _join(tree: _Tree, depth: int, a: Nodes, b: Nodes, values: NDArray[Any], tot
 
 
 def _add_pairs(tree: _Tree, depth: int, a: Nodes, b: Nodes, values: NDArray[Any], total: NDArray[Any]) -> None:
-    """Compare every node of ``a`` with every node of ``b``; each sum is taken in the order of ``b``, since floats are told apart by it."""
+    """Compare every node of ``a`` with every node of ``b``; each sum is taken in the order of ``b``, since floats are distinguished by it."""
     if len(a) <= len(b):
         for i, node in enumerate(a):
             found = np.flatnonzero(tree.matches(node, b, depth))

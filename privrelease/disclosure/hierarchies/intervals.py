@@ -25,7 +25,7 @@ __all__ = ["coded", "intervals", "rounded"]
 
 #: Whole numbers beyond this have no label but that of an open end: their interval may end outside 64 bits.
 _FAR = 2**62
-#: Factors of a width beyond this are not told apart as doubles.
+#: Factors of a width beyond this are not distinguished as doubles.
 _MOST, _NOWHERE = 2**52, -(2**60)
 
 

@@ -76,7 +76,7 @@ def _sample_sizes(
     tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None,
 ]:
     """One class of ``table`` for each class on ``columns``; f of each, 0 where lost; its records where they are not f; persons, their classes, and how
-    many persons each stands for.
+    many persons each represents.
     """
     codes = table.codes[:, list(column_indices(table, columns))]
     grouping = group_rows(codes)

@@ -62,7 +62,7 @@ class PopulationSizes:
         """From f and F of every class, (J,) each; classes with f = 0 (residual, lost) are left out.
 
         ``records``: number of records of each class where it is not f (missing matches anything: f counts matches). ``persons``: (m,) persons,
-        ascending, (m,) the class of each of their pairs, and (m,) how many persons each stands for.
+        ascending, (m,) the class of each of their pairs, and (m,) how many persons each represents.
         Errors: ValueError for shapes that differ, for an F that is not finite.
 
         >>> sizes = PopulationSizes.of(np.array([2, 1, 3]), np.array([10, 0, 10]))

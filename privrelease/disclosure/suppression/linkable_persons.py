@@ -27,7 +27,7 @@ __all__ = ["Links", "PersonItems", "person_groups", "take_linked_standing"]
 @dataclass(frozen=True, slots=True)
 class Links:
     """Links between persons and the parts in which they have rows: ``part`` (m,), ``person`` (m,) sorted ascending,
-    0..persons-1; ``rows`` (m,) of each pair; ``times`` (persons,) how many persons each stands for, who all have as many rows in the same parts.
+    0..persons-1; ``rows`` (m,) of each pair; ``times`` (persons,) how many persons each represents, who all have as many rows in the same parts.
 
     ``multiset``: whether the number of equal rows tells persons apart.
     """
@@ -80,7 +80,7 @@ def person_groups(
 
 @dataclass(frozen=True, slots=True)
 class PersonItems:
-    """Persons as items of greedy: item i stands for ``times[i]`` persons, the rows of each are ``codes[start[i]:start[i + 1]]``."""
+    """Persons as items of greedy: item i represents ``times[i]`` persons, the rows of each are ``codes[start[i]:start[i + 1]]``."""
 
     codes: NDArray[np.integer[Any]]
     start: NDArray[np.int64]

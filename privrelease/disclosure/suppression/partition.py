@@ -128,7 +128,7 @@ class Parts:
         return released
 
     def tally(self, number: int, columns: tuple[int, ...]) -> ClassTally:
-        """Return the class sizes of a requirement, counted anew where changes were not followed."""
+        """Return the class sizes of a requirement, counted again where changes were not followed."""
         if number not in self.tallies:
             self.tallies[number] = ClassTally(self.table, columns)
         found = self.tallies[number]

@@ -54,7 +54,7 @@ class Problem:
 
     ``linkable``: the rows of one person stay linkable in the output (a pseudonym is released), so a person's class is the set
     of its distinct tuples (the multiset where ``knows_rows``), not each row's. ``pair_rows``: (m,) rows of each of the table's
-    (class, person) pairs, of one person where a pair stands for several. Where it is given, the rows of a class may be treated differently by person, and
+    (class, person) pairs, of one person where a pair represents several. Where it is given, the rows of a class may be treated differently by person, and
     ``Solution.pair_part`` says how; where it is None every row of a class is treated alike, which costs many more cells.
     """
 

@@ -60,7 +60,7 @@ def hide_rare_values(codes: NDArray[np.integer[Any]], records: NDArray[np.int64]
         values: NDArray[np.integer[Any]] = codes[:, column]
         first = 0
         if int(values.max(initial=0)) > 4 * len(values) + 1024:
-            # Codes of a wider table: numbered anew, so that counting takes room for the values that are there.
+            # Codes of a wider table: numbered again, so that counting takes room for the values that are there.
             known, values = np.unique(values, return_inverse=True)
             first = int(known[0])
         totals = np.bincount(values, weights=records, minlength=1)

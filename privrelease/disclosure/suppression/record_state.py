@@ -46,7 +46,7 @@ class RecordState:
     """The state of every record of the classes ``codes`` (m, q): which columns it loses and with whom it then agrees.
 
     At most 62 columns. ``costs`` (q,): of a cell of each column, on average; ``cell_cost`` (1 or m, q): of every class, or of each.
-    Costs are doubled inside, so that half a cell can be told apart. ``bands``: the candidate sets in groups of
+    Costs are doubled inside, so that half a cell can be distinguished. ``bands``: the candidate sets in groups of
     about one cell's cost.
     """
 

@@ -94,7 +94,7 @@ class Polytope:
     """All tables that fit what is known. Cells whose bounds are equal are constants; the others are unknowns.
 
     ``unimodular``: bounds of whole figures are whole without asking for it (see :attr:`Layout.unimodular`), which is quicker.
-    ``at_most``: what figures say of one another. ``truth`` (n,): a table that fits; every table that a search comes upon is remembered beside
+    ``at_most``: what figures say of one another. ``truth`` (n,): a table that fits; every table that a search comes upon is remembered next to
     it (:attr:`lowest`, :attr:`highest`), since two tables that fit show that no one can tell them apart.
     """
 

@@ -159,7 +159,7 @@ def _worst(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[in
 
 
 def _telling(table: ProtectedTable, figure: int, part: _Part) -> NDArray[np.bool_]:
-    """The cells of which a union must have one to say something of somebody; a sum of nobody may be printed where zeros may."""
+    """The cells of which a union must have one to say something of somebody; a sum of no one may be printed where zeros may."""
     return (table.persons(figure)[part.cells] > 0) | (not table.rules.zeros_shown)
 
 

@@ -30,7 +30,7 @@ D132  an output that exists already
 D199  a fault of ours inside a query
 D201  a cell that is no integer
 D202  an integer beyond 64 bits
-D203  a cell that is no number
+D203  a cell that is not a number
 D204  a number with more digits than can be kept
 D205  a number that is not on the grid
 D206  a cell that is no date in the declared format

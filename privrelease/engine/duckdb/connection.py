@@ -233,7 +233,7 @@ def _owned(folder: Path) -> BinaryIO:
 
 
 def _clear_abandoned(base: Path) -> None:
-    """Remove the spill folders of processes of the same user that were killed. What cannot be told, or removed, stays."""
+    """Remove the spill folders of processes of the same user that were killed. What cannot be determined, or removed, stays."""
     for folder in base.glob(f"{_SPILL}*"):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.geteuid():

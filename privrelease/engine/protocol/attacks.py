@@ -25,7 +25,7 @@ __all__ = ["AttackEngine", "CodedColumn", "DistinctRecords", "Drawn", "SharedPer
 @dataclass(frozen=True, eq=False, slots=True)
 class CodedColumn:
     """One column of the distinct records of a table. ``codes``: (u,) unsigned, 0 missing, 1..v ascending with the values, the same for every
-    table that was asked about together. ``values``: (v + 1,) float64, the number that a code stands for (dates as days or seconds; code 0:
+    table that was asked about together. ``values``: (v + 1,) float64, the number that a code represents (dates as days or seconds; code 0:
     nan); None: the column has no numbers, only values that are equal or not. ``cells``: the v values, an Arrow array, of a column that some table
     codes apart, else None.
     """

@@ -102,7 +102,7 @@ class Parts:
 
     ``classes``: the handle of the classes. Part p, in ascending order of ``class_index`` (P,) uint32, has ``records[p]`` (P,) int64 rows of its class: the
     first ones in source order belong to the class's first part, and so on; the parts of a class have all of its rows. ``pair_part``: (m,) uint32, where
-    rows belong to parts by person instead, the part of each (class, person) pair, for all persons that the pair stands for.
+    rows belong to parts by person instead, the part of each (class, person) pair, for all persons that the pair represents.
 
     ``levels``: (P, len(columns)) uint8, how the cells of ``columns`` are released: 0 as they are, 255 missing; the numbers between are
     reserved. ``dropped``: (P,) bool, rows that are not released.
@@ -120,7 +120,7 @@ class Parts:
 @dataclass(frozen=True, eq=False, slots=True)
 class Recode:
     """A column whose values are replaced: the ``column`` as it is then declared, and the released ``values`` of an Arrow array of values of the
-    source, none missing, one for each; null where nothing stands for a value, which refuses the source (D256). Equal values have equal ones: it is
+    source, none missing, one for each; null where nothing represents a value, which refuses the source (D256). Equal values have equal ones: it is
     asked by distinct values or by blocks of rows, as the engine sees fit.
 
     ``recoding``: how values that have equal ones are drawn together; the engine renders it and asks for representatives alone, or for nothing where it
@@ -287,7 +287,7 @@ class Engine(Protocol):
         ...
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
-        """Return the exact cells of a table with the contributors of each; nobody may see them before the table is protected."""
+        """Return the exact cells of a table with the contributors of each; no one may see them before the table is protected."""
         ...
 
     # counting

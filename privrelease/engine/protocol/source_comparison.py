@@ -44,14 +44,14 @@ class ExcessRows:
 
 
 class BesideEngine(Protocol):
-    """An engine that counts values of a released file beside those of its source. Missing equals missing, -0.0 equals 0.0, and numbers of
+    """An engine that counts values of a released file next to those of its source. Missing equals missing, -0.0 equals 0.0, and numbers of
     different widths are compared by what they are worth.
     """
 
     def beside_source(
         self, source: Staged, released: ReleasedFile, columns: Sequence[str], persons: tuple[str, str] | None = None
     ) -> SourceComparison:
-        """Lay a released file beside its source. ``persons``: the columns that say whose a row is, in the source and in the file."""
+        """Lay a released file next to its source. ``persons``: the columns that say whose a row is, in the source and in the file."""
         ...
 
     def patterns(self, beside: SourceComparison, maskable: Sequence[str]) -> tuple[Pattern, ...]:

@@ -36,8 +36,8 @@ class Persons:
 def check_persons(plan: MicrodataPlan, engine: Engine, staged: Staged) -> Persons:
     """Count persons and the rows of each, and say whether the rows of one stay linkable.
 
-    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a column that leaves names persons several
-    times: its rows are linkable, and protecting them one by one would protect nobody (DESIGN semantics 2); D250 as :func:`check_unit`.
+    Raises InputError as :func:`person_sizes` does, and D603 where no unit is declared and a column that is released names persons several
+    times: its rows are linkable, and protecting them one by one would protect no one (DESIGN semantics 2); D250 as :func:`check_unit`.
     """
     unit = plan.unit
     naming = tuple(column for column in plan.columns if _names_persons(column))

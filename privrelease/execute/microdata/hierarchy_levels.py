@@ -76,7 +76,7 @@ def levels_of_data(loaded: LoadedPolicy, dataset: str | None, column: str, engin
 
 def column_source(loaded: LoadedPolicy, dataset: str | None, column: str) -> TableSource:
     """Return where a column with a hierarchy is read, alone. Raises UsageError C134."""
-    from privrelease.plan.build import release_source
+    from privrelease.plan.sources import release_source
 
     source = release_source(loaded, _form(loaded, dataset, column)[0])
     others = tuple(one for one in source.columns if one.name != column)

@@ -57,7 +57,7 @@ def stage_populations(plan: MicrodataPlan, engine: Engine, sample: int) -> dict[
 
 
 def check_weights(plan: MicrodataPlan, classes: ClassTable) -> None:
-    """Refuse sampling weights whose sum is no number of persons. Raises InputError (D632) above ``MOST_PERSONS``."""
+    """Refuse sampling weights whose sum is not a number of persons. Raises InputError (D632) above ``MOST_PERSONS``."""
     weights = classes.weights
     if weights is None:
         return

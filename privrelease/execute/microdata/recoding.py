@@ -37,7 +37,7 @@ MAKERS: Makers = ()
 def recoded(plan: MicrodataPlan, staged: Staged, engine: Engine, makers: Makers = MAKERS) -> Staged:
     """Return the source with the values of recoded columns replaced; the source itself where no step replaces any.
 
-    Raises InputError (D256), with a finding for each column of which values have nothing that stands for them, (D257) where values of the source are
+    Raises InputError (D256), with a finding for each column of which values have nothing that represents them, (D257) where values of the source are
     texts that others would be written as; never a cell.
     """
     columns = [column for column in plan.columns if column.treatment.relation is CellRelation.MAPPED]

@@ -205,7 +205,7 @@ def _check_same(
 
 
 def nothing_suppressed(classes: ClassTable) -> Solution:
-    """Return the solution that leaves every record as it is."""
+    """Return the solution that is released every record as it is."""
     q = len(classes.columns)
     return Solution(
         class_index=np.arange(classes.n_classes, dtype=np.uint32),

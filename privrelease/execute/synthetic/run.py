@@ -96,7 +96,7 @@ class _Fitted:
 
 
 def holdout_key(key: DigestKey) -> bytes:
-    """Return the secret by which persons are held out: it follows from the key of digests, which never leaves, and shows nothing of it."""
+    """Return the secret by which persons are held out: it follows from the key of digests, which is never released, and shows nothing of it."""
     return hmac.new(key.secret, b"privrelease holdout", hashlib.sha256).digest()
 
 

@@ -261,7 +261,7 @@ def least(change: Changed) -> Effect | None:
 
 
 def _dominance(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
-    """``[n, k]``: more contributors within a smaller share is stricter, one of them otherwise cannot be told."""
+    """``[n, k]``: more contributors within a smaller share is stricter, one of them otherwise cannot be determined."""
     return "stricter" if new[0] >= old[0] and new[1] <= old[1] else "weaker"
 
 

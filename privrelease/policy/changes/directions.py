@@ -104,7 +104,7 @@ def held(change: Changed) -> Effect | None:
 
 
 def ranked(*values: str, absent: Collection[str] = ()) -> Judge:
-    """Values from the strictest to the laxest. ``absent``: what no value may stand for, the worst of which counts; else the first words are
+    """Values from the strictest to the laxest. ``absent``: what no value may represent, the worst of which counts; else the first words are
     neutral where they are not the laxest, and none any more are weaker.
     """
 

@@ -1,6 +1,6 @@
 """Verdicts on changes of hierarchies and of the steps that change values by them.
 
-Weaker: a released value tells more of its source, or may. Breaking: it tells no more, and readers find other values than they had.
+Weaker: a released value reveals more of its source, or may. Breaking: it reveals no more, and readers find other values than they had.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def _end(change: Changed, *, finer_if_higher: bool) -> Effect:
 
 
 def upper_end(change: Changed) -> Effect:
-    """Judge the value from which on all are one: a higher one tells more apart."""
+    """Judge the value from which on all are one: a higher one reveals more apart."""
     return _end(change, finer_if_higher=True)
 
 
 def lower_end(change: Changed) -> Effect:
-    """Judge the value below which all are one: a lower one tells more apart."""
+    """Judge the value below which all are one: a lower one reveals more apart."""
     return _end(change, finer_if_higher=False)
 
 
@@ -72,13 +72,13 @@ def level_rank(value: object) -> tuple[int, int] | None:
 
 
 def level(change: Changed) -> Effect:
-    """Judge a level: a lower one tells more; a number and a unit of time cannot be compared."""
+    """Judge a level: a lower one reveals more; a number and a unit of time cannot be compared."""
     old, new = level_rank(change.old), level_rank(change.new)
     return "breaking" if old is not None and new is not None and old[0] == new[0] and new > old else "weaker"
 
 
 def multiple(change: Changed) -> Effect:
-    """Judge the step of rounding: a multiple of the old one tells less, another may tell more."""
+    """Judge the step of rounding: a multiple of the old one reveals less, another may tell more."""
     assert isinstance(change.old, int | Decimal)
     assert isinstance(change.new, int | Decimal)
     return "breaking" if change.new % change.old == 0 else "weaker"

@@ -1,4 +1,4 @@
-"""Changes in the files of hierarchies and of areas, which a policy only names: the values that labels stand for."""
+"""Changes in the files of hierarchies and of areas, which a policy only names: the values that labels represent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["hierarchy_file_changes"]
 def hierarchy_file_changes(old: LoadedPolicy, new: LoadedPolicy, *, in_one_place: bool = False) -> tuple[PolicyChange, ...]:
     """Return which files that hierarchies of both policies name under one key hold something else now.
 
-    Labels may stand for fewer values than they did, which is not looked into: other content weakens, and so does a file that one side lacks. Another name
+    Labels may represent fewer values than they did, which is not looked into: other content weakens, and so does a file that one side lacks. Another name
     under the key is a change of the policy. ``in_one_place``: one policy was given as a text, and is read as if it was the file of the other, so that
     what its files held is not there to be compared.
     """

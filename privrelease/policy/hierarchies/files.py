@@ -231,7 +231,7 @@ def _ambiguous(written: str, lines: _Lines) -> Iterator[Fault]:
 
 
 def _texts_of_two(written: str, lines: _Lines, depth: int) -> Iterator[Fault]:
-    """Yield texts that stand for some values at one place of the tree and for others at another place."""
+    """Yield texts that represent some values at one place of the tree and for others at another place."""
     leaves = {cells[0]: (line, cells) for line, cells in lines}
     wrong: set[int] = set()
     for level in range(1, depth):

@@ -61,7 +61,7 @@ def generalise_faults(
             continue
         form, _ = resolve(spec, reading.roots)
         if form is None:
-            continue  # told at the hierarchy
+            continue  # reported at the hierarchy
         names = level_names(form)
         number = level_number(form, step.level)
         if number is None:

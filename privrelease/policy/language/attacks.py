@@ -28,7 +28,7 @@ Columns = Annotated[tuple[ColumnName, ...], Field(min_length=1)]
 
 
 def _one_or_more(value: object) -> object:
-    """A text stands for a list of one."""
+    """A text represents a list of one."""
     return (value,) if isinstance(value, str) else value
 
 

@@ -59,7 +59,7 @@ DateFormat = Annotated[str, BeforeValidator(_date_format), WithJsonSchema({"type
 
 
 def _texts(value: object) -> object:
-    """One text stands for a list of one."""
+    """One text represents a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -159,7 +159,7 @@ class SourceSpec(Frozen):
 
 
 def _source(value: object) -> object:
-    """A text stands for ``{path: text}``."""
+    """A text represents ``{path: text}``."""
     return {"path": value} if isinstance(value, str) else value
 
 
@@ -206,7 +206,7 @@ class DomainSpec(Frozen):
 
 
 def _domain(value: object) -> object:
-    """A list stands for values or a range; which of the two follows from the column's type."""
+    """A list represents values or a range; which of the two follows from the column's type."""
     return {"values": value} if isinstance(value, tuple | list) else value
 
 
@@ -244,9 +244,9 @@ class ColumnSpec(Frozen):
         Stricter.ranked("none", None, "household"),
         Judged(figures.links),
     ] = None
-    """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, nobody's."""
+    """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, no one's."""
     hierarchy: Annotated[HierarchySpec | None, Judged(coarser.declared)] = None
-    """The labels that stand for values, by level."""
+    """The labels that represent values, by level."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
     """The format of this column where it differs from the dataset's format."""
     description: Annotated[Text | None, FREE] = None

@@ -55,7 +55,7 @@ _RAISED = Allowed(_coarser, "may become higher only")
 
 
 def _several(value: object) -> object:
-    """One column stands for a list of one."""
+    """One column represents a list of one."""
     return (value,) if isinstance(value, str) else value
 
 

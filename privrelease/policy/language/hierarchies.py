@@ -1,4 +1,4 @@
-"""Hierarchies of columns: which labels stand for which values, from the finest level to the coarsest."""
+"""Hierarchies of columns: which labels represent which values, from the finest level to the coarsest."""
 
 from __future__ import annotations
 

@@ -177,11 +177,11 @@ class Stricter:
     LOWER: Final = Allowed(_lower, "may become lower only")
     """A limit from above: newly set or lower."""
     LOWER_FROM_0: Final = Allowed(_lower_from_0, "may become lower only")
-    """A limit that stands for 0 where it is not set."""
+    """A limit that represents 0 where it is not set."""
     HIGHER: Final = Allowed(_higher, "may become higher only")
     """A limit from below: newly set or higher."""
     HIGHER_TO_ALL: Final = Allowed(_higher_to_all, "may become higher only")
-    """A share that stands for all where it is not set."""
+    """A share that represents all where it is not set."""
     SET: Final = Allowed(_newly, "may be added only")
     """Any value where there was none."""
     MORE: Final = Allowed(_more, "may only be added to")
@@ -189,7 +189,7 @@ class Stricter:
     FEWER: Final = Allowed(_fewer, "may only lose entries")
     """A list to which nothing is added."""
     FEWER_COLUMNS: Final = Allowed(_fewer_of_all, "may lose columns only")
-    """Columns of which none is added; not set stands for all."""
+    """Columns of which none is added; not set represents all."""
     ADDED: Final = Allowed(_added, "must not be removed")
     """An element of a section that is new; none may be removed."""
     REMOVED: Final = Allowed(_removed, "must not be added")

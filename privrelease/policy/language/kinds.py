@@ -47,7 +47,7 @@ def kind_meant(written: object, kinds: Kinds = KINDS) -> str | None:
 
 
 def told_without_kind(key: object, kinds: Kinds = KINDS) -> bool:
-    """Return whether what is wrong with a key of a release can be told before its kind is known: all kinds have it, or none has."""
+    """Return whether what is wrong with a key of a release can be determined before its kind is known: all kinds have it, or none has."""
     having = [any(key in (name, field.alias) for name, field in kind.model.model_fields.items()) for kind in kinds]
     return all(having) or not any(having)
 

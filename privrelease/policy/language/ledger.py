@@ -56,6 +56,6 @@ class LedgerSpec(Frozen):
     url: LedgerUrl
     """The place of the ledger; a file is relative to the policy."""
     datasets: dict[Annotated[Text, Ref("datasets")], Annotated[CapSpec, Stricter.ADDED]] = Field(default_factory=dict)
-    """Caps of single datasets, beside that of their population: a release has to fit both."""
+    """Caps of single datasets, next to that of their population: a release has to fit both."""
     retention: Annotated[Duration | None, Stricter.SET, Judged(words.answers_kept)] = None
     """The time for which stored answers are kept to be served again; as `legal.retention.release` says where it is not given."""

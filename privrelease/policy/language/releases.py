@@ -165,7 +165,7 @@ class OutputSpec(Frozen):
 
 
 def outputs(value: object) -> object:
-    """A text or one mapping stands for a list of one."""
+    """A text or one mapping represents a list of one."""
     if isinstance(value, str):
         return ({"path": value},)
     if isinstance(value, dict | OutputSpec):
@@ -189,7 +189,7 @@ class MicrodataRelease(Frozen):
     from_: Annotated[Text, Field(alias="from"), Ref("datasets", of_columns=True)]
     """The dataset that it is made of."""
     protect: Annotated[tuple[Annotated[Text, Ref("threats")], ...], Stricter.MORE, Judged(held)] = ()
-    """The threats that must hold on what leaves."""
+    """The threats that must hold on what is released."""
     columns: Annotated[
         Annotated[tuple[DeclaredColumn, ...], Field(min_length=1)] | None, Stricter.FEWER_COLUMNS, Judged(figures.selected)
     ] = None
@@ -208,7 +208,7 @@ class MicrodataRelease(Frozen):
     ]
     """The files that are published, all of the same content."""
     recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
-    """The recipients, by their ids in `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
+    """The recipients, by their ids in `legal.recipients`. Releases that are given to no one in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
     """True where recipients may hold releases of the same persons that were published before, and combine them."""
     frontier: Annotated[tuple[ClassSize, ...], Field(max_length=20), FREE] = ()

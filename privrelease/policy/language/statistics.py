@@ -17,7 +17,7 @@ from privrelease.policy.text.nodes import Plain
 
 __all__ = ["FIGURES", "BinsSpec", "BudgetSpec", "CountSpec", "KeysSpec", "QuerySpec", "StatisticsRelease"]
 
-#: Figures of numbers, of which one can stand for those that are missing.
+#: Figures of numbers, of which one can represent those that are missing.
 FILLED = ("sum", "mean", "variance", "stddev", "median", "quantile")
 #: What a query can ask for: exactly one of these keys stands in it.
 FIGURES = ("count", "count_persons", "sum", "mean", "variance", "stddev", "median", "quantile", "histogram")
@@ -33,7 +33,7 @@ class CountSpec(Frozen):
 
 
 def _counted(value: object) -> object:
-    """``true`` stands for all."""
+    """``true`` represents all."""
     return {} if value is True or (isinstance(value, Plain) and value == "true") else value
 
 
@@ -154,7 +154,7 @@ class QuerySpec(Frozen):
     expected_rows: Annotated[Count | None, Judged(always("neutral"))] = None
     """About how many rows a mean is of (in each group), for `plan` to say how noisy it will be; never used for anything else."""
     fresh: Annotated[Flag, Judged(figures.drawn_again)] = False
-    """Draw anew (and pay again) where an answer to this query on this snapshot is stored."""
+    """Draw again (and pay again) where an answer to this query on this snapshot is stored."""
     description: Annotated[Text | None, FREE] = None
     """A description of the figure."""
 

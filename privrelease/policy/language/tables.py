@@ -118,7 +118,7 @@ class TableRelease(Frozen):
     ]
     """The files that are published, all of the same content."""
     recipients: Annotated[Annotated[tuple[Identifier, ...], Field(min_length=1)] | None, Judged(kept_apart)] = None
-    """The recipients, by their ids in `legal.recipients`. Releases that are given to nobody in common are not combined; not given: anybody may get it."""
+    """The recipients, by their ids in `legal.recipients`. Releases that are given to no one in common are not combined; not given: anybody may get it."""
     recipients_hold_previous: Annotated[Flag, Stricter.TRUE] = True
     """True where recipients may hold releases of the same persons that were published before, and combine them."""
     description: Annotated[Text | None, FREE] = None

@@ -71,7 +71,7 @@ class PopulationSpec(Frozen):
 
 
 class Threat(Frozen):
-    """An attacker against one dataset. Several threats may stand; each must hold on what leaves."""
+    """An attacker against one dataset. Several threats may stand; each must hold on what is released."""
 
     dataset: Annotated[Text, Ref("datasets", of_columns=True)]
     """The dataset it is about."""

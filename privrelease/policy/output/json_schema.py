@@ -135,7 +135,7 @@ def _draft7(schema: Any) -> Any:  # noqa: ANN401  JSON
         elif key != "items" or "prefixItems" not in schema:
             out[key] = _draft7(value)
     if "$ref" in out and len(out) > 1:
-        # in draft-07 whatever stands beside $ref is ignored
+        # in draft-07 whatever stands next to $ref is ignored
         reference = out.pop("$ref")
         out = {"allOf": [{"$ref": reference}], **out}
     return out

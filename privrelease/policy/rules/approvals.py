@@ -78,7 +78,7 @@ def frontier_rules(reading: RuleContext, releases: Sequence[tuple[int, Microdata
             threat.attacker == "prosecutor" and threat.highest_risk is not None and set(threat.knows) & set(out.columns)
             for threat in threats
         )
-        known = len(threats) == len(release.protect)  # one that is not there is told elsewhere
+        known = len(threats) == len(release.protect)  # one that is not there is reported elsewhere
         if out.suppress is None or (known and not sweepable):
             message = f"release {shown(release.id)} has nothing that its frontier could sweep"
             hint = "it needs a `suppress` step and a protected prosecutor's threat with `highest_risk`; or remove `frontier`"

@@ -122,7 +122,7 @@ def _target(reading: RuleContext, number: int, check: Check, kind: CheckKind) ->
 
 
 def _informing(reading: RuleContext, number: int, check: Check, release: Release) -> Iterator[Finding]:
-    """Check what is measured of rows that are nobody's: columns with values of the source, and a result that decides nothing."""
+    """Check what is measured of rows that are no one's: columns with values of the source, and a result that decides nothing."""
     own, dataset = reading.kind(release), reading.policy.datasets.get(release.from_)
     if check.severity != "warn":
         message = f"{check.id} compares a release under differential privacy with its source: what it finds must not decide"

@@ -1,4 +1,4 @@
-"""Rules of datasets: columns that can be told apart, domains that can be read, sources that may be read."""
+"""Rules of datasets: columns that can be distinguished, domains that can be read, sources that may be read."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _never(reading: RuleContext, cap: CapSpec, place: tuple[str, ...]) -> Iterat
         budget = spent(release)
         for name in ("epsilon", "delta"):
             asked, most = getattr(budget, name) or 0, getattr(cap, name) or 0
-            if asked > most and (name == "epsilon" or asked < 1):  # a delta of 1 or above is told as what it is
+            if asked > most and (name == "epsilon" or asked < 1):  # a delta of 1 or above is reported as what it is
                 where = ".".join(("ledger", *place, name))
                 yield reading.error(
                     "P430",

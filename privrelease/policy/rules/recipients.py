@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["recipient_id_rules", "recipient_rules", "rows_and_table_rules"]
 
-#: Ids, and kinds of access, that stand for everybody: every other recipient is among them.
+#: Ids, and kinds of access, that represent everybody: every other recipient is among them.
 _EVERYBODY: Final = frozenset({"all", "anybody", "anyone", "everybody", "everyone", "open", "open_data", "public", "world"})
 
 

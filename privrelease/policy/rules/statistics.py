@@ -38,7 +38,7 @@ def statistics_rules(reading: RuleContext, releases: Sequence[tuple[int, Statist
 
 
 def _key_columns(reading: RuleContext, number: int, release: StatisticsRelease) -> Iterator[Finding]:
-    """Keys in columns of their own beside those that every table of figures has."""
+    """Keys in columns of their own next to those that every table of figures has."""
     from privrelease.policy.kind_statistics import BIN, STATISTICS_COLUMNS, group_columns
 
     keys = group_columns(release)
@@ -56,7 +56,7 @@ def _queries(reading: RuleContext, number: int, release: StatisticsRelease) -> I
 
     _, faults = resolve(release, release.from_, reading.policy.datasets[release.from_])
     for fault in faults:
-        if fault.code in {"P302", "DP113"}:  # told where the name, or the domain, stands
+        if fault.code in {"P302", "DP113"}:  # reported where the name, or the domain, stands
             continue
         path = fault.path if fault.whole else ("releases", number, *fault.path)
         told = reading.warning if fault.warn else reading.error

@@ -37,7 +37,7 @@ def _rings(reading: RuleContext, tables: list[tuple[int, TableRelease]]) -> Iter
     printed: list[PrintedTable] = []
     for number, release in tables:
         one = _printed(reading, release)
-        if one is None:  # its fault is told elsewhere
+        if one is None:  # its fault is reported elsewhere
             return
         printed.append(one)
         cells = cells_together(printed)

@@ -228,7 +228,7 @@ def _on_numbers(spec: QuerySpec, column: str, domain: NumericDomain, keys: Publi
 
 
 def _fill(spec: QuerySpec, column: str, domain: NumericDomain) -> Fraction | None:
-    """The number that stands for a missing value: one that a value could be."""
+    """The number that represents a missing value: one that a value could be."""
     if spec.fill is None:
         return None
     fill = Fraction(spec.fill)

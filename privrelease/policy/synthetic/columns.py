@@ -135,7 +135,7 @@ def _binned(column: str, spec: ColumnSpec, bins: CellBins | None) -> BinnedCells
     try:
         low, high = (step_of(str(bound), spec.type, grid) for bound in spec.domain.range)
     except ValueError:
-        fail("DP113", "the bounds are not valid", "columns")  # told where they stand
+        fail("DP113", "the bounds are not valid", "columns")  # reported where they stand
     first, last = ceil(low), floor(high)
     if first > last:
         fail(

@@ -71,7 +71,7 @@ def resolve(release: SyntheticRelease, name: str, dataset: Dataset) -> tuple[Syn
     made: list[MadeColumn] = []
     for number, column in enumerate(release.columns):
         if column not in dataset.columns:
-            continue  # told where the name stands
+            continue  # reported where the name stands
         try:
             if column in release.make:
                 made.append(made_column(release, column))

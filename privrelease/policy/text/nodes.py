@@ -133,7 +133,7 @@ def as_written(root: Node, path: Sequence[str | int]) -> tuple[str | int, ...]:
     """Return ``path`` less the parts that the models know and the file does not have.
 
     These are: variants of a model (in angle brackets), and the keys and numbers that a short form leaves out, such as ``path`` where a
-    text stands for a source, or ``values`` where a list stands for a domain.
+    text represents a source, or ``values`` where a list represents a domain.
     """
     node: Node | None = root
     kept: list[str | int] = []

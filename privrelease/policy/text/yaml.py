@@ -338,7 +338,7 @@ def reordered(content: bytes, file: str) -> tuple[Finding, ...]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return ()  # told where the text is read
+        return ()  # reported where the text is read
     found: list[Finding] = []
     for number, line in enumerate(text.split("\n") if TURNING.search(text) else (), 1):
         sign = TURNING.search(line)

@@ -29,7 +29,7 @@ _STAND_INS: Final = {
     "version": "0",
     "title": "unnamed",
 }
-#: Sections whose elements stand for themselves and are referred to by name.
+#: Sections whose elements represent themselves and are referred to by name.
 _NAMED: Final = frozenset({"datasets", "threats", "releases", "checks"})
 #: Sections of which a key can go while the rest means what it meant; rules look up whether it did.
 _BY_KEY: Final = frozenset({"attacks", "tables", "legal"})
@@ -43,7 +43,7 @@ def faultless(tree: Node, problems: Sequence[Any], policy: type[Policy] = Policy
     """Return the tree less every element with a fault, and what was left out.
 
     ``problems`` are pydantic's errors. What was left out: ``(kind, name)`` of a named element, ``("columns", dataset, name)``,
-    ``(section, key)`` of a key and ``(section,)`` of a whole section; a misspelt key counts as the key that it can stand for.
+    ``(section, key)`` of a key and ``(section,)`` of a whole section; a misspelt key counts as the key that it can represent.
     """
     removed: set[_Path] = set()
     broken: set[_Names] = set()
@@ -81,7 +81,7 @@ def _element(path: _Path) -> _Path:
 
 
 def _unknown(path: _Path, meant: frozenset[str]) -> _Path | None:
-    """The unknown key alone, where what it can stand for may go alone too; None where it may not."""
+    """The unknown key alone, where what it can represent may go alone too; None where it may not."""
     match path:
         case ("attacks" | "tables" | "legal", _):
             return path

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STATE_FOLDER", "PathFault", "Roots", "SourcePlace", "companions", "odd_name", "silent"]
 
-#: The folder of parked releases, keys of digests and the like, beside the policy.
+#: The folder of parked releases, keys of digests and the like, next to the policy.
 STATE_FOLDER = ".privrelease"
 
 _GLOB = frozenset("*?[")
@@ -43,7 +43,7 @@ _SINK_SUFFIXES: dict[str, SinkKind] = {
     ".parquet": SinkKind.PARQUET,
     ".duckdb": SinkKind.DUCKDB,
 }
-#: What a published file's name ends in, so that manifest and report beside it are named by what is before.
+#: What a published file's name ends in, so that manifest and report next to it are named by what is before.
 _DATA_ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet", ".duckdb", ".db")
 _COMPANION_ENDINGS = (".manifest.json", ".report.html")
 #: Bytes of a file's name: 255 is what file systems take, and companions, drafts and numbers need some.

@@ -112,7 +112,7 @@ class _References:
         """Follow the names in a part of the tree; ``dataset``: the one that columns are named of."""
         for bare, marks in marked(annotation):
             origin, args = get_origin(bare), get_args(bare)
-            alone = isinstance(node, Scalar) and ONE_ALONE in marks  # one name stands for a list of one
+            alone = isinstance(node, Scalar) and ONE_ALONE in marks  # one name represents a list of one
             if isinstance(node, Scalar) and not alone:
                 for ref in (mark for mark in marks if isinstance(mark, Ref)):
                     yield from self._name(ref, node, dataset)

@@ -17,7 +17,7 @@ __all__ = ["Bar", "Group", "GroupedBars", "HorizontalBar", "HorizontalBars", "gr
 WIDTH = 330
 _LEFT, _RIGHT, _TOP, _BASE = 46, 324, 24, 164
 _LINE_CHARS = 38
-#: Width of the track that stands for 100 %; values are written behind it.
+#: Width of the track that represents 100 %; values are written behind it.
 _TRACK = WIDTH - 66
 _TOPS = tuple(Fraction(top) for top in ("0.001", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.8", "1"))
 

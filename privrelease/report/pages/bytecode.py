@@ -24,7 +24,7 @@ __all__ = ["TemplateCode"]
 
 
 class TemplateCode(BytecodeCache):
-    """Bytecode of templates beside their sources. ``options``: what else than a template's text its code depends on, in words."""
+    """Bytecode of templates next to their sources. ``options``: what else than a template's text its code depends on, in words."""
 
     def __init__(self, options: str) -> None:
         self._options = f"{jinja2.__version__} {options}"

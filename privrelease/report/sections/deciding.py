@@ -1,4 +1,4 @@
-"""Figures of the first screen: first the one that decided, then the others. Nothing looks like a pass beside a failure."""
+"""Figures of the first screen: first the one that decided, then the others. Nothing looks like a pass next to a failure."""
 
 from __future__ import annotations
 

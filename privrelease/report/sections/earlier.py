@@ -21,7 +21,7 @@ _CHECKS = "AUDIT-EARLIER-"
 
 @dataclass(frozen=True, slots=True)
 class EarlierCheck:
-    """A check beside earlier releases, and what came of it."""
+    """A check next to earlier releases, and what came of it."""
 
     title: str
     status: Status

@@ -1,4 +1,4 @@
-"""Two short paragraphs in plain words: what leaves and about whom; who could find whom, what was done, and what remains.
+"""Two short paragraphs in plain words: what is released and about whom; who could find whom, what was done, and what remains.
 
 Every sentence is made of figures that the edition shows; one whose figure is withheld or was not measured is left out.
 """

@@ -43,7 +43,7 @@ class LossRow:
 
 @dataclass(frozen=True, slots=True)
 class UtilityBody:
-    """Totals (label, figure, beside), a row per column (where cells were counted), the chart, and the measures."""
+    """Totals (label, figure, next to), a row per column (where cells were counted), the chart, and the measures."""
 
     totals: tuple[tuple[str, Shown, str | None], ...]
     no_limit: bool

@@ -27,7 +27,7 @@ _MOST_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """Marks and words of numbers in a language: of decimals and of thousands, of a part, of one in k, and of what lies just beside a limit."""
+    """Marks and words of numbers in a language: of decimals and of thousands, of a part, of one in k, and of what lies just next to a limit."""
 
     decimal: str = "."
     thousands: str = ","

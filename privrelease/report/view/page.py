@@ -46,7 +46,7 @@ Status = Literal["pass", "fail", "warn", "review", "not_evaluated", "not_asked",
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure as it is read. ``exact``: the exact number where ``text`` rounds it. ``gap``: there is no number; ``text`` says why."""
+    """A figure as it is read. ``exact``: the exact number where ``text`` rounds it. ``gap``: there is not a number; ``text`` says why."""
 
     text: str
     exact: str | None = None
@@ -174,7 +174,7 @@ def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
 
 
 def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:
-    """Write a figure out: shares and risks as per cent, counts with separators; where there is no number, why not."""
+    """Write a figure out: shares and risks as per cent, counts with separators; where there is not a number, why not."""
     if figure is None:
         return Shown(catalogue.text("word.not_measured"), gap=True)
     value = exact(figure)

@@ -102,7 +102,7 @@ class TableVerdict:
     unjudged: str = ""
 
 
-#: Judges an earlier table beside the rows that are audited.
+#: Judges an earlier table next to the rows that are audited.
 TableJudge: TypeAlias = "Callable[[EarlierRelease, RowsOut, MeasuringEngine], TableVerdict]"
 
 
@@ -124,7 +124,7 @@ def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Loose:
-    """Rows that can be in several cells, ``outside`` of all of them too; ``rows`` inf: nobody knows how many."""
+    """Rows that can be in several cells, ``outside`` of all of them too; ``rows`` inf: no one knows how many."""
 
     cells: Cells
     rows: float

@@ -1,1 +1,1 @@
-"""Values that a released label stands for, asked of the label: the audit's own reading of hierarchies, apart from what makes labels."""
+"""Values that a released label represents, asked of the label: the audit's own reading of hierarchies, apart from what makes labels."""

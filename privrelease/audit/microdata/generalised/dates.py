@@ -1,4 +1,4 @@
-"""Released periods of the calendar: the days or moments that each stands for, read from what is released."""
+"""Released periods of the calendar: the days or moments that each represents, read from what is released."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _from(unit: DateUnit, first: datetime) -> _Period:
 
 
 def _label(unit: DateUnit, label: str) -> _Period | None:
-    """Return what a text says that it stands for, where it is written as labels of the unit are."""
+    """Return what a text says that it represents, where it is written as labels of the unit are."""
     found = _WRITTEN[unit].fullmatch(label)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Released intervals, ends and multiples: the numbers that each stands for, read from what is released.
+"""Released intervals, ends and multiples: the numbers that each represents, read from what is released.
 
 A released text is read back to its ends and asked which level could have it; no value of the source is needed for that. Whether a value of the
 source lies between these ends is a comparison. Only distinct released values are looked at one by one, of which there are as many as labels.
@@ -55,14 +55,14 @@ _EXACT = Context(prec=38)
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The numbers that a released value stands for: from ``low`` (None: any) to below ``high`` (None: any), or ``low`` alone where ``single``."""
+    """The numbers that a released value represents: from ``low`` (None: any) to below ``high`` (None: any), or ``low`` alone where ``single``."""
 
     low: Decimal | None
     high: Decimal | None
     single: bool = False
 
 
-#: What a released value stands for; None where it is not a value of the level.
+#: What a released value represents; None where it is not a value of the level.
 Reading: TypeAlias = "Callable[[Any], Extent | None]"
 
 
@@ -73,7 +73,7 @@ def _number(text: str) -> Decimal | None:
 
 
 def _ends(label: str) -> Extent | None:
-    """Return what a text says that it stands for, by its own words alone."""
+    """Return what a text says that it represents, by its own words alone."""
     if found := _BETWEEN.fullmatch(label):
         low, high = _number(found[1]), _number(found[2])
         return None if low is None or high is None or low >= high else Extent(low, high)
@@ -182,7 +182,7 @@ def _comparable(values: Any) -> Any:  # noqa: ANN401  Arrow has no types
 
 
 def inside(source: Any, released: Any, read: Reading) -> NDArray[np.bool_]:  # noqa: ANN401  Arrow has no types
-    """Tell of each pair whether the value of the source is one of those that the released one stands for."""
+    """Tell of each pair whether the value of the source is one of those that the released one represents."""
     import pyarrow.compute as pc
 
     coded = released.dictionary_encode()
@@ -304,17 +304,17 @@ def coded_at_level(declared: Coded, released: Any) -> NDArray[np.bool_]:  # noqa
 
 
 def coded_under(declared: Coded, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the released value that stands for each value of the source; null where there is none."""
+    """Return the released value that represents each value of the source; null where there is none."""
     return _under(source, released, lambda value: _coded(declared, value, whatever=False))
 
 
 def coded_as_they_are(declared: Coded, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the released value, one beyond the ends included, that stands for each value of the source; null where there is none."""
+    """Return the released value, one beyond the ends included, that represents each value of the source; null where there is none."""
     return _under(source, released, lambda value: coded_extent(declared, value))
 
 
 def coded_extent(declared: Coded, value: Any) -> Extent | None:  # noqa: ANN401  text or number
-    """Return the numbers that a released value stands for, also where it should have been drawn together."""
+    """Return the numbers that a released value represents, also where it should have been drawn together."""
     return _coded(declared, value, whatever=True)
 
 
@@ -344,7 +344,7 @@ def rounded_at_level(declared: RoundedTo, released: Any) -> NDArray[np.bool_]:  
 
 
 def rounded_under(declared: RoundedTo, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the released multiple that stands for each value of the source; null where there is none."""
+    """Return the released multiple that represents each value of the source; null where there is none."""
     return _under(source, released, lambda value: _nearest(declared, value))
 
 
@@ -355,5 +355,5 @@ def rounded_as_they_are(declared: RoundedTo, source: Any, released: Any) -> Any:
 
 
 def rounded_extent(declared: RoundedTo, value: Any) -> Extent | None:  # noqa: ANN401  a number of any kind
-    """Return the numbers that a multiple stands for; a number that is no multiple stands for itself."""
+    """Return the numbers that a multiple represents; a number that is no multiple represents itself."""
     return _nearest(declared, value) or Extent(Decimal(value), None, single=True)

@@ -39,7 +39,7 @@ def _judge(declared: object) -> _Judge:
 
 
 def stands(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Tell of pairs whether the released value stands for the source's: at some level of the hierarchy, or as the value itself."""
+    """Tell of pairs whether the released value represents the source's: at some level of the hierarchy, or as the value itself."""
     import pyarrow as pa
 
     return pa.array(_judge(declared).stands(declared, source, released), pa.bool_())
@@ -53,5 +53,5 @@ def at_level(declared: object, released: Any) -> Any:  # noqa: ANN401  Arrow has
 
 
 def under(declared: object, source: Any, released: Any) -> Any:  # noqa: ANN401  Arrow has no types
-    """Return the one of the distinct ``released`` values that stands for each value of the source; null where none does."""
+    """Return the one of the distinct ``released`` values that represents each value of the source; null where none does."""
     return _judge(declared).under(declared, source, released)

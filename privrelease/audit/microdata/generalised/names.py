@@ -1,4 +1,4 @@
-"""Released names: the texts that each stands for, as a tree lists them or by their first characters."""
+"""Released names: the texts that each represents, as a tree lists them or by their first characters."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _counted(pairs: list[tuple[str, int]]) -> str:
 
 
 def none_changed(evidence: Evidence) -> CheckOutcome:
-    """No released cell holds another value than its source cell, or than one that stands for it where the plan recodes the column."""
+    """No released cell holds another value than its source cell, or than one that represents it where the plan recodes the column."""
     if evidence.changes is None:
         return untraced(evidence)
     recoded = recoded_columns(evidence.usable)

@@ -31,7 +31,7 @@ def no_direct_identifier(evidence: Evidence) -> CheckOutcome:
 
 
 def pseudonyms_keyed(evidence: Evidence) -> CheckOutcome:
-    """Every pseudonym stands for one value and one only, is not the value, and is no plain hash of it."""
+    """Every pseudonym represents one value and one only, is not the value, and is no plain hash of it."""
     planned = [column.name for column in evidence.plan.columns if column.treatment.relation is CellRelation.KEYED_TOKEN]
     if not planned:
         return not_asked("the release has no pseudonyms")

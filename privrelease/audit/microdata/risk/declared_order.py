@@ -53,7 +53,7 @@ class ComparedBy:
 def compared_by(evidence: Evidence, check: CheckPlan, column: str) -> ComparedBy:
     """Return the distance of a check: the one that it names, else `ordered` for values with an order of their own.
 
-    Labels that stand for numbers are texts, whose order is that of their letters: only `equal` is measured of them.
+    Labels that represent numbers are texts, whose order is that of their letters: only `equal` is measured of them.
     """
     declared = evidence.plan.source.column(column)
     own = declared.type in _ORDERED

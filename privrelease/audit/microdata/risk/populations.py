@@ -68,7 +68,7 @@ def _outside(
 
 
 def _weighted(engine: MeasuringEngine, source: Staged, columns: tuple[str, ...], weight: str, person: str | None) -> ClassTable:
-    """Add up the source's weights, of each person of a class once. Raises InputError (D632) where their sum is no number of persons."""
+    """Add up the source's weights, of each person of a class once. Raises InputError (D632) where their sum is not a number of persons."""
     hint = "a sampling weight is the number of persons a row represents: correct the column"
     message = f"the sampling weights in {weight} do not add up to a number of persons"
     refusal = InputError(code="D632", message=message, hint=hint)

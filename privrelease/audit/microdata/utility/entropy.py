@@ -3,7 +3,7 @@
 A cell of value v that is released as a set of values costs -log2 P(v | the set). Two readings of P are in use, and they are
 different numbers:
 
-- ``whole_file``: frequencies of the whole column (De Waal, Willenborg 1999; Gionis, Tassa 2009). A suppressed cell stands for any value
+- ``whole_file``: frequencies of the whole column (De Waal, Willenborg 1999; Gionis, Tassa 2009). A suppressed cell represents any value
   of the column, so it costs -log2(f(v) / n).
 - ``suppressed``: frequencies among the suppressed cells of the column only, as ARX 3.9 does: -log2(s(v) / s). Who sees that a cell was
   suppressed knows that it is one of these.

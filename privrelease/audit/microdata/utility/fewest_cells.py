@@ -1,7 +1,7 @@
 """The fewest cells that suppression must take, recomputed from the source: how far the release can be from them.
 
 The classes are of the source's values as the release shows them. Of columns that are written coarser, each value is replaced by the released
-label that stands for it. Values whose label was suppressed everywhere become one value that the file does not hold: taking values together
+label that represents it. Values whose label was suppressed everywhere become one value that the file does not hold: taking values together
 never raises the bound. A column whose released values cannot be compared with the source's is left out, with the same effect.
 """
 

@@ -1,4 +1,4 @@
-"""Granularity: how many values a cell may stand for, of those that its column has (Iyengar 2002, "loss metric")."""
+"""Granularity: how many values a cell may represent, of those that its column has (Iyengar 2002, "loss metric")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Coarseness = tuple[Fraction, int]
 def coarseness(records: NDArray[np.int64], covered: NDArray[np.int64], values: int) -> Coarseness:
     """Return Σ records · (covered - 1) / (values - 1) and Σ records: 0 for a cell as it was, 1 for one that may be anything.
 
-    ``covered``: how many of the column's ``values`` a cell may stand for. A column of one value has nothing to lose.
+    ``covered``: how many of the column's ``values`` a cell may represent. A column of one value has nothing to lose.
 
     >>> import numpy as np
     >>> coarseness(np.array([6, 2]), np.array([1, 3]), 5)

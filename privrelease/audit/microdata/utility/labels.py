@@ -37,7 +37,7 @@ class LabelCounts:
     """A column that is released as labels, v of them, over t values in ascending order.
 
     ``before``: (t + 1,) rows by value, place 0 missing. ``after``: (v + 1,) rows by label. ``shown``: (t + 1,) rows of each value that are released
-    under its label; None: not known. ``clean``: no released cell stands for a value that is not its own. ``values``, ``labels``: what they are,
+    under its label; None: not known. ``clean``: no released cell represents a value that is not its own. ``values``, ``labels``: what they are,
     Arrow arrays, in the coding of ``cover``. ``pairs``: (3, m) value, label and rows of each pair, both known; None: not known.
     """
 
@@ -218,7 +218,7 @@ def _of_one_kind(sides: Sequence[Any]) -> list[Any]:
     if any(map(pa.types.is_floating, kinds)):
         try:
             return [side.cast(pa.float64()) for side in sides]
-        except pa.ArrowInvalid:  # a label that is no number
+        except pa.ArrowInvalid:  # a label that is not a number
             pass
     if not any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in kinds):
         wide = pa.concat_tables([pa.table({"c": side}) for side in sides], promote_options="permissive").column("c").type

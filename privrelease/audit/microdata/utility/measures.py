@@ -104,7 +104,7 @@ def utility_measures(
     """Measure; None where there is no source to compare with, or no file that can be read.
 
     Quasi-identifiers are compared by the class tables that the risk measures use; numeric columns by one scan each, where a cell of them
-    was lost or changed; columns of labels by the values that each label stands for. Queries are drawn from the digest of the policy and the name of
+    was lost or changed; columns of labels by the values that each label represents. Queries are drawn from the digest of the policy and the name of
     the release.
     """
     if evidence.before is None or evidence.after is None or evidence.source is None or evidence.main is None:

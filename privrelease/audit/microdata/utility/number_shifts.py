@@ -68,7 +68,7 @@ _NO_ROWS = "released rows cannot be led back to the source"
 def number_shifts(
     evidence: Evidence, engine: MeasuringEngine, minimum: int, labels: Sequence[LabelCounts] = ()
 ) -> NumberShifts:
-    """Measure every numeric column that leaves as it is and of which a cell was lost or changed, the first fifty; and those of ``labels``."""
+    """Measure every numeric column that is released as it is and of which a cell was lost or changed, the first fifty; and those of ``labels``."""
     names = [column.name for column in evidence.usable if column.treatment.relation.own_values and column.type in _NUMERIC]
     untouched = tuple(name for name in names if _untouched(evidence, name))
     touched = [name for name in names if name not in untouched]
@@ -90,7 +90,7 @@ def number_shifts(
 
 
 def _label_shift(counts: LabelCounts, minimum: int) -> LabelShift:
-    """Compare the mean of a column with that of the numbers that stand for its values."""
+    """Compare the mean of a column with that of the numbers that represent its values."""
     import pyarrow as pa
 
     true, texts = counts.cover.numbers, pa.types.is_string(counts.labels.type) or pa.types.is_large_string(counts.labels.type)

@@ -1,6 +1,6 @@
 """Groups completed by donors: records that others can spare join a group that lacks a few.
 
-Rows of movable parts are told apart by numpy: only those whose key is that of a group are looked at one by one.
+Rows of movable parts are distinguished by numpy: only those whose key is that of a group are looked at one by one.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ __all__ = ["MOST_PLACES", "ExpectationQueries", "counted"]
 Expr = exp.Expr
 _Parameters: TypeAlias = dict[str, Any]
 
-#: Places of failing rows that are told at most.
+#: Places of failing rows that are reported at most.
 MOST_PLACES: Final = 5
 _PAIR: Final = {"both_values_are_missing": "all", "either_value_is_missing": "any", "neither": "none"}
 _LIST: Final = {"all_values_are_missing": "all", "any_value_is_missing": "any", "never": "none"}

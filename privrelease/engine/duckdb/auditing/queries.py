@@ -180,7 +180,7 @@ def text_counts(connection: Connection, of: Opened, column: str, values: Sequenc
 
 
 def token_facts(connection: Connection, source: Opened, released: Opened, row_map: Path, column: str) -> TokenFacts:
-    """Compare tokens with the values they stand for: once per distinct pair, so hashing costs by person, not by row."""
+    """Compare tokens with the values they represent: once per distinct pair, so hashing costs by person, not by row."""
     before, after = _text(source.cell(column, "s")), _text(released.cell(column, "t"))
     rows = joined(released, row_map, source).select(
         sql.aliased(before, "v"), sql.aliased(after, "t"), sql.aliased(sql.count_all(), "n")

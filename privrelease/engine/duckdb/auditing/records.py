@@ -300,7 +300,7 @@ def _cells(connection: Connection, groups: str, column: str) -> tuple[NDArray[An
 
 
 def numbers_of(values: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 - Arrow has no types
-    """Return the numbers that values stand for, code 0 as nan; None where they are names."""
+    """Return the numbers that values represent, code 0 as nan; None where they are names."""
     import pyarrow as pa
 
     kind = values.type

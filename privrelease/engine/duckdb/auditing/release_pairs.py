@@ -50,7 +50,7 @@ def combined_classes(
     *,
     unlinked: bool,
 ) -> CombinedClasses:
-    """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, beside each."""
+    """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, next to each."""
     on_first = exp.EQ(this=numbered_as(first, "a"), expression=sql.column("r1", "l"))
     on_second = exp.EQ(this=numbered_as(second, "b"), expression=sql.column("r2", "l"))
     linked = exp.Select().from_(sql.table(links.handle, alias="l"))

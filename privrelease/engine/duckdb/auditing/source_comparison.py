@@ -1,4 +1,4 @@
-"""A released file beside its source, without a row map: how many rows of either hold the same values, over any set of columns.
+"""A released file next to its source, without a row map: how many rows of either hold the same values, over any set of columns.
 
 Both sides are grouped once to their distinct rows; every question is then a group over those.
 """
@@ -159,7 +159,7 @@ class BesideQueries(ABC):
     def beside_source(
         self, source: Staged, released: ReleasedFile, columns: Sequence[str], persons: tuple[str, str] | None = None
     ) -> SourceComparison:
-        """Lay a released file beside its source."""
+        """Lay a released file next to its source."""
         moments = {name for name, kind in released.columns if kind is ColumnType.DATETIME}
         return laid(self._connection, self._opened(source), self._opened(released), columns, persons, moments)
 

@@ -54,7 +54,7 @@ def divided(
 ) -> tuple[StagedTable, StagedTable]:
     """Return the rows that stay and those of about a ``share`` of the persons, chosen by a keyed hash of the person alone.
 
-    Without a unit the hash is of the row's content, never of its number, so that nobody else's row decides. Equal rows go together.
+    Without a unit the hash is of the row's content, never of its number, so that no one else's row decides. Equal rows go together.
     """
     columns = range(len(table.columns)) if unit is None else (table.ordinal(unit),)
     texts = [sql.call("coalesce", sql.cast(sql.column(f"c{place}"), "VARCHAR"), sql.text("\x1f")) for place in columns]

@@ -80,7 +80,7 @@ def with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr 
 
 
 def joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
-    """Every released row ``t`` beside its source row ``s``."""
+    """Every released row ``t`` next to its source row ``s``."""
     rows = exp.Select().from_(released.rows("t", True))
     on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
     on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))

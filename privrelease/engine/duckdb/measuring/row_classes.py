@@ -129,7 +129,7 @@ def _of_person(staged: StagedTable, weight: str | None, keys: str, groups: str, 
 
 def _kinds(connection: Connection, of_person: exp.Select) -> tuple[str, _Pairs, NDArray[np.int64]]:
     """Number persons that are alike by the first of them. Returns the name of a table of persons and their numbers, and the pairs of a class table:
-    classes, persons, how many each person stands for, weights; and the rows of each pair.
+    classes, persons, how many each person represents, weights; and the rows of each pair.
     """
     lists = [sql.column(one.alias) for one in of_person.selects[1:]]
     p = sql.column("p")
@@ -198,7 +198,7 @@ def _weights(
     for block in connection.blocks(rows, _BLOCK_ROWS):
         of_row = np.asarray(block.column(1), np.float64)
         unfit += int(np.count_nonzero(~(of_row > 0)))
-        with np.errstate(over="ignore"):  # a sum that is no number of persons is refused by whoever asked for it
+        with np.errstate(over="ignore"):  # a sum that is not a number of persons is refused by whoever asked for it
             np.add.at(weights, np.asarray(block.column(0)), of_row)
     if unfit:
         message = f"{pluralise(unfit, 'row has', 'rows have')} no positive value in the weight column {weight}"

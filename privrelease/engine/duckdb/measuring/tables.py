@@ -130,7 +130,7 @@ def _cells(connection: Connection, table: StagedTable, asked: TableQuery, groupe
 
 
 def _several(connection: Connection, table: StagedTable, asked: TableQuery) -> Contributions:
-    """Return what each person with more than one row adds to each inner cell. Nobody else can be in two cells that have no row in common."""
+    """Return what each person with more than one row adds to each inner cell. No one else can be in two cells that have no row in common."""
     sides, sums = range(len(asked.inner)), range(len(asked.sums))
     keys, unit = [sql.column(f"k{place}") for place in sides], sql.column("u")
     figures = [

@@ -57,7 +57,7 @@ def too_long(test: Expr) -> Fault:
 
 
 def off_grid(column: Column, test: Expr) -> Fault:
-    """Return the misfit of a number beside the declared grid."""
+    """Return the misfit of a number next to the declared grid."""
     return Fault(
         "D205",
         "is not a multiple of the grid",

@@ -1,6 +1,6 @@
 """Diagnosis of a query that failed because a source is damaged: its rows are read alone, by a database of their own, and nothing is made of them.
 
-A file whose outline is sound (the footer of a Parquet file, the catalogue of a database) may still hold blocks that nobody can read;
+A file whose outline is sound (the footer of a Parquet file, the catalogue of a database) may still hold blocks that no one can read;
 that shows in whatever query comes to them first.
 """
 

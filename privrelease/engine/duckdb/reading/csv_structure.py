@@ -38,7 +38,7 @@ class Structure:
 
     @property
     def mixed_line_breaks(self) -> bool:
-        """Return True if line breaks are of several kinds; where quotes stand in odd places, also any lone CR beside an LF.
+        """Return True if line breaks are of several kinds; where quotes stand in odd places, also any lone CR next to an LF.
 
         >>> found = Structure()
         >>> found.feeds, found.returns, found.pairs = 3, 3, 3

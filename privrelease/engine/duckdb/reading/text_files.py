@@ -80,7 +80,7 @@ def _is_utf8(encoding: str) -> bool:
 
 
 def check_format(format_: FileFormat, label: str) -> None:
-    """Raise InputError D110 for an encoding nobody knows, D109 for a delimiter or quote that is not one character."""
+    """Raise InputError D110 for an encoding no one knows, D109 for a delimiter or quote that is not one character."""
     try:
         codecs.lookup(format_.encoding)
     except LookupError:

@@ -1,6 +1,6 @@
 """Keyed pseudonyms: HMAC-SHA-256 (RFC 2104) in the database, the first 128 bits in hexadecimal.
 
-Without the key a token tells nothing, not even for a column of few possible values (case c06); the same value gives the same token in
+Without the key a token reveals nothing, not even for a column of few possible values (case c06); the same value gives the same token in
 every column under one key. The key enters as prepared parameters, never as text of a query.
 """
 

@@ -26,7 +26,7 @@ __all__ = ["representative"]
 
 #: Units beyond which whole numbers and numbers on a grid have no representative but an end.
 _FAR = 2**62
-#: Factors of a width beyond this are not told apart as doubles.
+#: Factors of a width beyond this are not distinguished as doubles.
 _MOST_FACTOR = 2**52
 
 
