@@ -181,9 +181,10 @@ class RecordState:
 
     def _drop_placed(self) -> None:
         waiting = self._waiting
+        # A part that gave some of its records waits with the others.
         still = np.flatnonzero(self.places.node[waiting.part] == 0)
         part = waiting.part[still]
-        self._wait(part, np.ascontiguousarray(self._classes.key[:, self.places.item[part]]), waiting.records[still])
+        self._wait(part, np.ascontiguousarray(self._classes.key[:, self.places.item[part]]), self.places.records[part])
 
     def spend(self, slack: tuple[int, int], need: int, safe: int) -> None:
         """Open cheaper classes while ``slack`` (classes, exposed records) leaves room, the most gainful first."""

@@ -106,7 +106,7 @@ class SuppressCells(Step):
     weights: dict[DeclaredColumn, Annotated[Positive, Judged(always("neutral"))]] = Field(default_factory=dict)
     """The cost of a cell by column; 1 where it is not given."""
     prefer: Annotated[Literal["cells", "balanced", "information"], CHOICE, Judged(always("neutral"))] = "cells"
-    """What is lost as little as can be: ``cells``, the ``information`` that they hold, or ``balanced``, some of both. ``weights`` multiply."""
+    """The loss that is kept low: of ``cells``, of the ``information`` that they hold, or of both, ``balanced``. ``weights`` multiply."""
     residual: Annotated[Literal["drop", "keep"], CHOICE, Stricter.becomes("keep", "drop")] = "drop"
     """The treatment of a small group of rows whose known columns are all suppressed."""
 
