@@ -65,10 +65,7 @@ def gather(plan: MicrodataPlan, target: AuditTarget, engine: MeasuringEngine, ve
         levels=None if main is None else off_level(usable, main, engine, verifiers, labels),
         labels=labels,
     )
-    # Rows are led to their source before there are class tables, so that what either of them holds is not held next to the other.
-    classed = _with_classes(_traced(evidence, engine, verifiers), engine)
-    with_persons = with_populations(_with_persons(_with_repeats(classed, engine), engine), engine)
-    return with_links(with_labels(with_persons, engine, verifiers), engine)
+    return with_links(with_labels(_traced(_with_classes(evidence, engine), engine, verifiers), engine, verifiers), engine)
 
 
 def _usable(plan: MicrodataPlan, main: ReleasedFile | None) -> tuple[ReleasedColumn, ...]:
@@ -130,13 +127,14 @@ def _everything(n_rows: int) -> ClassTable:
 
 
 def _traced(evidence: Evidence, engine: MeasuringEngine, verifiers: Verifiers) -> Evidence:
-    """Add what the row map makes measurable."""
+    """Add what the row map makes measurable, then persons and populations, which need it."""
     row_map, source, main = evidence.target.row_map, evidence.source, evidence.main
     if row_map is not None and source is not None and main is not None:
         try:
             evidence = replace(evidence, row_map=engine.row_map_faults(source, main, row_map))
         except PrivreleaseError as error:
             evidence = replace(evidence, row_map_refused=error.code)
+    evidence = with_populations(_with_persons(_with_repeats(evidence, engine), engine), engine)
     if row_map is None or source is None or main is None or not evidence.sound_map:
         if row_map is None and source is not None and main is not None:
             evidence = replace(evidence, explained=explain(evidence, engine, verifiers))
