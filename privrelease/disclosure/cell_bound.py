@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -76,7 +76,7 @@ _BITS: Final = 32
 class _Classes:
     """Classes of one threat. ``known``: (J,) known cells; ``lacking``: (J, q) missing cells, None where there is none; ``failing``: (J,)."""
 
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer[Any]]
     counts: NDArray[np.int64]
     known: NDArray[np.int64]
     lacking: NDArray[np.bool_] | None

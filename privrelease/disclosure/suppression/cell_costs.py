@@ -50,7 +50,7 @@ class CellCosts:
     column: tuple[int, ...]
     value: tuple[NDArray[np.int64], ...] | None = None
 
-    def of_classes(self, table: ClassTable, columns: tuple[int, ...], classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of_classes(self, table: ClassTable, columns: tuple[int, ...], classes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return what the cells of ``columns`` of ``classes`` (m,) cost: (m, q), or (1, q) where it is the same for all."""
         if self.value is None:
             return np.array([[self.column[column] for column in columns]], np.int64).reshape(1, len(columns))
@@ -59,7 +59,9 @@ class CellCosts:
             cost[:, place] = self.value[column][table.codes[classes, column]]
         return cost
 
-    def total(self, table: ClassTable, classes: NDArray[np.int64], records: NDArray[np.int64], lost: NDArray[np.bool_]) -> int:
+    def total(
+        self, table: ClassTable, classes: NDArray[np.integer[Any]], records: NDArray[np.integer[Any]], lost: NDArray[np.bool_]
+    ) -> int:
         """Return what ``lost`` (m, q) cells of ``records`` (m,) records of ``classes`` (m,) cost together."""
         total = 0
         for column, cost in enumerate(self.column):
