@@ -121,7 +121,7 @@ RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...
         0,
         ("isinstance(a, DropStep)", "match a:\n    case SuppressCells():\n        pass", "a.names[2:3] == ('pseudonymise',)"),
     ),
-    (asked_by_attribute, 2, ("hasattr(a, 'b')",)),
+    (asked_by_attribute, 0, ("hasattr(a, 'b')",)),
     (opened_by_a_question, 0, ('"""What a module holds."""', 'a: int\n"""Whether it is."""', 'def a():\n    """How it is."""')),
     (dispatched, 0, ("from functools import singledispatch", "@functools.singledispatch\ndef a(): ...")),
 )

@@ -223,8 +223,7 @@ class _Builder:
             )
 
     def _refuse_tag(self, event: Any) -> None:  # noqa: ANN401
-        tag = event.ctag if hasattr(event, "ctag") else event.tag
-        if tag is not None and str(tag):
+        if event.tag:
             self._findings.append(
                 Finding(
                     "P105",

@@ -20,6 +20,7 @@ with silence(), later("altair", "scipy.stats"):
     from great_expectations.exceptions import GreatExpectationsError
     from great_expectations.execution_engine import SqlAlchemyExecutionEngine
     from great_expectations.expectations import core
+    from great_expectations.expectations.expectation import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,4 +114,6 @@ def class_of(name: str) -> Any:  # noqa: ANN401  a class of the library
     return _CLASSES[name]
 
 
-_CLASSES: Final = {kind.expectation_type: kind for kind in vars(core).values() if hasattr(kind, "expectation_type")}
+_CLASSES: Final = {
+    kind.expectation_type: kind for kind in vars(core).values() if isinstance(kind, type) and issubclass(kind, Expectation)
+}
