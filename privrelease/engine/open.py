@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from privrelease.relational.profile import FileProfile
     from privrelease.relational.schema import ColumnType, FileFormat, SourceKind
 
-__all__ = ["columns_of_table", "likely_encodings", "offered", "open_engine", "profile_file", "read_header", "tables_of"]
+__all__ = ["columns_of_table", "libraries", "likely_encodings", "offered", "open_engine", "profile_file", "read_header", "tables_of"]
 
 
 def offered() -> frozenset[Offer]:
     """Return which optional parts the engine has that :func:`open_engine` opens, without opening it."""
     return frozenset(Offer)
+
+
+def libraries() -> tuple[str, ...]:
+    """Return the distributions whose versions matter for what the engine reads and counts, without loading it."""
+    return ("duckdb", "sqlglot")
 
 
 def open_engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:

@@ -120,6 +120,7 @@ def versions() -> dict[str, str]:
     from importlib.metadata import version
 
     from privrelease import __version__
+    from privrelease.engine.open import libraries
 
-    libraries = ("duckdb", "numpy", "pyarrow", "sqlglot")
-    return {"privrelease": __version__, "python": platform.python_version(), **{name: version(name) for name in libraries}}
+    named = sorted({*libraries(), "numpy", "pyarrow"})
+    return {"privrelease": __version__, "python": platform.python_version(), **{name: version(name) for name in named}}
