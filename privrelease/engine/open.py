@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from privrelease.relational.profile import FileProfile
     from privrelease.relational.schema import ColumnType, FileFormat, SourceKind
 
-__all__ = ["columns_of_table", "libraries", "likely_encodings", "offered", "open_engine", "profile_file", "read_header", "tables_of"]
+__all__ = [
+    "columns_of_table",
+    "libraries",
+    "likely_encodings",
+    "offered",
+    "open_engine",
+    "profile_file",
+    "read_header",
+    "tables_of",
+]
 
 
 def offered() -> frozenset[Offer]:

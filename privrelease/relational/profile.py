@@ -35,6 +35,8 @@ _QUASI = re.compile(
     r"city|town|municipality|gemeinde|commune|country|land|state|nationality|race|ethnic\w*|marital\w*|education|occupation|beruf|job|"
     r"profession|admission|admitted|discharge\w*|visit\w*|date|datum|year|jahr|ward)($|_)"
 )
+#: Numbers of visits, wards and the like, which name the person where each occurs once.
+_NUMBERED = re.compile(r"_(id|no|nr|num|number|nummer|key|ref)$")
 _SENSITIVE = re.compile(
     r"(^|_)(diagnos\w*|icd\w*|disease|treatment|therap\w*|medication|drug|result|lab|income|salary|wage|gehalt|lohn|religion|politic\w*|union|"
     r"orientation|conviction|cost|costs|kosten|debt)($|_)"
@@ -144,9 +146,10 @@ def _role(one: ColumnProfile, kind: ColumnType) -> tuple[str, str]:
         return "direct", f"its name{once or ('' if one.nearly_unique else '; values repeat')}"
     if _SENSITIVE.search(key):
         return "sensitive", "its name"
-    if _QUASI.search(key):
+    names = kind in {ColumnType.STRING, ColumnType.INTEGER}
+    if _QUASI.search(key) and not (once and names and _NUMBERED.search(key)):
         return "quasi", "its name"
-    if one.nearly_unique and kind in {ColumnType.STRING, ColumnType.INTEGER}:
+    if one.nearly_unique and names:
         return "direct", "each value once" if one.each_once else "nearly every value once"
     return "quasi", "may be known elsewhere"
 

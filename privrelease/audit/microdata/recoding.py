@@ -232,6 +232,8 @@ def _together(blocks: Sequence[ValuePairs]) -> Pairs | None:
 
     if sum(len(one.rows) for one in blocks) > MOST_PAIRS:
         return None
+    if not blocks:
+        return Pairs(pa.array([], pa.string()), pa.array([], pa.string()), np.zeros(0, np.int64))
     source, released = (pa.concat_arrays([getattr(one, side) for one in blocks]) for side in ("source", "released"))
     return Pairs(source, released, np.concatenate([one.rows for one in blocks]))
 

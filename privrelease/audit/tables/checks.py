@@ -289,7 +289,7 @@ TABLE_CHECKS: tuple[Check[TableEvidence], ...] = (
         "A219",
         "AUDIT-RECORDS",
         "There are records",
-        "an empty release shows nothing: look at the filters of the policy",
+        "an empty release shows nothing: look at the filters of the policy, and at what its steps suppress or drop",
         _records,
         asked=lambda evidence: evidence.source_rows == 0,
     ),

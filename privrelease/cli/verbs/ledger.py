@@ -17,7 +17,7 @@ ledger_app = typer.Typer(
     name="ledger",
     no_args_is_help=True,
     rich_markup_mode=None,
-    short_help="Make, show, verify, export and raise the privacy-budget ledger.",
+    short_help="Make, inspect, verify, export and raise the privacy-budget ledger.",
     help="The privacy-budget ledger: what may be spent, what was spent, and whether it is what was written.",
 )
 

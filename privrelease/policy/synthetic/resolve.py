@@ -242,7 +242,7 @@ def _budget(
         return None, None, (), [*faults, Fault("P720", message, ("discover",), "lower them, or raise the delta of the budget")]
     reserved = Reserved.of(whole, Delta(failure))
     if discoveries and _spent(discoveries) >= reserved.loss.value:
-        message = "reading values and bounds from the data (`discover`) spends the whole epsilon of the budget"
+        message = "reading values and bounds from the data (`discover`) spends the whole budget"
         faults.append(Fault("P720", message, ("discover",), "lower their epsilon, or raise that of the budget"))
     return whole, reserved, discoveries, faults
 

@@ -46,7 +46,7 @@ Status = Literal["pass", "fail", "warn", "review", "not_evaluated", "not_asked",
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure as it is read. ``exact``: the exact number where ``text`` rounds it. ``gap``: there is not a number; ``text`` says why."""
+    """A figure as it is read. ``exact``: the exact number where ``text`` rounds it. ``gap``: there is no number; ``text`` says why."""
 
     text: str
     exact: str | None = None
@@ -174,14 +174,14 @@ def released_words(audit: AuditResult, catalogue: Catalogue) -> str:
 
 
 def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:
-    """Write a figure out: shares and risks as per cent, counts with separators; where there is not a number, why not."""
+    """Write a figure out: shares and risks as per cent, counts with separators; where there is no number, why not."""
     if figure is None:
         return Shown(catalogue.text("word.not_measured"), gap=True)
     value = exact(figure)
     if value is None:
         if is_withheld(figure):
             return Shown(catalogue.text("word.withheld"), gap=True)
-        return Shown(figure.note or catalogue.text("word.undefined"), gap=True)
+        return Shown(catalogue.said(figure.note) if figure.note else catalogue.text("word.undefined"), gap=True)
     is_share = figure.unit in {"share", "risk"}
     text = numbers.number(value)
     if is_share:

@@ -183,6 +183,8 @@ def profile(name, *, filled=100, distinct=50, most=2, **fits):
         (profile("nothing", distinct=100, most=1), "direct"),
         (profile("nothing", filled=10, distinct=10, most=1), "quasi"),
         (profile("visit_date", distinct=100, most=1), "quasi"),
+        (profile("VisitNo", distinct=100, most=1, zeros=100), "direct"),
+        (profile("VisitNo", distinct=50), "quasi"),
         (profile("EMail"), "direct"),
         (profile("customer-number"), "direct"),
         (profile("ICD10"), "sensitive"),

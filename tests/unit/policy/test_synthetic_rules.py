@@ -145,7 +145,7 @@ BAD = [
     (
         {"columns": "[weight, code]", "impossible": None, "discover": "{weight: {epsilon: 2}}", "bins": None},
         "P720",
-        "spends the whole epsilon of the budget",
+        "spends the whole budget",
         "discover",
     ),
     (
@@ -194,7 +194,7 @@ BAD = [
     ({"holdout": "1"}, "P718", "must be above 0 and below 1, got 1", "holdout"),
     ({"holdout": "0"}, "P718", "got 0", "holdout"),
     ({"budget": "{epsilon: 1}"}, "P720", "reading values from the data needs a delta", "budget"),
-    ({"discover": "{area: {epsilon: 2, delta: 1e-7}}"}, "P720", "spends the whole epsilon of the budget", "discover"),
+    ({"discover": "{area: {epsilon: 2, delta: 1e-7}}"}, "P720", "spends the whole budget", "discover"),
     ({"discover": "{area: {epsilon: 0.1, delta: 1e-6}}"}, "P720", "add up to the delta of the budget, or more", "discover"),
     ({"discover": "{area: {epsilon: 0, delta: 1e-7}}"}, "P720", "epsilon must be above 0", "discover"),
     ({"budget": "{epsilon: 1, delta: 1e-6, accounting: pure}"}, "P720", "must be zcdp", "budget"),

@@ -35,7 +35,7 @@ MICRODATA_CHECKS: tuple[Check[Evidence], ...] = (
         "A219",
         "AUDIT-RECORDS",
         "There are records",
-        "an empty release shows nothing: look at the filters of the policy",
+        "an empty release shows nothing: look at the filters of the policy, and at what its steps suppress or drop",
         files.records_released,
     ),
     Check("A202", "AUDIT-DIGEST", "Files are those of the manifest", EDITED, files.digests_agree),

@@ -292,7 +292,8 @@ def _enumerated(connection: Connection, enum: str) -> pa.Array:
 
     null = exp.Cast(this=exp.null(), to=exp.DataType.build(enum, dialect="duckdb", udt=True))
     texts = sql.cast(sql.call("unnest", sql.call("enum_range", null)), "VARCHAR")
-    return pa.concat_arrays(connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).chunks)
+    values = connection.arrow(exp.select(sql.aliased(texts, "v"))).column(0).chunks
+    return pa.concat_arrays(values) if values else pa.array([], pa.string())  # none: every cell of the column is missing
 
 
 def _pairs_of_codes(name: str, rows: NDArray[np.int64], values: Sequence[pa.Array]) -> ValuePairs:
