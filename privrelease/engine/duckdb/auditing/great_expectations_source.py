@@ -114,6 +114,5 @@ def class_of(name: str) -> Any:  # noqa: ANN401  a class of the library
     return _CLASSES[name]
 
 
-_CLASSES: Final = {
-    kind.expectation_type: kind for kind in vars(core).values() if isinstance(kind, type) and issubclass(kind, Expectation)
-}
+_KINDS: Final[list[Any]] = [kind for kind in vars(core).values() if isinstance(kind, type) and issubclass(kind, Expectation)]
+_CLASSES: Final = {kind.expectation_type: kind for kind in _KINDS}
