@@ -42,7 +42,7 @@ def variance(setting: Setting, loss: Rho | Epsilon) -> float:
     if isinstance(loss, Epsilon):
         a = exp(-float(loss.value / counted.l1))
         return 2 * a / (1 - a) ** 2
-    return float(counted.l2_squared / (2 * loss.value))
+    return counted.l2_squared / (2 * float(loss.value))
 
 
 def expected_error(setting: Setting, loss: Rho | Epsilon) -> float:

@@ -42,7 +42,7 @@ from privrelease.dp.mechanisms import DiscreteLaplace, discrete_laplace
 from privrelease.dp.randomness import SystemRandomness, TestRandomness
 from privrelease.dp.sensitivity import Neighbours, Sensitivity
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.measuring import aggregates
+from privrelease.engine.duckdb.measuring import aggregate_keys, aggregates
 from privrelease.execute.statistics import run as statistics
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.pipeline import spending
@@ -145,7 +145,7 @@ def test_what_is_no_number_counts_as_missing():
             [7],
         ]
 
-    assert fails(check, (aggregates, "_there", lambda _: exp.true()))
+    assert fails(check, (aggregate_keys, "_there", lambda _: exp.true()))
 
 
 def test_values_beyond_their_bounds_count_as_the_bounds():
@@ -155,7 +155,7 @@ def test_values_beyond_their_bounds_count_as_the_bounds():
         far, at = (caught(policy, data_of([("q", "a", "u", n, "")])) for n in ("99999", "5"))
         return [figures for _, figures in far.work] == [figures for _, figures in at.work]
 
-    assert fails(check, (aggregates, "_clamped", lambda value, *_: value))
+    assert fails(check, (aggregate_keys, "_clamped", lambda value, *_: value))
 
 
 def test_a_number_without_bounds_is_refused(ledger):
