@@ -59,7 +59,8 @@ def main() -> None:
     for source, q in (("Adult", 5), ("Adult", 7), ("Adult", 9), ("stand-in", 5), ("stand-in", 7), ("stand-in", 9)):
         rows_of, path = data[source]
         table = class_table(rows_of, q)
-        cells, _ = measured(table, K5)
+        solution, _ = measured(table, K5)
+        cells = int(solution.lost_cells.sum())
         bound, seconds = bounded(table, q)
         trivial = int(table.counts[table.counts < K5.k].sum())
         whole = run_seconds(path, q, csv=source == "Adult")
