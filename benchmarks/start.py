@@ -41,6 +41,10 @@ releases:
     transform: [{suppress: cells}]
     output: {path: out/rows.csv}
 """
+#: One expectation that Great Expectations evaluates: what its libraries cost is the difference from the run without.
+EXPECTATION = """checks:
+  - {id: FORM-001, release: rows, expect: expect_column_values_to_be_in_set, column: area, value_set: [north, south]}
+"""
 RUNS = 3
 
 
@@ -49,11 +53,15 @@ def commands(folder: Path) -> list[tuple[str, list[str], str]]:
     rows = "".join(f"{n},{'north' if n % 2 else 'south'},{'clerk' if n % 7 else 'smith'},{100 + n}\n" for n in range(30))
     (folder / "people.csv").write_text(f"id,area,job,pay\n{rows}", encoding="utf-8")
     (folder / "little.yaml").write_text(LITTLE, encoding="utf-8")
+    (folder / "expected.yaml").write_text(
+        LITTLE.replace("id: little", "id: expected").replace("out/", "expected/") + EXPECTATION, encoding="utf-8"
+    )
     audit = ROOT / "tests" / "golden" / "report" / "audit.json"
     found = [
         ("privrelease --help", ["--help"], "0.15"),
         ("privrelease validate, 30 rows", ["validate", "little.yaml"], ""),
         ("privrelease run, 30 rows", ["run", "little.yaml"], "0.9"),
+        ("the same with one expectation", ["run", "expected.yaml"], ""),
         ("privrelease report audit.json", ["report", str(audit), "-o", "report.html", "--force"], "1"),
     ]
     if (SHARED / "data" / "adult.csv").is_file():
@@ -67,7 +75,9 @@ def measured(programs: dict[str, Path], arguments: list[str]) -> list[list[float
     """Return the CPU seconds of every round, by program, after one round that is not counted; programs run by turns, each in its folder: an
     earlier version does not read the records of a later one.
     """
-    rounds = [[usage_of([program, *arguments], cwd=folder).cpu for program, folder in programs.items()] for _ in range(RUNS + 1)]
+    rounds = [
+        [usage_of([program, *arguments], cwd=folder).cpu for program, folder in programs.items()] for _ in range(RUNS + 1)
+    ]
     return [list(column) for column in zip(*rounds[1:], strict=True)]
 
 
