@@ -54,15 +54,17 @@ def median_usage(command: Sequence[str], *, runs: int = 3, cwd: Path | None = No
     return Usage(statistics.median(one.cpu for one in measured), max(one.peak_mib for one in measured), 0)
 
 
-def by_turns(commands: Mapping[str, Sequence[str]], *, turns: int, expect: int = 0) -> dict[str, list[Usage]]:
-    """Return what ``turns`` runs of each command used, one of each in a turn, after one turn that is not counted.
+def by_turns(
+    commands: Mapping[str, Sequence[str]], *, turns: int, expect: int = 0, cwd: Mapping[str, Path] | None = None
+) -> dict[str, list[Usage]]:
+    """Return what ``turns`` runs of each command used, one of each in a turn, after one turn that is not counted. ``cwd``: a folder for each.
 
     The order is reversed in every other turn, so that what else the machine does meets all alike.
     """
     found: dict[str, list[Usage]] = {name: [] for name in commands}
     for turn in range(turns + 1):
         for name in sorted(commands, reverse=bool(turn % 2)):
-            used = usage_of(commands[name], expect=expect)
+            used = usage_of(commands[name], expect=expect, cwd=cwd[name] if cwd else None)
             if turn:
                 found[name].append(used)
     return found

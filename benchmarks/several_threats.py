@@ -30,21 +30,25 @@ THREATS = {
 LIMITS = {2: "8 s", 3: "11 s"}
 
 
+def know(policy: Path, known: tuple[tuple[int, ...], ...]) -> None:
+    """Write the threats of a policy anew, each with the columns that it knows, and protect against all."""
+    head, _, rest = policy.read_text(encoding="utf-8").partition("threats:\n")
+    _, _, tail = rest.partition("releases:\n")
+    threats = "".join(
+        f"  t{place}: {{dataset: rows, knows: [{', '.join(COLUMNS[one] for one in columns)}], attacker: prosecutor, highest_risk: 0.2}}\n"
+        for place, columns in enumerate(known)
+    )
+    protect = ", ".join(f"t{place}" for place in range(len(known)))
+    policy.write_text(f"{head}threats:\n{threats}releases:\n{tail.replace('[everyone]', f'[{protect}]')}", encoding="utf-8")
+
+
 def of_run(known: tuple[tuple[int, ...], ...]) -> float:
     """Return the CPU seconds of a whole run."""
     with tempfile.TemporaryDirectory(dir=OUT) as name:
         folder = Path(name)
         shutil.copy(standin(), folder / "standin.parquet")
         policy = write_policy(folder, "rows", "standin.parquet")
-        text = policy.read_text(encoding="utf-8")
-        head, _, rest = text.partition("threats:\n")
-        _, _, tail = rest.partition("releases:\n")
-        threats = "".join(
-            f"  t{place}: {{dataset: rows, knows: [{', '.join(COLUMNS[one] for one in columns)}], attacker: prosecutor, highest_risk: 0.2}}\n"
-            for place, columns in enumerate(known)
-        )
-        protect = ", ".join(f"t{place}" for place in range(len(known)))
-        policy.write_text(f"{head}threats:\n{threats}releases:\n{tail.replace('[everyone]', f'[{protect}]')}", encoding="utf-8")
+        know(policy, known)
         command = [sys.executable, "-m", "privrelease.cli.main", "run", str(policy), "--data-root", str(folder)]
         return usage_of([*command, "--quiet"]).cpu
 

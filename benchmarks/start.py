@@ -1,12 +1,7 @@
-"""Start-up: CPU seconds of whole commands on little data, next to a bare interpreter in the same run.
-
-`PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of another version, installed in an environment of its own: each command then
-runs with both by turns, and the ratio is printed.
-"""
+"""Start-up: CPU seconds of whole commands on little data, next to a bare interpreter in the same run."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import statistics
 import sys
@@ -71,40 +66,22 @@ def commands(folder: Path) -> list[tuple[str, list[str], str]]:
     return found
 
 
-def measured(programs: dict[str, Path], arguments: list[str]) -> list[list[float]]:
-    """Return the CPU seconds of every round, by program, after one round that is not counted; programs run by turns, each in its folder: an
-    earlier version does not read the records of a later one.
-    """
-    rounds = [
-        [usage_of([program, *arguments], cwd=folder).cpu for program, folder in programs.items()] for _ in range(RUNS + 1)
-    ]
-    return [list(column) for column in zip(*rounds[1:], strict=True)]
+def measured(program: str, arguments: list[str], folder: Path) -> str:
+    """Return the median CPU seconds of a command, after one run that is not counted."""
+    rounds = [usage_of([program, *arguments], cwd=folder).cpu for _ in range(RUNS + 1)]
+    return f"{statistics.median(rounds[1:]):.3f}"
 
 
 def main() -> None:
     """Print the table."""
     OUT.mkdir(parents=True, exist_ok=True)
     print(machine())
-    before = os.environ.get("PRIVRELEASE_BEFORE")
-    programs = [str(Path(sys.executable).with_name("privrelease")), *([before] if before else [])]
-    names = ("now", "before")[: len(programs)]
-    header = ("command", "CPU s", "limit", *(("before, CPU s", "ratio") if before else ()))
-    rows = []
+    program = str(Path(sys.executable).with_name("privrelease"))
     with tempfile.TemporaryDirectory() as name:
-        folders = [Path(name) / one for one in names]
-        for folder in folders:
-            folder.mkdir()
-            wanted = commands(folder)
-        for what, arguments, limit in wanted:
-            ours, *others = measured(dict(zip(programs, folders, strict=True)), arguments)
-            row = [what, f"{statistics.median(ours):.3f}", limit]
-            for other in others:
-                ratio = statistics.median(mine / theirs for mine, theirs in zip(ours, other, strict=True))
-                row += [f"{statistics.median(other):.3f}", f"{ratio:.2f}"]
-            rows.append(tuple(row))
-        (bare,) = measured({sys.executable: folders[0]}, ["-c", "pass"])
-    rows.append(("python -c pass", f"{statistics.median(bare):.3f}", "", *(("", "") if before else ())))
-    print_table("Start-up", header, rows)
+        folder = Path(name)
+        rows = [(what, measured(program, arguments, folder), limit) for what, arguments, limit in commands(folder)]
+        rows.append(("python -c pass", measured(sys.executable, ["-c", "pass"], folder), ""))
+    print_table("Start-up", ("command", "CPU s", "limit"), rows)
 
 
 if __name__ == "__main__":

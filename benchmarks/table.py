@@ -8,6 +8,7 @@ from pathlib import Path
 
 SCRIPTS = (
     "start.py",
+    "before.py",
     "solver.py",
     "lower_bound.py",
     "several_threats.py",

@@ -1,24 +1,18 @@
 """Whole `privrelease run`: read, protect, audit, write, report. CPU seconds and peak memory of the process.
 
 The stand-in from Parquet with nine quasi-identifiers, Adult from CSV, and ten million generated rows with six under a 1 GiB memory limit.
-`PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of another version, installed in an environment of its own: the first two then run
-with both by turns, and the ratio is printed, the median of the turns.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import OUT, SHARED, by_turns, machine, median_usage, print_table, standin, usage_of
+from measure import OUT, SHARED, machine, median_usage, print_table, standin, usage_of
 
 from policies import COLUMNS, write_policy
-
-TURNS = 3
 
 
 def ten_million() -> Path:
@@ -40,34 +34,10 @@ def ten_million() -> Path:
     return target
 
 
-def against(before: str, folder: Path) -> None:
-    """Print what this version and the one before use, by turns; each has a folder of its own, since neither reads the other's state."""
-    programs, rows = {"ours": [sys.executable, "-m", "privrelease.cli.main"], "before": [before]}, []
-    data = {"Adult, 9 QIs, CSV": SHARED / "data" / "adult.csv", "stand-in, 1,193,504 rows, 9 QIs, Parquet": standin()}
-    for what, source in data.items():
-        commands = {}
-        for name, program in programs.items():
-            (folder / name).mkdir(exist_ok=True)
-            policy = write_policy(folder / name, source.stem, source.name, csv=source.suffix == ".csv")
-            commands[name] = [*program, "run", str(policy), "--data-root", str(source.parent), "--quiet"]
-        used = by_turns(commands, turns=TURNS)
-        cpu = {name: [one.cpu for one in of] for name, of in used.items()}
-        ratios = [mine / theirs for mine, theirs in zip(cpu["ours"], cpu["before"], strict=True)]
-        peaks = (f"{max(one.peak_mib for one in used[name]):,.0f}" for name in programs)
-        seconds = (f"{statistics.median(cpu[name]):.2f}" for name in programs)
-        rows.append((what, *seconds, f"{statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}", *peaks))
-    header = ("run", "CPU s", "before, CPU s", "ratio", "peak MiB", "before, peak MiB")
-    print_table("Whole runs, by turns with the version before", header, rows)
-
-
 def main() -> None:
     """Print the table."""
     OUT.mkdir(parents=True, exist_ok=True)
     print(machine())
-    if before := os.environ.get("PRIVRELEASE_BEFORE"):
-        with tempfile.TemporaryDirectory(dir=OUT) as name:
-            against(before, Path(name))
-        return
     with tempfile.TemporaryDirectory(dir=OUT) as name:
         folder = Path(name)
         program = [sys.executable, "-m", "privrelease.cli.main", "run"]
