@@ -65,13 +65,6 @@ def test_values_without_a_label_are_told_too(desk):
     assert "smith" not in said.out + said.err
 
 
-def test_a_policy_with_errors_is_told_first_and_its_data_is_not_read(desk):
-    desk.policy(BOUNDED.replace("highest_risk: 0.2", "highest_risk: 2"))
-    desk.data(WRONG)
-    said = desk("validate", "policy.yaml", "--data")
-    assert (said.code, faults(said)) == (2, {})
-
-
 def test_data_as_declared_is_said_and_nothing_is_written(desk):
     before = sorted(path.name for path in desk.folder.iterdir())
     said = desk("validate", "policy.yaml", "--data")
