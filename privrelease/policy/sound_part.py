@@ -112,13 +112,13 @@ def _elements(tree: Node, errors: Iterable[Finding]) -> Iterable[_Path]:
         places.setdefault(place_of(tree, path, key=True), path)
         subjects.setdefault(".".join(map(str, path)), path)
     for error in errors:
-        path = places.get(error.location) if error.location is not None else None
+        inside = None if error.location is None else places.get(error.location)
         subject = error.subject
-        while not path and subject:
-            path = subjects.get(subject)
+        while not inside and subject:
+            inside = subjects.get(subject)
             subject = subject.rpartition(".")[0]
-        if path:
-            yield _element(path)
+        if inside:
+            yield _element(inside)
 
 
 def _element(path: _Path) -> _Path:
