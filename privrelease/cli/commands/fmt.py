@@ -53,7 +53,8 @@ def _text(one: PolicyInput) -> str:
     from privrelease.policy.validation.structure import check_structure
 
     if one.content is None and not one.path.is_file():
-        raise InputError(code="C111", message=f"{one.path} is not a file", hint="name a policy, or a folder of them")
+        what = "is not a file" if one.path.exists() else "does not exist"
+        raise InputError(code="C111", message=f"{one.path} {what}", hint="name a policy, or a folder of them")
     content = one.path.read_bytes() if one.content is None else one.content
     tree, findings = parse_yaml(content, str(one.path))
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
