@@ -71,3 +71,12 @@ def test_data_as_declared_is_said_and_nothing_is_written(desk):
     assert said.code == 0
     assert "the data is as declared" in said.err
     assert sorted(path.name for path in desk.folder.iterdir()) == before
+
+
+def test_a_folder_in_place_of_a_file_is_named_as_such(desk):
+    (desk.folder / "folder").mkdir()
+    desk.policy(POLICY.replace("source: data.csv", "source: {csv: folder}"))
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "policy.yaml:8:5: D101 folder is a folder" in said.out
+    assert "folder/*.csv" in said.out
