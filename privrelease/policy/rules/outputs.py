@@ -80,7 +80,10 @@ def _signs(reading: RuleContext, spec: OutputSpec, kind: SinkKind, place: tuple[
 def _blank_lines(reading: RuleContext, release: Release, path: tuple[str | int, ...]) -> Iterator[Finding]:
     """Yield a warning where a missing cell is a blank line. It cannot be written in quotes: that is how an empty text is told from it."""
     dataset = reading.policy.datasets.get(release.from_)
-    if dataset is not None and len(reading.kind(release).columns(release, dataset)) == 1:
+    kind = reading.kind(release)
+    if dataset is None or (kind.comparable is not None and not kind.comparable(release, dataset)):
+        return  # made-up columns have no missing cell
+    if len(kind.columns(release, dataset)) == 1:
         message = "in a CSV file of one column a missing cell is a blank line, which many readers skip (pandas, R)"
         hint = "publish Parquet, or a second column; or tell recipients to read blank lines (`skip_blank_lines=False`, `blank.lines.skip = FALSE`)"
         yield reading.warning("P747", message, *path, hint=hint)
